@@ -154,6 +154,10 @@ def test_an_edit_of_hashes_that_a_commit_has_as_they_were_signed(is_committed: b
     if is_committed:
         git(folder, "commit", "-qam", "edited")
     document = doctor(folder, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("hand-edit", "yes")
+    assert ("not committed" in first["evidence"]) is not is_committed
+    assert {one["id"]: one["verdict"] for one in document["causes"]}["republished"] == "no"
     fix = document["remedies"][0]
     assert (fix["id"], fix["trust"]) == ("restore-entry", "low")
     run(fix["command"])
@@ -330,3 +334,15 @@ def test_modules_that_exclude_one_another_are_rewritten_for_what_is_locked(made:
     run(document["remedies"][0]["command"])
     assert '"< 1.4.0"' not in (root / "net/versions.tf").read_text("utf-8")
     assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+def test_a_commit_that_wrote_other_hashes_over_signed_ones_comes_before_a_republication(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    text = (folder / LOCK).read_text("utf-8")
+    others = iter(range(1, 100))
+    (folder / LOCK).write_text(re.sub("zh:[0-9a-f]{64}", lambda _: f"zh:{next(others):064x}", text), "utf-8")
+    git(folder, "commit", "-qam", "other hashes")
+    first = doctor(folder, "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("hand-edit", "likely")
+    assert "are of the signed release" in first["evidence"]
+    assert {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}["republished"] == "unknown"

@@ -139,7 +139,7 @@ def test_hashes_that_never_were_of_the_release_are_no_republication(made: Any, d
     for number, line in enumerate([one for one in text.splitlines() if '"zh:' in one]):
         text = text.replace(line, f'    "zh:{number:064x}",')
     lock.write_text(text, "utf-8")
-    git(folder, "commit", "-qam", "other hashes")
+    git(folder, "commit", "-qa", "--amend", "-m", "other hashes")
     document = doctor(folder, "--prove", "changed", "ci.log")
     assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("republished", "likely")
     assert not any("accept" in one["id"] for one in document["remedies"])

@@ -438,26 +438,30 @@ class Examined(Struct, frozen=True, dict=True):
 
     @cached_property
     def sound_commit(self) -> str:
-        """The last commit, if it locks packages of today's release for this version, and the entry here does not.
+        """The last commit that locks packages of today's release for this version, where the entry here does not.
 
-        What is different here is an edit that is not committed; "" where that is not known.
+        What is different here was written after it; "" where that is not known.
         """
-        before = self.past[0].entry if self.past else None
-        if before is None or self.entry is None or before.version != self.entry.version or not self.stale:
-            return ""
-        packed = packages_of(before.hashes)
-        return self.past[0].commit if packed and packed <= self.listed and self.strange else ""
+        return self.signed_before.commit if self.signed_before is not None else ""
+
+    @property
+    def edit_commit(self) -> str:
+        """The first commit after `sound_commit` that has the strange hashes; "" if the edit is not committed."""
+        place = next((number for number, past in enumerate(self.past) if past.commit == self.sound_commit), 0)
+        after = ((past.commit, past.entry) for past in reversed(self.past[:place]) if past.entry is not None)
+        return next((commit for commit, entry in after if self.strange <= frozenset(entry.hashes)), "")
 
     @property
     def is_edit_of_commit(self) -> bool:
         """True if no tool made the edit since `sound_commit`: it has its hashes but for a few characters, or its order.
 
-        A tool writes other hashes, too, where the registry had another release for a time.
+        A tool writes other hashes, too, where the registry had another release for a time. The order tells nothing of
+        an edit that is committed: the whole file may be older.
         """
-        before = self.past[0].entry if self.sound_commit else None
-        was = before.hashes if before is not None else ()
+        before = self.signed_before
+        was = before.entry.hashes if before is not None and before.entry is not None else ()
         is_near = any(_is_nearly(text, one) for text in self.strange for one in was)
-        return before is not None and (is_near or not self.is_canonical)
+        return before is not None and (is_near or (before is self.past[0] and not self.is_canonical))
 
     @cached_property
     def strange(self) -> frozenset[str]:

@@ -232,9 +232,10 @@ def hand_edit(x: Examined) -> Judgement | None:
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.sound_commit:
+        by = f"commit {x.edit_commit[:12]} wrote" if x.edit_commit else "the edit that is not committed has"
         words = (
-            f"{x.lock.path}:{x.entry.line}: the edit that is not committed has {len(x.stale)} zh that are not of "
-            f"{x.release}; those of commit {x.sound_commit[:12]} are of the signed release"
+            f"{x.lock.path}:{x.entry.line}: {by} {len(x.strange)} zh that are not of {x.release}; those of commit "
+            f"{x.sound_commit[:12]} are of the signed release"
         )
         verdict = _YES if x.is_edit_of_commit else _LIKELY
         missing = "" if x.is_edit_of_commit else "the author of the edit, or the release of that time"

@@ -47,6 +47,11 @@ def republished(x: Examined) -> Judgement | None:
         words = f"the locked zh are of the signed release {x.hashes_of}, and never were of this one"
         return Judgement(_NO, words, as_of=x.as_of)
     words = f"{len(left)} of {total} are not in {x.sums}"
+    if x.edit_commit:
+        words = (
+            f"{words}; commit {x.sound_commit[:12]} locks packages of it, and commit {x.edit_commit[:12]} wrote others"
+        )
+        return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
     if left != x.packed:
         return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
     return _of_signed_hashes(x, words)
