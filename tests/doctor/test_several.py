@@ -180,3 +180,21 @@ def test_of_roots_with_equal_entries_the_one_with_an_altered_folder_is_named(equ
     assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/qa", "plugin-corrupted", "likely")
     assert "live/qa/.terraform/providers/" in first["evidence"]
     assert all(one["command"].startswith("mv -- live/qa/.terraform/") for one in document["remedies"])
+
+
+LISTED = (
+    "Initializing provider plugins...\n- Reusing previous version of acme/demo from the dependency lock file\n"
+    '- Finding acme/netbox versions matching "~> 3.9"...\n- Installing acme/netbox v3.9.1...\n\n'
+    "Error: Provider dependency changes detected\n\nChanges to the required provider dependencies were detected, but the "
+    "lock file is read-only.\n"
+)
+
+
+@pytest.mark.parametrize("named", [(), ("--", "live/qa")])
+def test_a_provider_that_only_the_failing_commit_requires(named: tuple[str, ...], equal: Path, doctor: Any) -> None:
+    (equal / "ci.log").write_text(LISTED, "utf-8")
+    document = doctor(equal, "ci.log", *named)
+    held = [(one["id"], one["verdict"]) for one in document["causes"] if one["verdict"] != "unknown"]
+    assert held == [("not-locked", "yes")]
+    assert "acme/netbox; nothing here requires it: the log is of another commit" in document["causes"][0]["evidence"]
+    assert [(one["command"], one["roots"]) for one in document["remedies"]] == [(None, 1 if named else 3)]

@@ -115,6 +115,12 @@ def not_locked(x: Examined) -> Judgement | None:
     if required:
         by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
         return Judgement(_YES, f"{x.name} is required ({by}), and {place}")
+    if x.error is not None and x.error.kind == "readonly-changed":
+        words = "the message says that it changes the lock file, and the lines before it that the run had to find"
+        if x.configuration is not None and x.configuration.complete:
+            words = f"{words} {x.name}; nothing here requires it: the log is of another commit, or of another root"
+            return Judgement(_YES, words, basis=Basis.RUN)
+        return Judgement(_YES, f"{words} {x.name}", basis=Basis.RUN)
     if x.error is not None and x.error.kind in {"not-locked", "provider-not-available"}:
         return Judgement(_YES, f"the message says so, and {place}", basis=Basis.RUN)
     missing = x.configuration.unknown_reason if x.configuration is not None else "the configuration"

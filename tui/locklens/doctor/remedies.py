@@ -184,9 +184,18 @@ def _is_of_list(x: Examined) -> bool:
     return x.error is not None and x.error.kind == "sums-without-package"
 
 
+def _is_required(x: Examined) -> bool:
+    return x.address is not None and x.configuration is not None and x.configuration.requires(x.address)
+
+
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked."""
     x = one.examined
+    is_complete = x.configuration is not None and x.configuration.complete
+    if is_complete and x.error is not None and x.error.kind == "readonly-changed" and not _is_required(x):
+        title = f"Check out the commit of the failing run, and lock {x.name} in its root"
+        yield Remedy("lock", title, len(one.roots), _LOW, None, "", "nothing requires it here")
+        return
     words = ["--platform", x.platform] if x.platform else []
     command = one.line("lock", *one.mirror_words, *words, x.name)
     if x.is_of_mirror_alone:

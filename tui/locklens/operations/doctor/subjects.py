@@ -142,6 +142,8 @@ class SubjectFinder:
     def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
         """Return the root, and others with the same entry; relative to the current folder."""
         own = self._checkout.shown(subject.root.path)
+        if subject.entry is None and subject.error is not None and subject.error.kind == "readonly-changed":
+            return tuple(dict.fromkeys((own, *map(self._checkout.shown, subject.fitting))))
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
         same = [
@@ -226,7 +228,9 @@ class SubjectFinder:
         told = named or self._of_folders(error) or ([here] if self._has_root(here) else [])
         if not error.provider:
             fitting = told or self._without_provider(error)
-            return _unsure(self._of_no_provider(error, fitting[: len(named) or 1]), () if told else fitting)
+            first = fitting[: len(named) or 1]
+            subjects = self._of_searched(error, first) or self._of_no_provider(error, first)
+            return _unsure(subjects, () if told else fitting)
         fitting = told or self._fitting(error) or [here]
         if not told:
             fitting = self._of_the_run(fitting, error)
@@ -242,7 +246,37 @@ class SubjectFinder:
         locks = list(self._checkout.locks)
         if not error.reused and not error.searched:
             return [path for path in locks if self.lock(path).problems] or locks or [self._checkout.here]
-        return self._of_the_run(self._candidates(), error)
+        found = self._of_the_run(self._candidates(), error)
+        if not error.searched or any(self._is_listed(path, error) for path in found):
+            return found
+        return self._reusing(error) or found
+
+    def _reusing(self, error: RecognisedError) -> list[str]:
+        """Return the roots that lock what the run took from its lock file, and nothing that it lacked."""
+        more, equal = list[str](), list[str]()
+        for path in self._checkout.locks:
+            reused, searched = (self._addresses(path, names) for names in (error.reused, error.searched))
+            locked = set(self.lock(path).by_address)
+            if reused <= locked and not searched & locked:
+                more.append(path)
+                equal += [path] if reused == locked else []
+        return equal or more
+
+    def _addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as the tool of a root reads their names."""
+        parse = (self._request.tool or self.lock(path).writer or TERRAFORM).parse_source
+        return {_parsed(name, parse) for name in names}
+
+    def _of_searched(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
+        """Return the providers that a read-only lock file lacked in the run, and lacks here."""
+        if error.kind != "readonly-changed":
+            return []
+        return [
+            DoctorSubject(error, self._root(path), address, None)
+            for path in paths
+            for address in sorted(filter(None, self._addresses(path, error.searched)))
+            if address not in self._root(path).lock.by_address
+        ]
 
     def _fitting(self, error: RecognisedError) -> list[str]:
         """Return the roots that have the entry that an error names, or that require the provider without it."""
