@@ -346,3 +346,28 @@ def test_a_commit_that_wrote_other_hashes_over_signed_ones_comes_before_a_republ
     assert (first["id"], first["verdict"]) == ("hand-edit", "likely")
     assert "are of the signed release" in first["evidence"]
     assert {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}["republished"] == "unknown"
+
+
+UNAVAILABLE = (
+    "Error: Could not retrieve providers for locking\n\n{} failed to fetch the requested providers for {} in order\nto "
+    "calculate their checksums: some providers could not be installed:\n- registry.terraform.io/acme/demo: provider\n"
+    "registry.terraform.io/acme/demo 1.4.2 is not available for\n{}.\n"
+)
+
+
+@pytest.mark.parametrize("product", ["Terraform", "OpenTofu"])
+def test_a_platform_that_the_release_does_not_have_is_left_out(product: str, made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    (folder / "ci.log").write_text(UNAVAILABLE.format(product, "freebsd_amd64", "freebsd_amd64"), "utf-8")
+    document = doctor(folder, "ci.log")
+    first, fixes = document["causes"][0], document["remedies"]
+    assert (document["errors"][0]["kind"], first["id"], first["verdict"]) == (
+        "platform-unavailable",
+        "platform-missing",
+        "yes",
+    )
+    assert {one["id"] for one in document["causes"]} <= {"platform-missing", "mirror-lacks", "yanked"}
+    assert [one["id"] for one in fixes] == ["leave-out"]  # no version has a package of it
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "The release has no package of freebsd_amd64. [CONFIRMED]" in out
+    assert "Leave -platform=freebsd_amd64 out of providers lock" in out

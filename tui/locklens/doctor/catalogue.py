@@ -59,6 +59,7 @@ def squeezed(text: str) -> str:
     return "".join(text.split()).lower()
 
 
+_SYSTEMS = ("linux", "darwin", "windows", "freebsd", "openbsd", "netbsd", "solaris", "plan9", "aix")
 _OCI = ("fetching provider package blob", "does not match digest", "mismatch Content-Length")
 _OCI_ARTIFACT = (
     "unexpected artifact type", "unexpected manifest media type", "ambiguous manifest", "provider image manifest",
@@ -279,6 +280,7 @@ CATALOGUE = (
         "package available for your current platform",
         "provider mirror … does not have a package of",
         "is not available for … Could not retrieve providers for locking",
+        *(f"is not available for {system}_" for system in _SYSTEMS),  # providers lock, an item for each provider
         causes=(_C.PLATFORM_MISSING, _C.MIRROR_LACKS, _C.YANKED),
         advice="the release, or the mirror, has no package for this platform",
     ),

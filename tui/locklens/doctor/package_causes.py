@@ -138,7 +138,8 @@ def platform_missing(x: Examined) -> Judgement | None:
     if x.platforms and platform not in x.platforms:
         words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
         basis = Basis.RUN if is_unavailable else Basis.HASHES
-        return Judgement(_YES, words, as_of=x.as_of, basis=basis)
+        title = f"the release has no package of {platform}"
+        return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
     if is_unavailable:
         if platform in x.platforms:
             words = f"the registry has a package of {platform}"

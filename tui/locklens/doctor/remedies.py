@@ -34,18 +34,23 @@ def run_again(one: Affected) -> Remedy:
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
     """The platform's hashes are added from the signed package, or the commit that had them is restored."""
-    if one.examined.entry is not None:
-        yield from _with_platform(one)
-        yield from _earlier(one)
+    x, platform = one.examined, one.platform
+    if x.entry is None:
+        return
+    if platform and x.platforms and platform not in x.platforms:
+        if "is not available for" in x.text:
+            title = f"Leave -platform={platform} out of providers lock, where no root runs on it"
+            yield Remedy("leave-out", title, len(one.alone.roots), _NONE, 0, "")
+        yield from upgrade(one, f"Upgrade {x.name}: a newer version has a package of {platform}", platform)
+        return
+    yield from _with_platform(one)
+    yield from _earlier(one)
 
 
 def _with_platform(one: Affected) -> Iterator[Remedy]:
-    """The platform's hashes are added, or a version with its package is selected."""
+    """The platform's hashes are added."""
     x = one.examined
     platform = one.platform
-    if platform and x.platforms and platform not in x.platforms:
-        yield from upgrade(one, f"Upgrade {x.name}, if another version has a package of {platform}")
-        return
     title = f"Add the hashes of {platform or 'the platform'} to the lock file"
     note = "" if platform else "OS_ARCH stands for the platform of the runner, such as linux_amd64"
     if platform and not x.platform:

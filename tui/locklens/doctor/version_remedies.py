@@ -20,15 +20,18 @@ _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 _REVIEW = "a new version is a new decision: review it"
 
 
-def upgrade(one: Affected, title: str = "") -> Iterator[Remedy]:
-    """An upgrade where a listed version satisfies the constraints; else an older one, and other constraints."""
+def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Remedy]:
+    """An upgrade where a listed version satisfies the constraints; else an older one, and other constraints.
+
+    With a platform, only versions count whose packages are said to be for it too.
+    """
     x = one.examined
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     if x.is_of_mirror_alone:
         command = one.line("upgrade", *one.mirror_words, x.name)
         yield Remedy("upgrade", title, len(one.roots), _HIGH, None, command, f"{_REVIEW}; no registry has signed it")
         return
-    listed, entry = listed_versions(x), x.entry
+    listed, entry = listed_versions(x, platform), x.entry
     if listed is None or entry is None or x.configuration is None or x.address is None:
         yield _upgraded(one, title)
         return
@@ -46,10 +49,12 @@ def upgrade(one: Affected, title: str = "") -> Iterator[Remedy]:
         yield from _with_other_constraints(one.alone, newest(one for one in listed if not one.prerelease))
 
 
-def listed_versions(x: Examined) -> list[Version] | None:
-    """Return the versions that the registry lists; None if they are unknown."""
+def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
+    """Return the versions that the registry lists, for a platform or at all; None if they are unknown."""
     listing = x.case.listing if x.case is not None else None
-    return [one.version for one in listing.versions] if listing is not None and listing.is_known else None
+    if listing is None or not listing.is_known:
+        return None
+    return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]
 
 
 def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
