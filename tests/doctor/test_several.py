@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +199,16 @@ def test_a_provider_that_only_the_failing_commit_requires(named: tuple[str, ...]
     assert held == [("not-locked", "yes")]
     assert "acme/netbox; nothing here requires it: the log is of another commit" in document["causes"][0]["evidence"]
     assert [(one["command"], one["roots"]) for one in document["remedies"]] == [(None, 1 if named else 3)]
+
+
+def test_one_command_for_two_providers_names_and_counts_both(made: Any, doctor: Any) -> None:
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, NETBOX),), required))
+    shutil.copytree(folder / "live/prod", folder / "live/qa")
+    words = 'Error while installing acme/{} v{}: Get "https://example.com/demo.zip": 429 Too Many Requests'
+    messages = [("Failed to install provider", words.format(*one)) for one in (("demo", "1.4.2"), ("netbox", "3.9.1"))]
+    (folder / "ci.log").write_text(boxed_log(*messages), "utf-8")
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert (fix["id"], fix["roots"]) == ("retry", 2)
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "acme/demo 1.4.2, acme/netbox 3.9.1 in live/prod, live/qa: Try again" in out

@@ -425,8 +425,12 @@ class Several(Struct, frozen=True):
 
     def subject(self, examined: Examined, roots: Sequence[str]) -> str:
         """Return a provider and its roots in words, as far as there are several."""
+        return self.subjects([examined.release], roots)
+
+    def subjects(self, releases: Sequence[str], roots: Sequence[str]) -> str:
+        """Return providers and their roots in words, as far as there are several."""
         place = f"in {listing(list(roots), 3)}" if self.roots and roots else ""
-        return " ".join(filter(None, (examined.release if self.providers else "", place)))
+        return " ".join(filter(None, (listing(list(releases), 3) if self.providers else "", place)))
 
 
 class _Tested(Struct, frozen=True):
@@ -477,7 +481,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
 
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first."""
-    found: dict[object, tuple[Remedy, Affected]] = {}
+    found: dict[object, list[tuple[Remedy, Affected]]] = {}
     explained = {
         one.examined.error for one in affected if any(each.verdict is CauseVerdict.YES for each in one.causes)
     } - {None}
@@ -489,17 +493,23 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
             offered = [*package_remedies.copies(one), *offered]
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
-            found.setdefault(frozenset((remedy.command or remedy.title).split()), (remedy, one))
+            found.setdefault(frozenset((remedy.command or remedy.title).split()), []).append((remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone
         sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
         own = [one for one in sound if one.causes and not one.examined.fitting]
-        found = {one.next_step: (remedies.run_again(one), one) for one in own}
+        found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
     costs, has_several = list(TrustCost), Several.among(affected)
-    titles = Counter(remedy.title for remedy, _ in found.values())
+    titles = Counter(group[0][0].title for group in found.values())
     named = []
-    for remedy, one in found.values():
-        roots = one.alone.roots if one.examined.fitting else one.roots[: remedy.roots]
-        subject = has_several.subject(one.examined, roots)
+    for group in found.values():
+        remedy, one = group[0]
+        roots = {
+            root: None
+            for each, other in group
+            for root in (other.alone.roots if other.examined.fitting else other.roots[: each.roots])
+        }
+        subject = has_several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
+        remedy = replace(remedy, roots=max(remedy.roots, len(roots)))
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting)
         named.append(replace(remedy, subject=subject) if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
