@@ -102,7 +102,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
 
 def _reinstalled(x: Examined) -> FoundPackage | None:
     """Return the root's own copy that the lock file accepts, where another one was moved aside; else None."""
-    if x.entry is None or not x.replaced:
+    if x.entry is None or not x.replaced or x.is_mirror_replaced:
         return None
     return next((one for one in x.packages if one.is_of_root and one.hashes & frozenset(x.entry.hashes)), None)
 
