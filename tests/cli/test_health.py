@@ -14,6 +14,8 @@ from kit.command_line import Run, runner
 from kit.git import git
 from kit.registries import lead_to
 from kit.schemas import validate
+from msgspec.structs import replace
+from review.test_platform_agreement import facts
 
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Faults
@@ -21,7 +23,9 @@ from locklens.demo.incidents import make_repository
 from locklens.demo.packages import lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES
+from locklens.packages.inspecting import keep_facts
 from locklens.review.health import CHECKS
+from locklens.storage.cache import Cache
 
 LOCK = ".terraform.lock.hcl"
 
@@ -381,7 +385,8 @@ def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask
     path = top / "b" / LOCK
     path.write_text("\n".join(line for line in path.read_text().splitlines() if '"h1:' not in line) + "\n")
     words = "0 of 1 locked release inspected: see locklens inspect"
-    assert of("odd-platform") == of("replaced-module") == (2, words)
+    assert of("odd-platform") == (2, "0 of 1 locked release with two inspected platforms or more: see locklens inspect")
+    assert of("replaced-module") == (2, words)
     assert of("toolchain") == (0, "no toolchain in locklens.toml")
     assert document(run, status=0)["summary"]["unknown"] == 0, "no policy asks for these"
     (top / "locklens.toml").write_text('toolchain = "1.22"\n')
@@ -389,6 +394,24 @@ def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask
     git(top, "commit", "-qm", "policy")
     assert of("toolchain") == (2, words)
     assert document(run, status=0)["summary"]["unknown"] == 2
+
+
+def test_one_inspected_platform_of_several_is_compared_with_none(capsys: pytest.CaptureFixture[str], top: Path) -> None:
+    kept = runner(capsys, "health")
+
+    def of(check: str) -> tuple[int, str]:
+        one = next(one for one in json.loads(kept("--format", "json", "--offline")[1])["checks"] if one["id"] == check)
+        return one["unknown"], one["reason"]
+
+    zhs = re.findall(r"zh:\w+", (lay(top / "unit", AWS) / LOCK).read_text())
+    with Cache() as cache:
+        keep_facts(cache, replace(facts("linux_amd64"), zh=zhs[0]))
+    words = "0 of 1 locked release with two inspected platforms or more: see locklens inspect"
+    assert of("odd-platform") == (1, words)
+    assert of("replaced-module") == (0, None)
+    with Cache() as cache:
+        keep_facts(cache, replace(facts("linux_arm64"), zh=zhs[1]))
+    assert of("odd-platform") == (0, None)
 
 
 def test_the_head_counts_the_findings_that_the_rows_have(run: Run, top: Path) -> None:

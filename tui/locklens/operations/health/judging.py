@@ -58,6 +58,15 @@ class EntryGroup(Struct):
         return self.change.advisories is not None and bool(self.change.advisories.platform)
 
     @property
+    def is_compared(self) -> bool:
+        """True if packages of two platforms or more were inspected, or that of the only one that the release has."""
+        builds = self.change.builds
+        if builds is None:
+            return False
+        others = self.case.new.platforms if self.case is not None else {}
+        return len(builds.agreement.platforms) > 1 or len(set(others.values())) == 1
+
+    @property
     def entry(self) -> LockEntry:
         """The first entry."""
         return self.members[0][1]

@@ -32,9 +32,10 @@ from locklens.review.rules.verdict import in_order
 from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.operations.health.judging import EntryGroup, HealthAnswers
     from locklens.operations.review.request import ReviewRequest
     from locklens.releases import NetworkSettings
@@ -296,16 +297,27 @@ def _unknown_builds(groups: Sequence[EntryGroup], policy: Policy) -> dict[str, t
     off = dict(_switched_off(policy))
     if not policy.toolchain:
         off.setdefault("toolchain", "no toolchain in locklens.toml")
-    releases = {(group.change.address, str(group.entry.version)) for group in groups}
+    number = counted(len(_releases(groups)), "locked release")
     unseen = [group for group in groups if group.change.builds is None]
-    left = {(group.change.address, str(group.entry.version)) for group in unseen}
-    seen, number = len(releases) - len(left), counted(len(releases), "locked release")
-    words = f"{seen} of {number} inspected: see locklens inspect" if unseen else ""
-    numbers = {number for group in unseen for number, _ in group.members}
-    return {
-        check: (set(), off[check]) if check in off else (numbers, words)
-        for check in ("odd-platform", "replaced-module", "toolchain")
+    alone = [group for group in groups if not group.is_compared]
+    words = {
+        "odd-platform": (alone, f"of {number} with two inspected platforms or more"),
+        "replaced-module": (unseen, f"of {number} inspected"),
+        "toolchain": (unseen, f"of {number} inspected"),
     }
+    return {
+        check: (set(), off[check])
+        if check in off
+        else (
+            {root for group in left for root, _ in group.members},
+            f"{len(_releases(groups)) - len(_releases(left))} {reason}: see locklens inspect" if left else "",
+        )
+        for check, (left, reason) in words.items()
+    }
+
+
+def _releases(groups: Iterable[EntryGroup]) -> set[tuple[ProviderAddress, str]]:
+    return {(group.change.address, str(group.entry.version)) for group in groups}
 
 
 def _is_unsure_of_itself(group: EntryGroup) -> bool:
