@@ -58,7 +58,26 @@ def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) 
     assert not place.lock_file.exists()
     run("lock", "--platform", "linux_amd64")
     status, out, err = run("lock", "--check", "--platform", "linux_amd64")
-    assert (status, out, "hint:" in err) == (0, ".terraform.lock.hcl: is complete\n", False)
+    assert (status, out, "hint:" in err) == (0, ".terraform.lock.hcl: its hashes are complete\n", False)
+
+
+def test_check_says_what_it_did_not_check(place: Place, run: Run) -> None:
+    run("lock", "--platform", "linux_amd64")
+    orphan = 'provider "registry.terraform.io/acme/orphan" {\n  version = "1.0.0"\n  hashes = [\n'
+    with place.lock_file.open("a") as file:
+        file.write(f'\n{orphan}    "h1:{"A" * 43}=",\n  ]\n}}\n')
+    status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
+    words = "the hashes of acme/demo are complete; not checked: acme/orphan"
+    assert (status, out) == (0, f".terraform.lock.hcl: {words}\n")
+    for file in place.lock_file.parent.glob("*.tf"):
+        file.unlink()
+    before = place.lock_file.read_bytes()
+    status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
+    words = "nothing was checked: there is no configuration here"
+    assert (status, out) == (2, f".terraform.lock.hcl: {words}\n")
+    assert run("lock", "--platform", "linux_amd64")[0] == 0
+    assert words in run("lock", "--platform", "linux_amd64")[2]
+    assert place.lock_file.read_bytes() == before
 
 
 @pytest.mark.parametrize("words", [("init",), ("lock",)])

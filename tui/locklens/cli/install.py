@@ -256,7 +256,9 @@ def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgr
                 outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
             status = _concluded(outcome, options, progress, _check_words if options.check else _lock_words)
             has_changes = has_changes or (outcome.would_change and not outcome.has_failed)
-            statuses.append(FINDINGS if options.check and outcome.would_change else status)
+            if options.check and not outcome.has_failed:
+                status = FINDINGS if outcome.would_change else UNUSABLE if outcome.is_unchecked else DONE
+            statuses.append(status)
     if options.dry_run and not options.json:
         tell([NOT_WRITTEN])
     if options.check and not options.json and has_changes:
@@ -325,7 +327,7 @@ def _lock_words(outcome: RootResult) -> str:
 def _check_words(outcome: RootResult) -> str:
     if outcome.has_failed:
         return ""
-    return f"{visible(outcome.lock_file)}: {'would change' if outcome.would_change else 'is complete'}\n"
+    return f"{visible(outcome.lock_file)}: {'would change' if outcome.would_change else outcome.checked}\n"
 
 
 _OCI = "oci://"

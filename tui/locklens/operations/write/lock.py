@@ -186,6 +186,9 @@ class _Locking:
             before = root.migration.entries
             after = after_lock(before, settled)
             data = rewritten(root.lock, after, root.tool)
+            left = {entry.address for entry in after} - {entry.address for entry in settled}
+            is_unchecked = bool(after) and not settled
+            checked = _checked(root, settled, left)
             result = RootResult(
                 root.name,
                 root.lock.path,
@@ -195,14 +198,20 @@ class _Locking:
                 before=root.lock.data,
                 after=data,
                 planned=planned_lock(root, path, data) if data != root.lock.data else None,
+                checked=checked,
+                is_unchecked=is_unchecked,
                 diagnostics=tuple(warnings(root)),
-                notes=(*no_root_here(root, self._operation.where.folder), *orphans_kept(root, after)),
+                notes=(
+                    *([checked] if is_unchecked else []),
+                    *no_root_here(root, self._operation.where.folder),
+                    *orphans_kept(root, after),
+                ),
             )
             if result.planned is not None:
                 draft.put(result.planned)
                 draft.changes += self._changes(root, path, after)
-            else:
-                draft.note(path, "its hashes are complete")
+            elif not is_unchecked:
+                draft.note(path, checked)
         draft.diagnostics += [replace(diagnostic, root=path) for diagnostic in result.diagnostics]
         for note in result.notes:
             draft.note(path, note)
@@ -229,6 +238,20 @@ class _Locking:
         words += ["--accept-republished"] if operation.accepts_republished else []
         words += ["--allow-missing-modules"] if operation.allows_missing else []
         return command_line("lock", operation.where, words)
+
+
+def _checked(root: Root, settled: Sequence[LockEntry], left: Collection[ProviderAddress]) -> str:
+    """Say of which entries the hashes are complete, and of which nothing is known."""
+    if not left:
+        return "its hashes are complete" if settled else "no provider is required or locked here"
+    if not settled:
+        why = "no provider is required here" if root.configuration.has_files else "there is no configuration here"
+        return f"nothing was checked: {why}"
+    complete, unknown = (
+        listing([root.name_of(address) for address in sorted(some)], limit=3)
+        for some in ({entry.address for entry in settled}, left)
+    )
+    return f"the hashes of {complete} are complete; not checked: {unknown}"
 
 
 def _question(requirement: ProviderRequirement) -> tuple[ProviderAddress, str, Version | None]:
