@@ -227,6 +227,16 @@ def test_a_package_that_is_not_locked_is_warned_of(
         assert "Success! " in said.out
         assert run("mirror", "--dry-run", "out") == 0
         assert words in capfd.readouterr().err
+        assert run("mirror", "--dry-run", "empty") == 0
+        assert words in capfd.readouterr().err
+        monkeypatch.setenv("XDG_CACHE_HOME", str(place.home / "no-cache"))
+        assert run("mirror", "--dry-run", "empty") == 0
+        zh_words = "no zh of acme/demo 1.0.0 for linux_amd64 is locked here; init from this mirror refuses it unless"
+        assert zh_words in capfd.readouterr().err
+        lock.write_text(whole)
+        assert run("mirror", "--dry-run", "empty") == 0
+        assert "not locked" not in capfd.readouterr().err
+        lock.write_text(re.sub(r'"(zh|h1):.*?"', lambda one: f'"{one[1]}:{NOBODY[one[1]]}"', whole))
         place.configure('provider_installation {\n  filesystem_mirror {\n    path = "out"\n  }\n}\n')
         assert run("init") == 1
 

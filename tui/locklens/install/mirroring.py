@@ -51,7 +51,8 @@ class Mirrored(Struct, frozen=True):
     """The result of mirroring packages.
 
     Attributes:
-        hashes: Hashes of each package that is in the folder now, as documents list them.
+        hashes: Hashes of each package that is in the folder now, as documents list them; after a dry run also of those
+            that would be there, as far as they are known.
         failures: Errors of the others.
     """
 
@@ -68,7 +69,8 @@ def mirror(
         builds: The packages.
         context: Its threads work.
         into: The folder.
-        is_dry: True to fetch and write none; those that the folder lacks have no hashes then.
+        is_dry: True to fetch and write none; of those that the folder lacks, the hashes are the `zh` of the release and
+            those that earlier runs computed.
 
     Raises:
         RunCancelledError: The run was cancelled.
@@ -154,7 +156,10 @@ def _mirrored(
         return context.failed(address, SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
     signed = context.authenticator.words(release)
     context.emit(PackageMirrored(name, version, platform, signed, was_there))
-    return () if package is None else _listed(package, context)
+    if package is None:
+        of_files = context.session.cache.hashes([metadata.zh]).get(metadata.zh, frozenset())
+        return tuple(sorted({metadata.zh, *of_files}))
+    return _listed(package, context)
 
 
 def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.hashes import is_of_files, is_of_zip
 from locklens.install.context import InstallContext, InstallEvent, ProviderRequirement
 from locklens.install.lock import Locker
 from locklens.install.mirroring import MirrorFolder, mirror, write_documents
@@ -160,18 +161,22 @@ def _not_locked(
         for build, listed in mirrored.hashes.items():
             address, version, platform = build
             places = locked.get((context.dialect.name, address, version), {})
-            # What a dry run does not fetch has no hashes. The zip file is read again only where its h1 is not locked.
-            others = {place: hashes for place, hashes in places.items() if listed and hashes.isdisjoint(listed)}
-            zh = into.zh(build) if others else ""
+            # The zip file is read again only where no hash of its document is locked.
+            others = {place: hashes for place, hashes in places.items() if hashes.isdisjoint(listed)}
+            zh = into.zh(build) if others and not any(map(is_of_zip, listed)) else ""
             name = context.name(address)
-            words = (
-                f"no hash of {name} {version} for {platform} is locked here, so that init from this mirror refuses it"
-            )
-            found += [
-                Diagnostic(DiagnosticSeverity.WARNING, summary, words, name, place, hint)
-                for place, hashes in others.items()
-                if zh not in hashes
-            ]
+            package = f"{name} {version} for {platform}"
+            for place, hashes in others.items():
+                if zh in hashes:
+                    continue
+                if any(map(is_of_files, listed)) or not any(map(is_of_files, hashes)):
+                    words = f"no hash of {package} is locked here, so that init from this mirror refuses it"
+                elif any(map(is_of_zip, hashes)):
+                    # A dry run does not fetch the package that its h1 would be computed from.
+                    words = f"no zh of {package} is locked here; init from this mirror refuses it unless its h1 is"
+                else:
+                    continue
+                found.append(Diagnostic(DiagnosticSeverity.WARNING, summary, words, name, place, hint))
     return found
 
 
