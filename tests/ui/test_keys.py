@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
+from textual import events
 from textual.command import CommandPalette
 from textual.widgets import Input
 from ui.conftest import until
@@ -264,6 +265,19 @@ async def test_filtering(samples: Samples, running: Running) -> None:
         await on.press("escape")
         assert on.changes.has_focus
         assert "Nothing matches" not in on.text
+
+
+async def test_keys_that_arrive_with_the_enter_of_the_filter_are_those_of_the_list(
+    samples: Samples, running: Running
+) -> None:
+    rows = [samples.change("acme/demo"), samples.change("acme/other"), samples.change("hashicorp/aws")]
+    async with running(samples.review(samples.root("infra", rows))) as on:
+        await on.press("slash")
+        for key in (*"acme", "enter", "g", "j", "j"):
+            on.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await on.settle()
+        assert on.screen.query_one("#filter", Input).value == "acme"
+        assert on.changes.cursor == 2
 
 
 async def test_the_filter_for_unreviewed_follows_the_marks(samples: Samples, running: Running) -> None:

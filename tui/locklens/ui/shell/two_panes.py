@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
@@ -49,6 +49,17 @@ class FilterInput(Input):
     """The filter line; enter leaves it synchronously, so that no key typed afterwards ends up in it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave on enter, and let the keys pass that had been handed on before the focus moved."""
+        screen = self.screen
+        assert isinstance(screen, TwoPaneScreen)
+        if screen.focused is not self:
+            # They go on to the screen, whose bindings are those of the pane that has the focus now.
+            event.prevent_default()
+        elif event.key == "enter":
+            event.prevent_default().stop()
+            screen.action_keep_filter()
 
 
 class TwoPaneScreen(LockLensScreen[int]):
