@@ -387,8 +387,11 @@ class PreviewScreen(LockLensScreen[Closed]):
         """Show what is inside the packages of the highlighted change."""
         about = self._about
         if not isinstance(about, plan_pane.Group):
-            self.say("inside: select the change of a provider")
-            return
+            changed = plan_pane.groups(self._plan) if self._plan is not None else ()
+            if len(changed) != 1:
+                self.say("inside: no row of a changed provider, as those below PLAN are")
+                return
+            (about,) = changed
         one, folder = about.first, self._source.folder
         show_inside(self, self._source, inside_request(one.address, one.old, one.new, folder=folder, root=one.root))
 
