@@ -261,6 +261,12 @@ def test_an_oci_mirror_that_cannot_be_reached_is_never_ignored(place: Place, run
     status, _, err = run("init", "--tool", "opentofu")
     assert status == 1
     assert "127.0.0.1:9 refuses the connection (OCI repository 127.0.0.1:9/demo)" in " ".join(err.split())
+    assert "the registry is there, and the repository_template of the oci_mirror block" in " ".join(err.split())
+    config.write_text(before)
+    option = "-oci-mirror=127.0.0.1:9/{type}"
+    status, _, err = run("lock", "--tool", "opentofu", option)
+    assert status == 1
+    assert "the registry is there, and the template of -oci-mirror" in " ".join(err.split())
 
 
 def test_development_overrides_are_named(place: Place, run: Run) -> None:

@@ -54,7 +54,6 @@ _NO_REPOSITORY = frozenset({"NAME_UNKNOWN", "NAME_INVALID"})
 _NO_CONTENT = frozenset({"MANIFEST_UNKNOWN", "BLOB_UNKNOWN"})
 _KEPT = ("www-authenticate", "link", "docker-content-digest", "location", "range")
 _GET = Outgoing("GET")
-_CHECK = "check that the registry is there, and the repository_template of the oci_mirror block"
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\Z", re.ASCII)
 _RETRIES = 2
 """Attempts after the first push, where a registry asks for a pause or fails: many packages are many requests."""
@@ -69,12 +68,16 @@ class OciRegistries:
         client: The run's client.
         seconds: The time limit of one request.
         credentials: The user's logins.
+
+    Attributes:
+        named_by: What names the repositories, for hints.
     """
 
     def __init__(self, client: Client, seconds: float, credentials: OciCredentials) -> None:
         self.client = client
         self.credentials = credentials
         self.seconds = seconds
+        self.named_by = "the repository_template of the oci_mirror block"
         self._lock = threading.Lock()
         self._sessions: dict[tuple[OciRepository, str], OciSession] = {}
         self.challenges: dict[str, Challenge] = {}
@@ -125,8 +128,12 @@ class OciSession:
         try:
             return self._sent(url, kind, sent)
         except UnavailableError as error:
-            error.name_place(str(self), _CHECK)
+            error.name_place(str(self), self._hint)
             raise
+
+    @property
+    def _hint(self) -> str:
+        return f"check that the registry is there, and {self._registries.named_by}"
 
     def _sent(self, url: str, kind: RequestKind, sent: Outgoing) -> Response:
         token = self._current() if origin(url) == origin(self.repository.url()) else None
@@ -245,7 +252,7 @@ class OciSession:
         if answer.status in {_UNAUTHORIZED, _FORBIDDEN}:
             hint = f"log in to {name} (docker login), or set an oci_credentials block for {self.repository}"
             return UnauthorizedError(said, source=name, hint=hint, had_credentials=answer.had_token)
-        return UnavailableError(said, source=name, hint=_CHECK)
+        return UnavailableError(said, source=name, hint=self._hint)
 
     def unusable(self, words: str) -> UnavailableError:
         """Return the error for an answer that cannot be used; `words` go on after the repository's name."""

@@ -151,6 +151,7 @@ class Registries:
         Raises:
             ConfigurationError: The command line names OCI registries, which the tool does not install from.
         """
+        is_of_command_line = methods is not None
         if methods is None and self.config.installation is not None:
             methods = self.config.installation.methods
         if methods is None:
@@ -159,6 +160,8 @@ class Registries:
             from locklens.project.installation import require_oci
 
             require_oci(self._dialect)
+            if is_of_command_line:
+                self.oci().named_by = "the template of -oci-mirror"
         return SourceSelection([Route(method, self._source_of(method)) for method in methods])
 
     def mirrors(self, address: ProviderAddress) -> list[Mirror]:
