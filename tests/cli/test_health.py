@@ -399,7 +399,7 @@ def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask
 def test_one_inspected_platform_of_several_is_compared_with_none(capsys: pytest.CaptureFixture[str], top: Path) -> None:
     kept = runner(capsys, "health")
 
-    def of(check: str) -> tuple[int, str]:
+    def of(check: str) -> tuple[int, str | None]:
         one = next(one for one in json.loads(kept("--format", "json", "--offline")[1])["checks"] if one["id"] == check)
         return one["unknown"], one["reason"]
 

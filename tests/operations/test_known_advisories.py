@@ -210,5 +210,14 @@ def test_the_health_counts_what_was_inspected_and_says_what_was_not(tmp_path: Pa
     keep(NEW, "v0.2.0")
     seen = health(root.parent)
     assert (seen["own-advisory"]["locks"], seen["advisories"]["locks"]) == (1, 1)
+    assert seen["own-advisory"]["command"] is None
+    held = ["a: registry.terraform.io/hashicorp/vault: fixed in 5.5.0, outside of ~> 4.0"]
+    assert seen["own-advisory"]["left_out"] == held
+    (root / "main.tf").write_text(
+        'terraform {\n  required_providers {\n    vault = {\n      source = "hashicorp/vault"\n'
+        '      version = ">= 4.0"\n    }\n  }\n}\n'
+    )
+    command = "locklens upgrade registry.terraform.io/hashicorp/vault=5.5.0 -- a"
+    assert health(root.parent)["own-advisory"]["command"] == command
     assert off["advisories"]["reason"].startswith("no database of advisories is kept")
     assert (unseen["advisories"]["unknown"], seen["advisories"]["unknown"]) == (1, 0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.versions import Version
+    from locklens.versions import Constraints, Version
 
 
 class Check(Struct, frozen=True):
@@ -143,6 +143,7 @@ class Health(Struct, frozen=True):
             those that are not known.
         undecided: The folders of the roots of which some check cannot say.
         unreadable: By the folder of a root what `lock` and `upgrade` need of it and cannot read, a clause.
+        constraints: By the folder of a root those of each required provider.
     """
 
     folder: str
@@ -154,6 +155,7 @@ class Health(Struct, frozen=True):
     signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
     unreadable: Mapping[str, str] = field(default_factory=dict)
+    constraints: Mapping[str, Mapping[ProviderAddress, Constraints]] = field(default_factory=dict)
 
     @property
     def ok(self) -> int:
@@ -272,10 +274,19 @@ class Fix(Struct, frozen=True):
     Attributes:
         roots: Their folders.
         providers: Those to act on; () for all of the roots.
+        versions: The versions that the providers are upgraded to; () where the command selects them.
     """
 
     roots: tuple[str, ...]
     providers: tuple[ProviderAddress, ...] = ()
+    versions: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The providers as words of a command, each with its version where that is not left to the command."""
+        if not self.versions:
+            return tuple(map(str, self.providers))
+        return tuple(f"{one}={version}" for one, version in zip(self.providers, self.versions, strict=True))
 
 
 class LeftOut(Struct, frozen=True):
@@ -324,12 +335,47 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         return CheckRemedy()
     if check.command == "lock":
         return _locking(found, health)
+    if check.id == "own-advisory":
+        return _upgrading_to_fixes(found, health)
     unreadable = health.unreadable if check.command == "upgrade" else {}
     kept = tuple(path for path in found if path not in unreadable)
     named = {one.provider for path in kept for one in found[path][1] if one.provider is not None}
     fix = Fix(tuple(sorted(kept)), tuple(sorted(named)) if check.names_providers else ())
     left_out = tuple(LeftOut(path, None, unreadable[path]) for path in found if path in unreadable)
     return CheckRemedy((fix,) if kept else (), left_out=left_out)
+
+
+def _upgrading_to_fixes(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
+    """Return the upgrades to the versions that fix advisories: the newest in range may have the same ones."""
+    from locklens.versions import Version, precedence
+
+    parts: dict[tuple[tuple[ProviderAddress, str], ...], list[str]] = {}
+    left_out: list[LeftOut] = []
+    for path, (_, own) in found.items():
+        if path in health.unreadable:
+            left_out.append(LeftOut(path, None, health.unreadable[path]))
+            continue
+        versions: dict[ProviderAddress, str] = {}
+        for address in sorted({one.provider for one in own if one.provider is not None}):
+            fixes = [one.case for one in own if one.provider == address]
+            if "" in fixes:
+                left_out.append(LeftOut(path, address, "no version that fixes it is known"))
+                continue
+            fixed = max(fixes, key=lambda text: precedence(Version.parse(text)))
+            constraints = health.constraints.get(path, {}).get(address)
+            if constraints is not None and not constraints.admits(Version.parse(fixed)):
+                left_out.append(LeftOut(path, address, f"fixed in {fixed}, outside of {constraints}"))
+            else:
+                versions[address] = fixed
+        if versions:
+            parts.setdefault(tuple(versions.items()), []).append(path)
+    upgrades = tuple(
+        Fix(tuple(sorted(roots)), tuple(one for one, _ in named), tuple(version for _, version in named))
+        for named, roots in sorted(parts.items())
+    )
+    days = health.review.policy.cooldown
+    words = f"look how old the version is first: one that is named passes over the cooldown of {days} days"
+    return CheckRemedy(upgrades, (words,) if upgrades and days is not None else (), tuple(left_out))
 
 
 def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
@@ -378,7 +424,7 @@ def command_words(check: Check, fix: Fix, health: Health) -> tuple[str, ...]:
 
     start = "." if is_elsewhere else health.here
     roots = (posixpath.relpath(path or ".", start) for path in fix.roots)
-    return (*words, *map(str, fix.providers), "--", *roots)
+    return (*words, *fix.words, "--", *roots)
 
 
 def commands_text(check: Check, found: CheckRemedy, health: Health) -> str:

@@ -207,6 +207,7 @@ class _Scan(Struct):
             signers_of(self.groups, roots),
             frozenset(roots[number].review.path for number in undecided),
             {root.review.path: root.unreadable for root in roots if root.unreadable},
+            {root.review.path: root.constraints for root in roots},
         )
 
 

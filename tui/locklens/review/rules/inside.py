@@ -50,14 +50,14 @@ def _inside(change: Change, _: RootReview) -> Iterator[Verdict]:
 
 
 def _own(change: Change, root: RootReview) -> Iterator[Verdict]:
-    """Advisories of the provider itself, with the nearest version that fixes each, and what excludes that."""
+    """Advisories of the provider itself, with the nearest version that fixes each (the case), and what excludes it."""
     known = change.advisories
     for match in known.own if known is not None else ():
         assert known is not None
         names = f"{match.id} ({', '.join(match.aliases[:2])})" if match.aliases else match.id
         fix = fix_words(match, change, root)
         message = f"{names} is about {match.version} itself: {match.summary.rstrip('.')}; {fix} ({known.date_words})"
-        yield Verdict(message, _line(change))
+        yield Verdict(message, _line(change), case=match.fixed_in or "")
 
 
 def _line(change: Change) -> int | None:
