@@ -316,6 +316,18 @@ def test_a_block_that_was_added_twice_is_of_the_commit_that_added_it(
     assert (folder / LOCK).read_text("utf-8") == text
 
 
+def test_the_version_of_the_log_is_the_one_that_is_not_listed(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["yanked"], rules=()))
+    log = (folder / "ci.log").read_text("utf-8").replace("1.4.2", "1.4.9")
+    (folder / "ci.log").write_text(log, "utf-8")
+    (folder / "live/twin").mkdir()
+    for name in ("main.tf", ".terraform.lock.hcl"):
+        shutil.copy(folder / "live/prod" / name, folder / "live/twin" / name)
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "asked another source" not in out
+    assert "1.4.9, which is not locked here; registry.terraform.io does not list it" in out
+
+
 def test_modules_that_exclude_one_another_are_rewritten_for_what_is_locked(made: Any, doctor: Any) -> None:
     folder = made(SampleIncident("", ("none",), (lock_file(DEMO),)))
     root = folder / "live/prod"

@@ -180,6 +180,8 @@ def yanked(x: Examined) -> Judgement | None:
             words = f"the message says so, of the source that the failing run asked; {words}"
             return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
         return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+    if is_said and x.error is not None and x.is_of_other_version:
+        return _of_the_version_of_the_log(x, x.error.version)
     if listing.has(version):
         words = f"{x.address.host} lists {version}"
         if is_said:
@@ -197,6 +199,18 @@ def yanked(x: Examined) -> Judgement | None:
     if is_said:
         words = f"the message says so, and {words}"
     return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+
+
+def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
+    """Judge a version that the message says is gone, and that is not the locked one."""
+    assert x.address is not None
+    listing = x.case.listing if x.case is not None else None
+    is_there = listing is not None and any(str(one.version) == version for one in listing.versions)
+    verb = "lists" if is_there else "does not list"
+    words = f"the message says so of {version}, which is not locked here; {x.address.host} {verb} it"
+    missing = "the lock file of the failing run: name its root with -- ROOT"
+    as_of = listing.as_of if listing is not None else None
+    return Judgement(_UNKNOWN if is_there else _LIKELY, words, missing, as_of, basis=Basis.RUN)
 
 
 def _judged(x: Examined) -> Authentication | None:
