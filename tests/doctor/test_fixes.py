@@ -162,6 +162,9 @@ def test_an_edit_of_hashes_that_a_commit_has_as_they_were_signed(is_committed: b
     assert (fix["id"], fix["trust"]) == ("restore-entry", "low")
     run(fix["command"])
     assert is_locked_as(folder, DEMO)
+    if not is_committed:
+        causes = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}
+        assert causes["hand-edit"] == "unknown"
     for number in range(2 if is_committed else 0):
         for words in ((), ("--platform", "linux_amd64")):
             assert doctor(folder, *words, "ci.log")["state"] == "fixed"

@@ -250,6 +250,9 @@ def hand_edit(x: Examined) -> Judgement | None:
     if x.is_known and not x.stale:
         hashes = f"all {len(x.packed)} locked zh are of {x.entry.version}" if x.packed else "no zh is locked"
         words = f"{layout}, and {hashes}"
+        if x.met_release:
+            words = f"{words}; an edit that was never committed, and is undone, leaves no trace"
+            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
         return Judgement(_NO, words, as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else "the commit that wrote these hashes, or its author"
     return Judgement(_UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
