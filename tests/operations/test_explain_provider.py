@@ -317,6 +317,22 @@ def test_what_is_not_required_as_far_as_can_be_told(tmp_path: Path) -> None:
     assert caught.value.hint == "no provider is required or locked here"
 
 
+CONFLICTED = (
+    lock("hashicorp/aws 5.0.0")
+    .replace(b'  version = "5.0.0"', b'<<<<<<< ours\n  version = "5.0.0"\n=======\n  version = "5.1.0"\n>>>>>>> theirs')
+)  # fmt: skip
+
+
+def test_lock_files_in_conflict_are_not_said_to_lock_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {".terraform.lock.hcl": CONFLICTED})
+    with pytest.raises(ConfigurationError) as caught:
+        asked(tmp_path, "aws")
+    assert str(caught.value) == (
+        "the root does not require or lock 'aws', as far as can be read (not read: 1 lock file in conflict)"
+    )
+    assert caught.value.hint == "locklens merge --root DIR resolves a conflict, such as that of .terraform.lock.hcl"
+
+
 # Several roots
 
 

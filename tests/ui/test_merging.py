@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from operations.test_resolving import BASE, NEWER, NEWEST, OURS, THEIRS, UNITED, Merging, block, hashes
 from ui.conftest import until
 from ui.test_preview import PreviewDriver
@@ -17,6 +18,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import ClashesDialog
+from locklens.ui.shell.bars import Reading, lookup_parts
 
 Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
 
@@ -139,6 +141,24 @@ async def test_where_nothing_is_in_conflict(opening: Opening, merging: Merging) 
         await on.press("M")
         await until(on, lambda: "infra/.terraform.lock.hcl: there is no merge conflict" in on.text)
         assert not on.has_preview()
+
+
+async def test_signers_say_which_lock_files_were_not_read(opening: Opening) -> None:
+    async with opening(BASE, NEWER, NEWEST) as on:
+        await on.press("4")
+        sentence = "No provider is locked here, as far as can be read (not read: 1 lock file in conflict)."
+        await until(on, lambda: sentence in on.text)
+        await on.press("3")
+        await until(on, lambda: "0 entries in 1 lock file, not read: 1 lock file in conflict" in on.text)
+
+
+async def test_no_registry_is_said_to_have_answered_where_none_was_asked(opening: Opening) -> None:
+    async with opening(BASE, NEWER, NEWEST) as on:
+        assert on.screen.review is not None
+        online = replace(on.screen.review, offline=False)
+        assert not online.hosts
+        (said,) = lookup_parts(online, Reading(), is_narrowed=False)
+        assert said.text == "no registry asked"
 
 
 @pytest.mark.parametrize(("key", "side", "result"), [("o", "ours", NEWER), ("t", "theirs", NEWEST)])

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hcl import Block, Body, Expression, ListExpr, Literal, SourcePlace, SyntaxProblem
+from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -160,6 +161,17 @@ def differing(old: LockFile, new: LockFile) -> Iterator[tuple[ProviderAddress, L
         one, other = before.get(address), after.get(address)
         if one is None or other is None or one.written != other.written:
             yield address, one, other
+
+
+def unread_words(locks: Iterable[LockFile]) -> str:
+    """Return e.g. "not read: 2 lock files in conflict, 1 with errors" of those that are not complete; "" for none."""
+    unread = [lock.conflict is not None for lock in locks if not lock.is_complete]
+    conflicts, others = sum(unread), len(unread) - sum(unread)
+    if not unread:
+        return ""
+    parts = [f"{counted(conflicts, 'lock file')} in conflict"] if conflicts else []
+    parts += [f"{others if conflicts else counted(others, 'lock file')} with errors"] if others else []
+    return f"not read: {', '.join(parts)}"
 
 
 class Text(Struct, frozen=True):

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
 from locklens.errors import ConfigurationError, RepositoryError
+from locklens.lockfile import unread_words
 from locklens.project import LOCK_FILE
 from locklens.text import listing
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from locklens.lockfile import LockFile
     from locklens.operations.root_modules import Root
 
 _GLOB = re.compile(r"[*?\[]")
@@ -206,7 +208,10 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
     names = sorted({root.name_of(address) for root in roots for address in root.providers})
     by_type = {name.rpartition("/")[2]: name for name in names}
     near = difflib.get_close_matches(text, names, 1) or difflib.get_close_matches(text.rpartition("/")[2], by_type, 1)
-    if near:
+    unread = [root.lock for root in roots if not root.lock.is_complete]
+    if unread:
+        hint = _to_read(unread)
+    elif near:
         hint = f"did you mean {by_type.get(near[0], near[0])}?"
     elif names:
         hint = f"required or locked here: {_listing(names, 'and')}"
@@ -214,9 +219,19 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
         hint = "no provider is required or locked here"
     unknown = next((reason for root in roots if (reason := root.configuration.unknown_reason)), "")
     unsure = f", as far as the configuration can be read ({unknown})" if unknown else ""
+    if unread:
+        unsure = f", as far as can be read ({unread_words(unread)})"
     place = "the root" if len(roots) == 1 else f"none of the {len(roots)} roots"
     verbs = "does not require or lock" if len(roots) == 1 else "requires or locks"
     return ConfigurationError(f"{place} {verbs} {text!r}{unsure}", hint=hint)
+
+
+def _to_read(locks: Sequence[LockFile]) -> str:
+    """Return the next step where lock files cannot be read: of the first one in conflict, or else of the first."""
+    lock = next((lock for lock in locks if lock.conflict is not None), locks[0])
+    if lock.conflict is not None:
+        return f"locklens merge --root DIR resolves a conflict, such as that of {lock.path}"
+    return "; ".join(f"{lock.path}:{one.line}: {one.summary}" for one in lock.problems[:1])
 
 
 def _listing(names: Sequence[str], word: str) -> str:

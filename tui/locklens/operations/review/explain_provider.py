@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, SourceError
+from locklens.lockfile import unread_words
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import Root, RootReader, folders_with_locks, no_root
 from locklens.operations.typed_names import check_address, resolve_providers
@@ -222,7 +223,11 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     explained = [
         _explained(root, address, answers[address], subject.policy) for root in read for address in named[root.path]
     ]
-    rest = [(root.path, root.configuration.unknown_reason) for root in read if not named[root.path]]
+    rest = [
+        (root.path, unread_words([root.lock]) or root.configuration.unknown_reason)
+        for root in read
+        if not named[root.path]
+    ]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
     return Why(subject.provider, tuple(explained), unsure, len(rest) - len(unsure))
 

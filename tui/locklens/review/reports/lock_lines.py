@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from locklens.hashes import is_of_files
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
+from locklens.lockfile import unread_words
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.keys import PastUse, SignerUses, Use, signers
 from locklens.review.model import PROOF_KINDS, Change, HashCount, Proof, Review, RootReview
@@ -194,7 +195,8 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     gathered = signers(review)
     uses = sum(len(one.uses) for one in gathered)
     keys = sum(one.key is not None for one in gathered)
-    yield f"locklens keys  {uses} locked releases, {keys} signing keys"
+    unread = unread_words(root.new for root in review.roots)
+    yield f"locklens keys  {uses} locked releases, {keys} signing keys{f', {unread}' if unread else ''}"
     for signer in gathered:
         yield ""
         yield from _signer(signer, past.get(signer.key.fingerprint, ()) if signer.key is not None else ())
@@ -248,7 +250,9 @@ def _hashes_lines(review: Review, packages: Packages) -> Iterator[_Printed]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     locks = counted(sum(root.new.exists for root in roots), "lock file")
-    yield f"locklens hashes  {locks}, {hash_words(HashCount.of(facts), 'locked') or 'no hashes'}"
+    unread = unread_words(root.new for root in roots)
+    counts = hash_words(HashCount.of(facts), "locked") or ("" if unread else "no hashes")
+    yield f"locklens hashes  {', '.join(filter(None, (locks, counts, unread)))}"
     shared = evidence_lines.shared_problems(
         change for root in roots for change in root.changes if change.new is not None
     )

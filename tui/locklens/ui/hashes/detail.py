@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.lockfile import unread_words
 from locklens.operations.verification.judging import EntryPackages, PackageVerdict
 from locklens.review.coverage import CONTRADICTED, LockedHashes, ProviderCoverage, coverage
 from locklens.review.model import Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
@@ -334,9 +335,11 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     if differing:
         others.append(Piece(f"  {differ_words(differing)}", Role.BLOCK, "only('package-differs')"))
     entries = counted(len(changes), "entry", "entries")
+    locks = counted(sum(root.new.exists for root in review.roots), "lock file")
+    unread = unread_words(root.new for root in review.roots)
     return head_line(
         "hashes",
-        f"{entries} in {counted(sum(root.new.exists for root in review.roots), 'lock file')}",
+        f"{entries} in {locks}{f', {unread}' if unread else ''}",
         brief=entries,
         counts=(Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')"), *others),
         least=(Piece(hash_words(short, "locked"), role, "only('unverified')"), *others),

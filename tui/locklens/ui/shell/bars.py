@@ -110,7 +110,8 @@ def lookup_parts(
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
-        parts += [*verdict, Piece(registries_in_short(review) or "all registries answered", Role.DIM)]
+        asked = "all registries answered" if review.hosts else "no registry asked"
+        parts += [*verdict, Piece(registries_in_short(review) or asked, Role.DIM)]
     if review is not None and review.notes:
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
     if is_narrowed:

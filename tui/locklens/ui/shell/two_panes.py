@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
+from locklens.lockfile import unread_words
 from locklens.operations.write.undo import AppliedWrite, Undo, applied_writes, damaged_records
 from locklens.review.reports.words import side_words
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
@@ -108,9 +109,10 @@ class TwoPaneScreen(LockLensScreen[int]):
         """The layouts of the status line."""
 
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
-        """Return the placeholder of an empty list; a screen whose words depend on the review returns its own."""
-        del review
-        return bars.one_sentence(self.EMPTY)
+        """Return the placeholder of an empty list; a screen whose words depend on more returns its own."""
+        unread = unread_words(root.new for root in review.roots)
+        sentence = f"{self.EMPTY.removesuffix('.')}, as far as can be read ({unread})." if unread else self.EMPTY
+        return bars.one_sentence(sentence)
 
     def help_lines(self) -> Iterable[Line]:
         """Yield the keys, the terms of the screen and those of its filter."""
