@@ -96,7 +96,10 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
     by_id = {one["id"]: one for one in value["checks"]}
     assert by_id["orphan"]["command"] == "locklens prune -- infra/stage/cluster"
     assert by_id["packages-differ"]["providers"] == 1
-    assert (by_id["behind"]["unknown"], by_id["behind"]["reason"]) == (30, "offline and not cached")
+    assert (by_id["behind"]["unknown"], by_id["behind"]["reason"]) == (
+        31,
+        "offline and not cached; the lock file cannot be read",
+    )
     aws = next(one for one in value["spread"] if one["provider"].endswith("/hashicorp/aws"))
     assert aws["versions"] == [
         {"version": "6.2.0", "roots": 1},
@@ -134,7 +137,7 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     roots = "32 roots: 0 ok, 23 unknown, 9 worse (warn or block); 24 providers, 29 distinct versions"
     assert f"{roots}; 13 findings: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
-    assert "unknown in 30 (offline and not cached)\n" in out
+    assert "unknown in 31 (offline and not cached; the lock file cannot be read)\n" in out
     assert re.search(r"module version not exact +off \(LK029 off: ", out)
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
     assert out.endswith("verdict: block\n")
@@ -147,7 +150,10 @@ def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) 
         "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023", "LK037", "LK041",
     ]  # fmt: skip
     notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
-    assert "180 days behind newest in range: unknown in 30 roots (offline and not cached)" in notes
+    assert (
+        "180 days behind newest in range: unknown in 31 roots (offline and not cached; the lock file cannot be read)"
+        in notes
+    )
     text = run("--offline", "--format", "markdown")[1]
     assert text.startswith("<!-- locklens health -->\n## locklens health: block\n")
     assert "\n| orphan, nothing requires it | warn | 1 | 1 |\n" in text
@@ -213,6 +219,17 @@ def test_nothing_is_ok_where_no_registry_answered(run: Run, top: Path) -> None:
     assert (summary["roots"], summary["ok"], summary["unknown"], summary["verdict"]) == (1, 0, 1, "unknown")
     assert run("--offline")[1].endswith("verdict: unknown\n")
     assert "## locklens health: unknown\n" in run("--offline", "--format", "markdown")[1]
+
+
+def test_a_lock_file_that_cannot_be_read_is_unknown_to_each_check_of_entries(run: Run, top: Path) -> None:
+    lay(top / "a", AWS)
+    (top / "a" / LOCK).write_text(f"<<<<<<< ours\n{(top / 'a' / LOCK).read_text()}=======\n>>>>>>> theirs\n")
+    value = document(run, "--offline")
+    unknown = {one["id"]: one["reason"] for one in value["checks"] if one["unknown"]}
+    assert {"packages-differ", "not-authentic", "not-satisfied", "orphan", "signer", "malformed"} <= unknown.keys()
+    assert set(unknown.values()) == {"the lock file cannot be read"}
+    assert not {"syntax", "unread-configuration", "lock-missing"} & unknown.keys()
+    assert "not-allowed" not in unknown, "off, whatever is locked"
 
 
 def test_what_the_tools_downloaded_and_other_repositories_are_left_out(run: Run, top: Path) -> None:

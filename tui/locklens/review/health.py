@@ -71,6 +71,11 @@ OF_REGISTRY = frozenset({"not-authentic", "platform-missing", "signer", "signer-
 OF_INSPECTED = frozenset({"odd-platform", "replaced-module"})
 """The checks that only `inspect` answers, and no policy asks for: where they cannot say, a root is ok all the same."""
 
+WITHOUT_ENTRIES = frozenset(
+    {"syntax", "unread-configuration", "packages-in-repository", "lock-missing", "module-not-exact"}
+)
+"""The checks that need no entry of a lock file: the others cannot tell where it cannot be read."""
+
 _COUNTED = frozenset(rule for check in CHECKS for rule in check.rules)
 
 _WRITING = frozenset({"lock", "upgrade", "prune", "format"})

@@ -25,14 +25,23 @@ from locklens.operations.health.judging import (
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for
 from locklens.policy import POLICY_FILE, Policy
-from locklens.review.health import CHECKS, OF_INSPECTED, OF_REGISTRY, Health, is_undecided, results, spread_of
+from locklens.review.health import (
+    CHECKS,
+    OF_INSPECTED,
+    OF_REGISTRY,
+    WITHOUT_ENTRIES,
+    Health,
+    is_undecided,
+    results,
+    spread_of,
+)
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.verdict import in_order
 from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -193,6 +202,7 @@ class _Scan(Struct):
         unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
         unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
         unknown |= _unknown_builds(self.groups, effective.policy)
+        unknown = _with_unread_locks(unknown, roots)
         undecided = frozenset[int]().union(
             *(numbers for check, (numbers, _) in unknown.items() if check not in OF_INSPECTED)
         )
@@ -321,6 +331,20 @@ def _releases(groups: Iterable[EntryGroup]) -> set[tuple[ProviderAddress, str]]:
     return {(group.change.address, str(group.entry.version)) for group in groups}
 
 
+def _with_unread_locks(
+    unknown: Mapping[str, tuple[set[int], str]], roots: Sequence[ReadRoot]
+) -> dict[str, tuple[set[int], str]]:
+    """Add the roots whose lock file cannot be read to the checks of entries, unless the check is off."""
+    unread = {number for number, root in enumerate(roots) if not root.review.new.is_complete}
+    found = dict(unknown)
+    for check in CHECKS:
+        numbers, reason = found.get(check.id, (set[int](), ""))
+        if unread and check.id not in WITHOUT_ENTRIES and (numbers or not reason):
+            reasons = (reason if numbers - unread else "", _UNREAD_LOCK)
+            found[check.id] = numbers | unread, "; ".join(filter(None, reasons))
+    return found
+
+
 def _is_unsure_of_itself(group: EntryGroup) -> bool:
     known = group.change.advisories
     return known is not None and any(each.is_own for each in known.now.unjudged)
@@ -340,6 +364,8 @@ def _switched_off(policy: Policy) -> Iterator[tuple[str, str]]:
     if policy.allow is None:
         yield "not-allowed", "the policy has no allow list"
 
+
+_UNREAD_LOCK = "the lock file cannot be read"
 
 _MANIFEST = "a locked zh is listed as a manifest, of an unknown text: it may be that of a package"
 
