@@ -107,7 +107,10 @@ def test_hashes_of_both_sides_are_united(merging: Merging, tmp_path: Path) -> No
     journal = Journal(tmp_path / "journal")
     apply(plan.proposal, journal=journal)
     assert merging.lock.read_bytes() == UNITED.encode()
-    apply(undo(merging.top, journal=journal).proposal, journal=journal)
+    back = undo(merging.top, journal=journal)
+    assert f"infra/{NAME}: the conflict is back" in back.proposal.words
+    assert not any("removed" in words for words in (*back.proposal.words, *back.dry_run_words))
+    apply(back.proposal, journal=journal)
     assert merging.lock.read_bytes() == before
 
 

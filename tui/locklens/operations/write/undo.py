@@ -141,6 +141,8 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         planned = PlannedFile(names[file], data, file.new if is_redo else file.old)
         draft.put(planned)
         draft.changes += _changes(planned)
+        for words, dry_run in _of_conflicts(planned):
+            draft.describe(f"{planned.path}: {words}", dry_run=f"{planned.path}: {dry_run}")
     change = f"the change applied on {_moment(record)}: {_short(record.command)}"
     verbs = ("reapplies", "would reapply") if is_redo else ("reverts", "would revert")
     draft.describe(f"{verbs[0]} {change}", dry_run=f"{verbs[1]} {change}")
@@ -249,11 +251,24 @@ def _moment(record: Record) -> str:
     return f"{day} {time[:5]} UTC"
 
 
+def _of_conflicts(file: PlannedFile) -> Iterator[tuple[str, str]]:
+    """Yield what becomes of the conflict that a lock file has before or afterwards, also in the conditional."""
+    if os.path.basename(file.path) != LOCK_FILE:  # noqa: PTH119
+        return
+    had, has = (parse(data or b"", file.path).conflict is not None for data in (file.old, file.new))
+    if has and not had:
+        yield "the conflict is back", "the conflict would be back"
+    elif had and not has:
+        yield "the conflict is resolved again", "the conflict would be resolved again"
+
+
 def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
-    """Yield the changes of providers in a lock file."""
+    """Yield the changes of providers in a lock file; none where a side cannot be read."""
     if os.path.basename(file.path) != LOCK_FILE:  # noqa: PTH119
         return
     old, new = (parse(data or b"", file.path) for data in (file.old, file.new))
+    if not (old.is_complete and new.is_complete):
+        return
     tool = new.writer or old.writer
     for address, before, after in differing(old, new):
         name = address.short(tool.default_host) if tool else str(address)
