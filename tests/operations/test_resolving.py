@@ -12,6 +12,7 @@ import pytest
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import conflict_sides, parse
 from locklens.operations.compare import open_git
+from locklens.operations.health.scan import HealthRequest, scan_health
 from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan.model import Plan, Scope
 from locklens.operations.plan.review import review_plan
@@ -241,3 +242,15 @@ def test_it_is_reviewed_against_our_side_and_not_against_lines_that_git_merged(m
     (root,) = review_plan(plan, request, reviewed).review.roots
     assert [str(change.old.version) for change in root.changes if change.old is not None] == ["1.0.1"]
     assert "LK025" not in {finding.rule for change in root.changes for finding in change.findings}
+
+
+def test_health_and_review_judge_the_sides_of_the_index(merging: Merging, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the markers both versions have the hashes of theirs, which git merged; each side is whole."""
+    base = block("a", "1.0.0", *hashes("a", "A"))
+    theirs = block("a", "1.2.0", *hashes("d", "D"))
+    merging.merge(base.encode(), block("a", "1.0.1", *hashes("a", "A")).encode(), theirs.encode())
+    monkeypatch.chdir(merging.top)
+    health = scan_health(HealthRequest(merging.top))
+    (judged,), (reviewed,) = health.review.roots, review(ReviewRequest(partial(open_git, merging.top))).roots
+    assert not any("has the same hashes" in one.message for one in judged.findings)
+    assert [one.message for one in judged.findings] == [one.message for one in reviewed.findings]

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
@@ -271,6 +272,32 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
 
 
+def with_staged_sides(lock: LockFile, index: Tree, tool: Dialect) -> LockFile:
+    """Return a lock file in conflict with the two sides of git's index.
+
+    The text between the markers is not enough: outside of them git merged line by line, so that an entry may have the
+    version of one side in both.
+    """
+    if lock.conflict is None:
+        return lock
+    try:
+        index.read(lock.path)
+    except UnmergedFileError as error:
+        ours, theirs = _sides(lock.path, error, tool)
+        return replace(lock, conflict=replace(lock.conflict, ours=ours, theirs=theirs))
+    except ConfigurationError:
+        pass  # git has something other than a file there
+    return lock
+
+
+def _sides(path: str, error: UnmergedFileError, tool: Dialect | None) -> tuple[LockFile, LockFile]:
+    ours, theirs = (
+        LockFile.absent(path) if data is None else parse(data, path, dialect=tool)
+        for data in (error.ours, error.theirs)
+    )
+    return ours, theirs
+
+
 def _target(tree: Tree, path: str) -> str:
     """Return what stands for the target of a link that is no file that can be read; "" for what is no such link."""
     if not tree.leads_out(path) and not _is_broken(tree, path):
@@ -282,10 +309,7 @@ def _target(tree: Tree, path: str) -> str:
 
 def _unmerged(path: str, error: UnmergedFileError, tool: Dialect | None) -> LockFile:
     """Return a lock file of the index that is not merged, with both sides."""
-    ours, theirs = (
-        LockFile.absent(path) if data is None else parse(data, path, dialect=tool)
-        for data in (error.ours, error.theirs)
-    )
+    ours, theirs = _sides(path, error, tool)
     problem = SyntaxProblem(1, 1, "Merge conflict", f"{error}: stage 2 (ours) and stage 3 (theirs); {error.hint}")
     return LockFile(
         path,

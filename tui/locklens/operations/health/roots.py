@@ -8,6 +8,9 @@ repository. Links to folders are not followed.
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,7 +20,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledE
 from locklens.lockfile import LockFile
 from locklens.operations.comparison import RootSettings, path_below_top, within
 from locklens.operations.review.unreviewed import evidence_of_root, evidence_of_unread
-from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of
+from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of, with_staged_sides
 from locklens.project import LOCK_FILE, RootEvidence, configuration_files, generator_among
 from locklens.project.configuration import Configuration
 from locklens.project.effective_paths import packages_by_folder
@@ -38,7 +41,6 @@ from locklens.text import identity_of, reason_of
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -225,7 +227,13 @@ def read_roots(
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    reader = _RootsReader(layout, settings, policy)
+    with ExitStack() as stack:
+        return _read(_RootsReader(layout, settings, policy, stack), layout, on_progress, cancel)
+
+
+def _read(
+    reader: _RootsReader, layout: Layout, on_progress: Callable[[int, int], None], cancel: threading.Event
+) -> list[ReadRoot]:
     roots: list[ReadRoot] = []
     total = len(layout.locked)
     for start in range(0, total, _BATCH):
@@ -242,15 +250,23 @@ def read_roots(
 
 
 class _RootsReader:
-    """Reads roots of a layout; each file is read once by a reader."""
+    """Reads roots of a layout; each file is read once by a reader. What it opens is closed with the stack."""
 
-    def __init__(self, layout: Layout, settings: RootSettings, policy: Policy) -> None:
+    def __init__(self, layout: Layout, settings: RootSettings, policy: Policy, stack: ExitStack) -> None:
         from locklens.project.modules import ModuleReader
 
         self._layout = layout
         self._settings = settings
         self._policy = policy
         self._modules = ModuleReader()
+        self._stack = stack
+
+    @cached_property
+    def _index(self) -> Tree:
+        from locklens.project.git import Repository
+        from locklens.project.gittree import IndexTree
+
+        return IndexTree(self._stack.enter_context(Repository.discover(Path(self._layout.tree.top))))
 
     def read(self, folders: Sequence[str]) -> list[ReadRoot]:
         """Return the roots of folders with a lock file."""
@@ -303,6 +319,8 @@ class _RootsReader:
         tool = settings.tool or tool_of(tree, folder, lock)
         if lock.exists and lock.writer is not tool:
             lock = read_lock(tree, lock.path, tool)
+        if lock.conflict is not None and self._layout.is_git:
+            lock = with_staged_sides(lock, self._index, tool)
         configuration = self._configuration(folder, tool)
         path = lock_path(folder)
         review = RootReview(

@@ -9,13 +9,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM, Dialect
-from locklens.errors import ConfigurationError, UnmergedFileError
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.review.request import Progress, is_told
-from locklens.operations.root_modules import is_of_registry_of, lock_path, read_lock, tool_before, tool_of
+from locklens.operations.root_modules import (
+    is_of_registry_of,
+    lock_path,
+    read_lock,
+    tool_before,
+    tool_of,
+    with_staged_sides,
+)
 from locklens.project import RootEvidence, RootPair
 from locklens.review.changes import Comparer, readable_old_side
 from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
@@ -180,26 +186,12 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
 
 
 def _with_staged_sides(comparison: Comparison, lock: LockFile, tool: Dialect) -> LockFile:
-    """Return a lock file in conflict with the two sides of git's index.
-
-    The text between the markers is not enough: outside of them git merged line by line, so that an entry may have the
-    version of one side in both.
-    """
+    """Return a lock file in conflict with the two sides of git's index, where the work tree is reviewed."""
     if lock.conflict is None or comparison.repository is None or comparison.head.kind != "worktree":
         return lock
     from locklens.project.gittree import IndexTree
 
-    try:
-        IndexTree(comparison.repository).read(lock.path)
-    except UnmergedFileError as error:
-        ours, theirs = (
-            parse(data, lock.path, dialect=tool) if data is not None else LockFile.absent(lock.path)
-            for data in (error.ours, error.theirs)
-        )
-        return replace(lock, conflict=replace(lock.conflict, ours=ours, theirs=theirs))
-    except ConfigurationError:
-        pass  # git has something other than a file there
-    return lock
+    return with_staged_sides(lock, IndexTree(comparison.repository), tool)
 
 
 def base_hosts(comparison: Comparison, tool: Dialect | None, policy: Path | None = None) -> frozenset[str]:
