@@ -15,7 +15,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.health.scan import HealthRequest, scan_health
 from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan.model import Plan, Scope
-from locklens.operations.plan.review import review_plan
+from locklens.operations.plan.review import known_findings, review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
@@ -254,3 +254,13 @@ def test_health_and_review_judge_the_sides_of_the_index(merging: Merging, monkey
     (judged,), (reviewed,) = health.review.roots, review(ReviewRequest(partial(open_git, merging.top))).roots
     assert not any("has the same hashes" in one.message for one in judged.findings)
     assert [one.message for one in judged.findings] == [one.message for one in reviewed.findings]
+
+
+def test_what_a_merge_brings_is_not_said_to_be_on_disk(merging: Merging) -> None:
+    """The file between its markers has no entries, so that nothing is found about them before the merge."""
+    (merging.top / "infra" / "main.tf").write_text('module "far" { source = "acme/far/aws" }\n')
+    merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
+    request = ReviewRequest(partial(open_git, merging.top))
+    found = review_plan(merging.plan(newest=True), request, review(request)).review
+    assert "work tree" not in " ".join(known_findings(found))
+    assert any(one.rule == "LK007" and one.accepted is None for one in found.findings)

@@ -96,7 +96,7 @@ def review_plan(
         is_undo, is_restored = bool(plan.proposal.undoes), bool(plan.restored_from)
         review = _of_the_result(review, committed, is_undo=is_undo, is_restored=is_restored)
         if plan.proposal.target is not WriteTarget.INDEX:  # The index is judged as the next commit, which has them all.
-            review = _without_those_before(review, _before(comparison, review, request, reviewed))
+            review = _without_those_before(review, _before(plan, comparison, review, request, reviewed))
         left = _left(review, committed) if against else 0
         return PlanReview(review, _untouched(review, plan), against, left, reviewed.base.tip_name if against else "")
     finally:
@@ -208,10 +208,11 @@ def _is_of_a_way_back(finding: Finding, change: Change) -> bool:
     return finding.rule in OF_THE_STEP
 
 
-def _before(comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review) -> Review:
+def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review) -> Review:
     """Return the review of the files on disk, as they are, of the roots with findings that count.
 
-    It asks no registry: what is found with the facts of a registry alone counts as the plan's.
+    A file in conflict is on disk with its markers, and not as the side that the plan is compared with. It asks no
+    registry: what is found with the facts of a registry alone counts as the plan's.
     """
     concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
     pairs = tuple(
@@ -219,7 +220,11 @@ def _before(comparison: Comparison, review: Review, request: ReviewRequest, revi
         for pair in comparison.roots
         if pair.old_lock in concerned
     )
-    standing = replace(comparison, head=comparison.base, roots=pairs)
+    head = comparison.base
+    if plan.compared:
+        on_disk = {file.path: file.old for file in plan.proposal.files}
+        head = replace(head, tree=OverlayTree(on_disk, comparison.worktree))
+    standing = replace(comparison, head=head, roots=pairs)
     request = replace(request, network=None, include_unchanged=True)
     drafted = review_lock_files(standing, request, made_from=reviewed, is_judged=False)
     return complete_review(standing, drafted, request)
