@@ -221,7 +221,7 @@ def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewR
         if pair.old_lock in concerned
     )
     head = comparison.base
-    if plan.compared:
+    if plan.compared and comparison.worktree is not None:
         on_disk = {file.path: file.old for file in plan.proposal.files}
         head = replace(head, tree=OverlayTree(on_disk, comparison.worktree))
     standing = replace(comparison, head=head, roots=pairs)
