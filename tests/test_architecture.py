@@ -38,7 +38,7 @@ DOORS = {
     "msgspec": ANYWHERE,
     "packaging": ("versions",),
     "platformdirs": (
-        "advisories.kept",
+        "advisories.database",
         "hcl.expressions",
         "storage",
     ),  # the parser keeps its compiled tables in the user's cache folder

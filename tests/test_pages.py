@@ -12,14 +12,14 @@ from locklens.operations.reports import REPORTS
 from locklens.review.health import CHECKS
 from locklens.review.model import PROOF_KINDS, Proof
 from locklens.review.rules.catalogue import RULES
-from locklens.ui.doctor.screen import DOCTOR_KEYS
-from locklens.ui.hashes.screen import HASHES_KEYS
-from locklens.ui.health.screen import HEALTH_KEYS
-from locklens.ui.preview.screen import PREVIEW_KEYS
+from locklens.ui.doctor import DOCTOR_KEYS
+from locklens.ui.hashes import HASHES_KEYS
+from locklens.ui.health import HEALTH_KEYS
+from locklens.ui.preview import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.keys import KeyTable
 from locklens.ui.signers import SIGNERS_KEYS
-from locklens.ui.upgrade.screen import UPGRADE_KEYS
+from locklens.ui.upgrade import UPGRADE_KEYS
 from locklens.ui.why import WHY_KEYS
 
 SCREENS = {

@@ -13,10 +13,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from locklens.advisories import AdvisoryDatabase, AffectedPackage, VersionRange, reading
-from locklens.advisories.goversions import go_order, nearest_fix, range_of, ranges_of_events, toolchain_version
-from locklens.advisories.kept import keep_database, kept_database
-from locklens.advisories.reading import read_database, read_database_bytes
+from locklens.advisories import (
+    AdvisoryDatabase,
+    AffectedPackage,
+    VersionRange,
+    go_order,
+    nearest_fix,
+    range_of,
+    ranges_of_events,
+    toolchain_version,
+)
+from locklens.advisories.database import (
+    MAX_ENTRY_BYTES,
+    database_of,
+    keep_database,
+    kept_database,
+    read_database,
+    read_database_bytes,
+)
 from locklens.errors import ConfigurationError
 
 NOW = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
@@ -147,7 +161,7 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
     "affected texts": (json.dumps({**entry(), "affected": ["x"]}).encode(), "something else than objects"),
     "module": (json.dumps(entry(module="m" * 400)).encode(), "its module is no text"),
     "symbols": (json.dumps(entry(specific={"imports": [{"path": "p", "symbols": [1]}]})).encode(), "its symbols"),
-    "large": (b" " * (reading.MAX_ENTRY_BYTES + 1), "larger than 1024 KiB"),
+    "large": (b" " * (MAX_ENTRY_BYTES + 1), "larger than 1024 KiB"),
 }
 
 
@@ -179,7 +193,7 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from(sorted(KEYS)), VALUES, max_size=8))
 def test_any_entry_is_read_or_named(document: dict[str, Any]) -> None:
     entries = [("ID/GO-1.json", json.dumps({"id": "GO-1", **document}).encode()), ("x", json.dumps(entry()).encode())]
-    database = reading.database_of(entries, source="here", now=NOW)
+    database = database_of(entries, source="here", now=NOW)
     assert len(database.advisories) + database.skipped_count + database.withdrawn in {1, 2}
 
 
@@ -198,7 +212,7 @@ def test_what_is_no_database_is_an_error_with_a_next_step(data: bytes) -> None:
 
 def test_a_database_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = written(tmp_path / "db", *(entry(f"GO-2026-{number:04}") for number in range(9)))
-    monkeypatch.setattr(reading, "MAX_ADVISORIES", 5)
+    monkeypatch.setattr("locklens.advisories.database.MAX_ADVISORIES", 5)
     with pytest.raises(ConfigurationError, match="or 5 entries"):
         read(folder)
     packed = io.BytesIO()

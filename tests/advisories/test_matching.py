@@ -16,8 +16,7 @@ from locklens.advisories import (
     PackageAdvisories,
     VersionRange,
 )
-from locklens.advisories.linking import FunctionTable, linker_path
-from locklens.advisories.matching import AdvisoryMatcher, Subject, compare_advisories
+from locklens.advisories.matching import AdvisoryMatcher, FunctionTable, Subject, compare_advisories, linker_path
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 
 VAULT = ProviderAddress("registry.terraform.io", "hashicorp", "vault")

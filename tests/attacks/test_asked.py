@@ -17,7 +17,7 @@ from kit.repositories import copy_of
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.operations.locklens import LockLens
@@ -25,10 +25,10 @@ from locklens.operations.review import explain_provider
 from locklens.operations.review.request import ReviewRequest
 from locklens.policy import POLICY_FILE
 from locklens.ui.app import LockLensApp
-from locklens.ui.hashes.screen import HashesScreen
-from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.hashes import HashesScreen
+from locklens.ui.preview import PreviewScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.upgrade.screen import UpgradeScreen
+from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
 
 HOME, LOCK = "registry.terraform.io", "infra/.terraform.lock.hcl"

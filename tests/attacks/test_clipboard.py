@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from ui.conftest import Driver, until
 
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import RootSettings
 from locklens.operations.locklens import LockLens
-from locklens.operations.plan.model import Scope
+from locklens.operations.plan import Scope
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock_edits import Format
 from locklens.releases import NetworkSettings
@@ -24,7 +24,7 @@ from locklens.storage.cache import Cache
 from locklens.text import visible
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import CopyDialog
-from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.preview import PreviewScreen
 from locklens.ui.widgets.line_view import LineView
 
 pytestmark = pytest.mark.skipif(

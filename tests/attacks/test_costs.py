@@ -23,7 +23,7 @@ from kit.registries import lead_to
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo.packages import zh
+from locklens.demo import zh
 from locklens.demo.published import Published, SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.signing import publisher

@@ -10,7 +10,7 @@ import pytest
 from kit.git import git
 
 from locklens.cli.main import main
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 
 DEMO = "registry.terraform.io/acme/demo"
 LOCK = ".terraform.lock.hcl"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from locklens.demo.packages import package_bytes
+from locklens.demo import package_bytes
 
 PROVIDER = "registry.terraform.io/acme/demo"
 ENTRY = f'provider "{PROVIDER}" {{\n  version = "1.0.0"\n  hashes = [\n    "zh:{"0" * 64}",\n  ]\n}}\n'

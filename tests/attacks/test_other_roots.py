@@ -11,8 +11,8 @@ from kit.git import git
 from kit.registries import lead_to
 
 from locklens.cli.main import main
+from locklens.demo import SampleLock, h1, lock_file
 from locklens.demo.faults import Fault
-from locklens.demo.packages import SampleLock, h1, lock_file
 from locklens.demo.registry import DemoRegistry
 
 AWS = "registry.terraform.io/hashicorp/aws"

@@ -18,8 +18,8 @@ from kit.registries import lead_to
 from kit.repositories import copy_of
 
 from locklens.cli.main import main
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.faults import Fault, ServedAnswer, Step
-from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry, Request, RequestedPath
 from locklens.operations.reports import formats_of
 

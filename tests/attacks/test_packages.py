@@ -15,7 +15,7 @@ from kit.repositories import copy_of
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens

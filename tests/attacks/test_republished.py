@@ -17,8 +17,8 @@ from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
+from locklens.demo import zh
 from locklens.demo.faults import Fault, FaultRule
-from locklens.demo.packages import zh
 from locklens.demo.published import Published, SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.signing import publisher

@@ -21,8 +21,8 @@ from ui.conftest import Driver, until
 
 from locklens.addresses import read_host
 from locklens.cli.main import main
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.faults import Fault, FaultRule, Faults, ServedAnswer
-from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import Published
 from locklens.demo.registry import DemoRegistry, RequestedPath
 from locklens.demo.signing import publisher
@@ -31,7 +31,7 @@ from locklens.hashes import h1_of_digests
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
-from locklens.operations.plan.model import Scope
+from locklens.operations.plan import Scope
 from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review

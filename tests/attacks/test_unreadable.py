@@ -19,7 +19,7 @@ from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp
-from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.review import ReviewScreen
 
 Leave = Callable[[Path], None]
 HINT = '"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone'

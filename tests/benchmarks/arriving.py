@@ -25,7 +25,7 @@ from ui.conftest import Samples, ServedReview, ServingSource, drafted
 from locklens.operations.review.request import Progress, ReviewEvent, RootsKnown
 from locklens.review.model import Evidence, Proof, Review
 from locklens.ui.app import LockLensApp
-from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.review import ReviewScreen
 
 CHANGES_IN_A_ROOT = 10
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 

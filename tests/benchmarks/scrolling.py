@@ -20,9 +20,9 @@ from textual.events import Key
 from textual.pilot import Pilot
 from ui.conftest import Samples, ServingSource
 
-from locklens.operations.upgrades.candidates import CandidateTable
+from locklens.operations.upgrades import CandidateTable
 from locklens.ui.app import LockLensApp
-from locklens.ui.upgrade.screen import UpgradeScreen
+from locklens.ui.upgrade import UpgradeScreen
 
 PRESSES = 500
 VERSIONS = 40

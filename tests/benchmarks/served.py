@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from locklens.demo.packages import file_name, package_bytes
+from locklens.demo import file_name, package_bytes
 from locklens.demo.signing import publisher
 
 HOST = "registry.example.com"

@@ -19,9 +19,9 @@ from kit.schemas import validate
 from kit.secret_shapes import KINDS, SECRET
 from msgspec.structs import replace
 
+from locklens.demo import PLATFORMS, h1, package_bytes, write_unpacked, zh
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, sample_incidents
-from locklens.demo.packages import PLATFORMS, h1, package_bytes, write_unpacked, zh
 from locklens.demo.published import AGAIN
 from locklens.doctor.model import CauseId
 from locklens.doctor.package_causes import HASH_ON_RUNNER

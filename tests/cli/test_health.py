@@ -17,10 +17,10 @@ from kit.schemas import validate
 from msgspec.structs import replace
 from review.test_platform_agreement import facts
 
+from locklens.demo import lock_file
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
-from locklens.demo.packages import lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES
 from locklens.packages.inspecting import keep_facts

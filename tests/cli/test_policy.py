@@ -14,8 +14,8 @@ from kit.command_line import Run, runner
 from kit.git import git
 from kit.registries import lead_to
 
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.faults import Fault, FaultRule, Faults
-from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.signing import publisher
 from locklens.policy import POLICY_FILE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kit.schemas import validate
 
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.lockfile.parse import parse

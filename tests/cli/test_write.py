@@ -15,7 +15,7 @@ import pytest
 from kit.git import git
 from kit.repositories import copy_of
 
-from locklens.demo.packages import PLATFORMS, SampleLock, h1, lock_file
+from locklens.demo import PLATFORMS, SampleLock, h1, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.parse import parse

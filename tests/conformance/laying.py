@@ -36,8 +36,8 @@ from kit.loopback import Handler
 from kit.oci_registry import Repository
 from msgspec import Struct
 
+from locklens.demo import MANIFEST, h1, package_bytes, zh
 from locklens.demo.faults import Faults
-from locklens.demo.packages import MANIFEST, h1, package_bytes, zh
 from locklens.demo.published import SampleListing, publish, reported_packages
 from locklens.demo.registry import DemoRegistry
 

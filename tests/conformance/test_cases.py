@@ -18,7 +18,7 @@ from conformance.outcome import DEEDS, WORDS, Outcome, Status, differences
 from conformance.running import Finished, Invocation, run_case, run_cases
 from msgspec.structs import replace
 
-from locklens.demo.packages import h1, zh
+from locklens.demo import h1, zh
 
 both = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 

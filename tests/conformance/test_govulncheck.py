@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from locklens.advisories import STDLIB, Linkage, PackageAdvisories
+from locklens.advisories.database import read_database
 from locklens.advisories.matching import AdvisoryMatcher, Subject
-from locklens.advisories.reading import read_database
 from locklens.executables.reader import ExecutableReader
 
 GO = shutil.which("go")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from locklens.demo import PLATFORMS, package_bytes, zh
 from locklens.demo.executables import executable_bytes
-from locklens.demo.packages import PLATFORMS, package_bytes, zh
 from locklens.demo.programs import changelog, program
 from locklens.demo.published import sample_catalog
 from locklens.demo.serving import advisory_files

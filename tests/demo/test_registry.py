@@ -16,9 +16,9 @@ import pytest
 import trustme
 from kit.waiting import LIMIT, until
 
+from locklens.demo import MANIFEST, PLATFORMS, SampleLock, h1, package_bytes, zh
 from locklens.demo.cases import cases
 from locklens.demo.faults import HUGE_BYTES, Fault, FaultRule, Faults, Step, parse_rule
-from locklens.demo.packages import MANIFEST, PLATFORMS, SampleLock, h1, package_bytes, zh
 from locklens.demo.published import Published, SampleListing, publish, reported_packages, sample_catalog
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import FILE_NAME, SAMPLE_RULES, environment, serving_lines, write_cli_configuration

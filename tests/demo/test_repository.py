@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from locklens.demo import MANIFEST
 from locklens.demo.cases import TEAMS, cases
 from locklens.demo.incidents import make_repository
-from locklens.demo.packages import MANIFEST
 from locklens.errors import ConfigurationError
 from locklens.hashes import is_well_formed, registry_manifests
 from locklens.lockfile.parse import parse

@@ -12,10 +12,10 @@ from doctor.recording import HOST, INCIDENTS, Scene, qualified
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.demo import lock_file, package_bytes
 from locklens.demo.cases import OPENTOFU_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident
-from locklens.demo.packages import lock_file, package_bytes
 from locklens.dialect import OPENTOFU
 
 DEMO, NETBOX = f"{HOST}/acme/demo", f"{HOST}/acme/netbox"

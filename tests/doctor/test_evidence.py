@@ -15,10 +15,10 @@ from kit.command_line import no_screen
 from msgspec.structs import replace
 
 from locklens.cli.main import main
+from locklens.demo import lock_file, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
-from locklens.demo.packages import lock_file, write_unpacked
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}

@@ -14,10 +14,10 @@ from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
+from locklens.demo import lock_file
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
-from locklens.demo.packages import lock_file
 from locklens.dialect import OPENTOFU
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}

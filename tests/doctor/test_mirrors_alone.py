@@ -13,9 +13,9 @@ from kit.command_line import no_screen
 from kit.git import git
 
 from locklens.cli.main import main
+from locklens.demo import package_bytes
 from locklens.demo.cases import requires
 from locklens.demo.incidents import boxed_log
-from locklens.demo.packages import package_bytes
 from locklens.project.clifiles import this_platform
 
 CORP = "corp.example.com/acme/demo"

@@ -10,10 +10,10 @@ import pytest
 from kit.git import git
 from msgspec.structs import replace
 
+from locklens.demo import lock_file
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
-from locklens.demo.packages import lock_file
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from locklens.executables.notable import MEANING, notable_in
-from locklens.executables.ordering import module_key, toolchain_key
+from locklens.executables import NOTABLE_MEANINGS, module_key, notable_in, toolchain_key
 
 MODULES = (
     "v0.0.0-20190101000000-aaaaaaaaaaaa",
@@ -57,4 +56,4 @@ def test_notable_packages_are_told_by_functions_rarest_first() -> None:
     functions = ("net/http.(*Server).Serve", "net/http.(*Server).ServeTLS", "os/exec.(*Cmd).Start", "plugin.Open")
     assert notable_in(functions) == {"plugin": 1, "os/exec": 1, "net/http.Server": 2}
     assert notable_in(("plugins.Open", "os/exec.(*Cmd).Output", "zzz")) == {}
-    assert set(notable_in(functions)) <= MEANING.keys()
+    assert set(notable_in(functions)) <= NOTABLE_MEANINGS.keys()

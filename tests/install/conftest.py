@@ -17,7 +17,7 @@ from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import TERRAFORM, Dialect
 from locklens.install.context import InstallEvent
-from locklens.operations.plan.model import RootResult, Scope
+from locklens.operations.plan import RootResult, Scope
 from locklens.operations.root_modules import RootOptions
 from locklens.operations.write.apply import apply
 from locklens.operations.write.diagnostics import Readonly

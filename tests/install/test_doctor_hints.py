@@ -7,7 +7,7 @@ from install.conftest import HOST, Place
 
 from locklens.demo.faults import Fault, FaultRule
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.operations.plan.model import RootResult
+from locklens.operations.plan import RootResult
 
 AT_ONCE = {
     Fault.TAMPERED_PACKAGE: "incorrect checksum",

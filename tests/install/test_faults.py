@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError
 from locklens.install.context import FolderDiffers, PackageHashed, ReleaseWarned
 from locklens.install.lock import Locker
 from locklens.operations.comparison import RootSettings
-from locklens.operations.plan.model import RootResult
+from locklens.operations.plan import RootResult
 from locklens.operations.root_modules import RootReader
 from locklens.operations.write.diagnostics import Readonly, look_alikes
 from locklens.packages.installed import h1_of_folder

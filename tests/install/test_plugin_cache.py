@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from operations.benches import CASE, bench
 
 from locklens import install
-from locklens.demo.packages import h1
+from locklens.demo import h1
 from locklens.errors import RunCancelledError
 from locklens.install.context import CacheBusy, InstallEvent, LinkedFromCache
 from locklens.packages.installed import h1_of_folder

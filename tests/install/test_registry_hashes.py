@@ -17,8 +17,8 @@ from conformance.running import is_here
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, files, run
 
+from locklens.demo import h1, package_bytes, zh
 from locklens.demo.faults import Fault, FaultRule, Faults
-from locklens.demo.packages import h1, package_bytes, zh
 from locklens.demo.published import SampleListing, publish, reported_packages
 from locklens.demo.registry import DemoRegistry
 from locklens.hashes import hashes_of_files

@@ -12,7 +12,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from kit.loopback import Server
-from locklens.demo.packages import package_bytes
+from locklens.demo import package_bytes
 
 PLATFORMS = ("darwin_arm64", "linux_amd64", "windows_amd64")
 

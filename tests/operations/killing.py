@@ -26,7 +26,7 @@ from preloading import load
 from locklens.cli.main import main
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
-from locklens.operations.plan.model import FileChanges
+from locklens.operations.plan import FileChanges
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write import apply as applying
 from locklens.operations.write.lock_edits import Prune

@@ -12,7 +12,7 @@ from selection.making import LINUX, WINDOWS, requirement, version
 from locklens.addresses import ProviderAddress
 from locklens.dialect import TERRAFORM
 from locklens.lockfile import LockEntry
-from locklens.operations.upgrades.candidates import KnownRelease, UpgradeCandidates, candidates_of, release_id
+from locklens.operations.upgrades import KnownRelease, UpgradeCandidates, candidates_of, release_id
 from locklens.releases import ReleaseFacts
 from locklens.sources.metadata import ListedVersion, ReleaseDates
 from locklens.trust import SigningKey, Tier

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from kit.registries import environ_of
 
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.faults import Fault, Step
-from locklens.demo.packages import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.operations.compare import open_git

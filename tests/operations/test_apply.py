@@ -14,7 +14,7 @@ import pytest
 from msgspec import structs
 
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.operations.plan.model import FileChanges, PlannedFile
+from locklens.operations.plan import FileChanges, PlannedFile
 from locklens.operations.write import apply as applying
 from locklens.operations.write.apply import apply
 from locklens.operations.write.recover import recover_at
@@ -220,7 +220,7 @@ import fcntl, os, sys
 from pathlib import Path
 from locklens.storage.journal import Journal, WrittenFile
 from locklens.operations.write.apply import apply
-from locklens.operations.plan.model import FileChanges, PlannedFile
+from locklens.operations.plan import FileChanges, PlannedFile
 if os.geteuid() == 0:
     os.setegid(65534)
     os.seteuid(65534)

@@ -13,8 +13,8 @@ from operations.sample_candidates import offer
 from selection.making import LINUX, WINDOWS
 from selection.making import version as parsed
 
+from locklens.demo import PLATFORMS, SampleLock, lock_file
 from locklens.demo.faults import Fault, Step
-from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.published import SampleListing as Served
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
@@ -22,7 +22,7 @@ from locklens.errors import RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
 from locklens.operations.root_modules import RootReader
-from locklens.operations.upgrades.candidates import (
+from locklens.operations.upgrades import (
     CandidateTable,
     KnownRelease,
     UpgradeCandidates,
@@ -441,7 +441,7 @@ def test_what_is_to_be_fetched_is_counted_once_for_all_roots(bench: Bench) -> No
 
 
 def test_a_package_that_was_hashed_before_is_not_fetched(bench: Bench) -> None:
-    from locklens.operations.plan.model import Scope
+    from locklens.operations.plan import Scope
     from locklens.operations.write.registry_source import RegistrySource
     from locklens.operations.write.upgrade import Upgrade
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ui.conftest import Samples
 
 from locklens.lockfile import LockEntry
-from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile
+from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import SUBJECT_LENGTH, commit_message
 from locklens.review.model import ChangeKind, Proof, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier

@@ -15,7 +15,7 @@ from kit.waiting import LIMIT
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
 
-from locklens.demo.packages import h1, zh
+from locklens.demo import h1, zh
 from locklens.demo.published import METADATA_HOST, MetadataFolder
 
 PROVIDERS = {"acme/demo": "1.2.0", "beta/other": "1.0.0"}

@@ -23,9 +23,9 @@ from kit.waiting import meanwhile
 from msgspec.structs import replace
 
 from locklens.cli.main import main
+from locklens.demo import PLATFORMS, SampleLock, h1, lock_file, zh
 from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.incidents import make_repository
-from locklens.demo.packages import PLATFORMS, SampleLock, h1, lock_file, zh
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES

@@ -14,7 +14,7 @@ from conformance.case import HERE, TERRAFORM, requires
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
 
-from locklens.demo.packages import package_bytes
+from locklens.demo import package_bytes
 
 DEMO = "registry.terraform.io/acme/demo"
 PINNED = replace(CASE, files={"main.tf": requires(("acme/demo", "1.0.0"))}, cli="# @MIRROR@\n")

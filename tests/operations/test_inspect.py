@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from operations.benches import CASE, bench, run
 
 from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, AffectedPackage
-from locklens.advisories.kept import keep_database
+from locklens.advisories.database import keep_database
 from locklens.executables import BuildInfo, Executable, ExecutableFormat
 from locklens.hashes import packages_of, zh_of
 from locklens.packages.inspecting import keep_facts, kept_facts

@@ -15,7 +15,7 @@ from kit.schemas import validate
 from msgspec.structs import replace
 
 from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, AffectedPackage, VersionRange
-from locklens.advisories.kept import default_advisories_path, keep_database
+from locklens.advisories.database import default_advisories_path, keep_database
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 from locklens.packages.inspecting import PackageFacts, keep_facts
 from locklens.storage.cache import Cache, default_cache_path

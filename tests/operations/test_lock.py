@@ -19,8 +19,8 @@ from locklens.hashes import hashes_of_files
 from locklens.install.context import FetchStarted, HashesObtained, PackageHashed, QueryStarted
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
+from locklens.operations.plan import Plan, RootResult, Scope, change_words
 from locklens.operations.plan.builder import planned_changes
-from locklens.operations.plan.model import Plan, RootResult, Scope, change_words
 from locklens.operations.root_modules import RootReader, enclosing
 from locklens.operations.write.apply import RegistryOperation, apply
 from locklens.operations.write.lock import Lock

@@ -16,7 +16,7 @@ from locklens.errors import OfflineError
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
-from locklens.operations.plan.model import Scope
+from locklens.operations.plan import Scope
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import Operation
 from locklens.operations.write.lock import Lock

@@ -17,7 +17,7 @@ from kit.schemas import validate
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
 
-from locklens.demo.packages import package_bytes, zh
+from locklens.demo import package_bytes, zh
 
 PINNED = replace(CASE, files={"main.tf": requires(("acme/demo", "1.0.0"))}, tools=("opentofu",))
 DEMO = "registry.opentofu.org/acme/demo"

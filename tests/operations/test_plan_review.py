@@ -14,11 +14,11 @@ from kit.registries import environ_of
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
-from locklens.operations.plan.model import FileChanges, Plan, PlannedFile, Scope
+from locklens.operations.plan import FileChanges, Plan, PlannedFile, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review, review_lock_files

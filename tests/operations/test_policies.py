@@ -13,7 +13,7 @@ from kit.registries import environ_of
 from kit.schemas import json_report
 
 from locklens.cli.main import main
-from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
+from locklens.demo import PLATFORMS, SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.errors import ConfigurationError

@@ -12,7 +12,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
-from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.plan import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.versions import Version

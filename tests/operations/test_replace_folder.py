@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from locklens.demo import h1, write_unpacked
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
-from locklens.demo.packages import h1, write_unpacked
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.operations.comparison import RootSettings
+from locklens.operations.doctor import DoctorRequest
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
-from locklens.operations.doctor.request import DoctorRequest
-from locklens.operations.plan.model import Plan
+from locklens.operations.plan import Plan
 from locklens.operations.write.apply import FileOperation, apply
 from locklens.operations.write.recover import ABSENT, recover_at, state_of
 from locklens.operations.write.undo import applied_writes, undo

@@ -12,8 +12,8 @@ from conformance.case import HERE, LOCK_FILE, OPENTOFU, PLATFORMS, requires
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
 
+from locklens.demo import h1, zh
 from locklens.demo.faults import Fault, FaultRule, Faults
-from locklens.demo.packages import h1, zh
 
 DEMO = "registry.opentofu.org/acme/demo"
 OLD, NEW = "1.1.0", "1.2.0"

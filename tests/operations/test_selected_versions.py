@@ -10,13 +10,13 @@ import pytest
 from operations.test_upgrade import LOCK, Shelf, address, contents, entry, failures, lay, requiring, top
 
 from locklens.cli.main import main
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
-from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.plan import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade

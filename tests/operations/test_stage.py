@@ -22,7 +22,7 @@ from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import USUAL_SIDES, Base
-from locklens.operations.plan.model import Plan, WriteTarget
+from locklens.operations.plan import Plan, WriteTarget
 from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review

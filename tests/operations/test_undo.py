@@ -16,7 +16,7 @@ from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
-from locklens.operations.plan.model import FileChanges, PlannedFile, Scope
+from locklens.operations.plan import FileChanges, PlannedFile, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.undo import applied_writes, undo

@@ -19,7 +19,7 @@ from locklens.install.lock import Locker
 from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
-from locklens.operations.plan.model import Plan, Scope
+from locklens.operations.plan import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
 from locklens.operations.write.upgrade import SelectedVersion, Upgrade

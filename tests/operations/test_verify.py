@@ -20,7 +20,7 @@ from operations.benches import CASE, Bench, bench, run
 
 from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.operations.reports import report_schema
-from locklens.operations.verification.judging import NOT_COMPARED, FileState, PackageVerdict, Where
+from locklens.operations.verification import NOT_COMPARED, FileState, PackageVerdict, Where
 from locklens.review.model import PolicySide
 
 ROOT: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}

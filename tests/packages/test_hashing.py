@@ -18,8 +18,8 @@ from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, DESCRIPTORS, STORED, Item, build
 from test_hashes import FOLDERS, ONE_FILE_ZIP, packed
 
-from locklens.demo.packages import h1 as demo_h1
-from locklens.demo.packages import package_bytes as demo_package
+from locklens.demo import h1 as demo_h1
+from locklens.demo import package_bytes as demo_package
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError, UnavailableError
 from locklens.hashes import HashedPackage, h1_of_digests, hashes_of_files
 from locklens.packages import contents

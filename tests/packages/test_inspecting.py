@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from packages.zips import BINARY, STORED, Item, build
 
 from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, AffectedPackage
-from locklens.advisories.kept import keep_database
+from locklens.advisories.database import keep_database
 from locklens.packages.hashing import hash_package
 from locklens.packages.inspecting import PackageFacts, PackageInspector, inspect_folder, keep_facts, kept_facts
 from locklens.storage.cache import Cache

@@ -13,7 +13,7 @@ from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, FILE, LINK, PROGRAM, STORED, Item, build, unpacked
 
 from locklens.errors import ConfigurationError, PackageError, RunCancelledError
-from locklens.packages.archive import PackageLayout
+from locklens.packages import PackageLayout
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import h1_of_folder
 from locklens.packages.unpack import check_names_for_windows

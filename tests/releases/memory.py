@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from locklens.addresses import Platform, ProviderAddress
+from locklens.demo import file_name
 from locklens.demo.faults import Fault
-from locklens.demo.packages import file_name
 from locklens.demo.published import Published, SampleListing, hashes_by_platform, publish
 from locklens.dialect import Dialect
 from locklens.errors import PlatformNotSupportedError, ProviderNotFoundError

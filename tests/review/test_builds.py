@@ -10,8 +10,7 @@ from review.test_platform_agreement import EXTRA, SIX, facts
 from ui.conftest import Samples
 
 from locklens.addresses import Platform
-from locklens.executables import GoModule
-from locklens.executables.notable import notable_in
+from locklens.executables import GoModule, notable_in
 from locklens.operations.review.inside import BuildLookup
 from locklens.packages.inspecting import keep_facts
 from locklens.policy import Policy, parse
@@ -103,7 +102,7 @@ def test_a_new_notable_package_is_seen_in_packages_that_were_compared_before(
         keep_facts(cache, replace(whole, zh=zh, executable=program))
         assert BuildLookup(cache).of_change(change) is not None
         for module in ("operations.review.inside", "review.platform_agreement"):
-            monkeypatch.setattr(f"locklens.{module}.BEGINNINGS", ("example.com/new.",))
+            monkeypatch.setattr(f"locklens.{module}.NOTABLE_BEGINNINGS", ("example.com/new.",))
         found = BuildLookup(cache)._compared(zh)
     assert found is not None
     assert found.executable is not None

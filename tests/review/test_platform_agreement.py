@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.demo.packages import PLATFORMS, package_bytes
+from locklens.demo import PLATFORMS, package_bytes
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
 from locklens.packages.hashing import hash_arriving_package
 from locklens.packages.inspecting import FileFacts, PackageFacts, PackageInspector

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from locklens.demo import signing
+from locklens.demo import MANIFEST, signing
 from locklens.demo.faults import Fault
-from locklens.demo.packages import MANIFEST
 from locklens.demo.published import Published, publish
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration

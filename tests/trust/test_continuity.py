@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from locklens.demo import MANIFEST, PLATFORMS, h1, zh
 from locklens.demo.faults import Fault
-from locklens.demo.packages import MANIFEST, PLATFORMS, h1, zh
 from locklens.demo.published import publish
 from locklens.demo.signing import publisher
 from locklens.trust import SigningKey

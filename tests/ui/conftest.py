@@ -23,11 +23,11 @@ from locklens.dialect import TERRAFORM
 from locklens.errors import LockLensError
 from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.operations.locklens import LockLens, Reads
-from locklens.operations.plan.model import Scope
+from locklens.operations.plan import Scope
 from locklens.operations.review.explain_provider import OfferedVersions, WhySubject, explain_provider
 from locklens.operations.review.opened import OpenedReview
 from locklens.operations.review.request import Progress, ProvingPlanned, ReviewEvent, ReviewRequest, RootsKnown
-from locklens.operations.upgrades.candidates import CandidateTable
+from locklens.operations.upgrades import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, Hidden, MissingModule, Requirement, StateReading
 from locklens.project.folders import FileWatch
 from locklens.review.model import (
@@ -46,8 +46,8 @@ from locklens.review.model import (
     SideName,
 )
 from locklens.ui.app import LockLensApp
+from locklens.ui.review import ReviewScreen
 from locklens.ui.review.rows import ChangeList
-from locklens.ui.review.screen import ReviewScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Constraints, Version
@@ -65,10 +65,10 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.install.context import InstallEvent
     from locklens.operations.locklens import Log
-    from locklens.operations.plan.model import FileChanges, Plan
+    from locklens.operations.plan import FileChanges, Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.explain_provider import WhyRequest
-    from locklens.operations.upgrades.candidates import KnownRelease
+    from locklens.operations.upgrades import KnownRelease
     from locklens.operations.write.apply import Operation
     from locklens.releases import ReleaseId
     from locklens.review.keys import PastUse, SignerUses

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ui.conftest import Samples
 
 from locklens.errors import LockLensError
-from locklens.operations.plan.model import Scope
+from locklens.operations.plan import Scope
 from locklens.operations.write.lock import Lock, hashed_platforms, lock_missing
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.review.model import ChangeKind, HashFact, Proof, Review, RootReview, Severity, SideName

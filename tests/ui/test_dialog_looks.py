@@ -16,15 +16,15 @@ from ui.conftest import ServingSource
 import locklens.ui
 from locklens.errors import RunCancelledError
 from locklens.lines import line
-from locklens.operations.doctor.request import DoctorRequest
+from locklens.operations.doctor import DoctorRequest
 from locklens.operations.inspection.inspect import InspectionRequest
 from locklens.operations.write.resolve import Clash
 from locklens.operations.write.undo import AppliedWrite
 from locklens.storage.journal import Record
-from locklens.ui.dialogs.base import Dialog, ReadingDialog, TextDialog
+from locklens.ui.dialogs import Dialog, ReadingDialog, TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, CopyChoice, CopyDialog, SidesDialog, WritesDialog
 from locklens.ui.dialogs.form import ExportDialog, FormDialog, trust_form
-from locklens.ui.doctor.screen import DoctorProveDialog, PasteDialog
+from locklens.ui.doctor import DoctorProveDialog, PasteDialog
 from locklens.ui.prove import DownloadDialog, ProveDialog
 from locklens.ui.shell.keys import Palette
 from locklens.ui.why import InsideDialog, WhyDialog

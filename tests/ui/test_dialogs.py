@@ -9,14 +9,14 @@ from textual import events
 from ui.conftest import until
 
 from locklens.lines import line
-from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.dialogs import TextDialog
 from locklens.ui.dialogs.form import ExportDialog
-from locklens.ui.hashes.screen import HASHES_KEYS
-from locklens.ui.preview.screen import PREVIEW_KEYS
+from locklens.ui.hashes import HASHES_KEYS
+from locklens.ui.preview import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.keys import key_commands
 from locklens.ui.signers import SIGNERS_KEYS
-from locklens.ui.upgrade.screen import UPGRADE_KEYS
+from locklens.ui.upgrade import UPGRADE_KEYS
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples

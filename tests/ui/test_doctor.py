@@ -33,8 +33,8 @@ from locklens.operations.write.lock import Lock
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.doctor.screen import DoctorScreen, PasteDialog
-from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.doctor import DoctorScreen, PasteDialog
+from locklens.ui.preview import PreviewScreen
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 

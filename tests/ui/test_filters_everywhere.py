@@ -14,7 +14,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import Severity
 from locklens.ui.app import LockLensApp
-from locklens.ui.health.screen import HealthScreen
+from locklens.ui.health import HealthScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:

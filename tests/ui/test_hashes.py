@@ -40,12 +40,12 @@ from locklens.review.model import (
 from locklens.review.reports import lock_lines
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
+from locklens.ui.hashes import HASHES_KEYS, INSTALL_PATHS, HashesScreen
 from locklens.ui.hashes.detail import _ladder_lines, hash_detail, hashes_head
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, hash_rows
-from locklens.ui.hashes.screen import HASHES_KEYS, INSTALL_PATHS, HashesScreen
-from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.preview import PreviewScreen
 from locklens.ui.prove import ProveDialog
-from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.review import ReviewScreen
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.filtering import parse_filter
 

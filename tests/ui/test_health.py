@@ -26,8 +26,8 @@ from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.health.screen import HealthScreen
-from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.health import HealthScreen
+from locklens.ui.preview import PreviewScreen
 
 
 class HealthDriver(Driver):

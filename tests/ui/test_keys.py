@@ -18,10 +18,10 @@ from locklens.operations.reports import REPORTS, Report, formats_of
 from locklens.review.rules.catalogue import RULES
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.clipboard import copied_line, markdown_text
-from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.dialogs import TextDialog
 from locklens.ui.dialogs.choices import CopyDialog
 from locklens.ui.dialogs.form import ExportDialog
-from locklens.ui.doctor.screen import DoctorScreen
+from locklens.ui.doctor import DoctorScreen
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.review.outline import Grouping
 

@@ -27,7 +27,7 @@ from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Pro
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.review import ReviewScreen
 from locklens.ui.shell.jobs import Throttle
 
 if TYPE_CHECKING:

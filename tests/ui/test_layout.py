@@ -28,8 +28,8 @@ from locklens.ui.health.rows import bar_of
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.upgrade.rows import By, upgrade_rows
 from locklens.ui.upgrade.upgrade_list import COLUMNS, LaidOutColumns
+from locklens.ui.widgets import fitted_end, fitted_place, fitted_step, least_step
 from locklens.ui.widgets.line_view import LineView
-from locklens.ui.widgets.strips import fitted_end, fitted_place, fitted_step, least_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable

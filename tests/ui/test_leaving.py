@@ -12,9 +12,9 @@ from ui.conftest import ServingSource
 
 from locklens.errors import LockLensError
 from locklens.operations.locklens import Reads
-from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.dialogs import TextDialog
 from locklens.ui.dialogs.form import ExportDialog
-from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.preview import PreviewScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from locklens.ui.hashes.detail import hashes_status
 from locklens.ui.review.frame import StatusFacts, review_status
 from locklens.ui.review.outline import Grouping
 from locklens.ui.shell.bars import Reading
-from locklens.ui.widgets.strips import strip_of, wrapped
+from locklens.ui.widgets import strip_of, wrapped
 
 if TYPE_CHECKING:
     from textual.theme import Theme
     from ui.conftest import Running, Samples
 
     from locklens.review.model import Review
-    from locklens.ui.widgets.strips import BarLayout
+    from locklens.ui.widgets import BarLayout
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",

@@ -21,9 +21,8 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases import NetworkSettings
 from locklens.review.keys import PastUse, signers
 from locklens.review.model import Change, Review, RootReview
-from locklens.review.reports import lock_lines, text
+from locklens.review.reports import claimed_word, hashes_of_review, lock_lines, text
 from locklens.review.reports.evidence_lines import shared_problems
-from locklens.review.reports.words import claimed_word, hashes_of_review
 from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache
 from locklens.ui.clipboard import markdown_text, review_markdown

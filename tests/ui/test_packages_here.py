@@ -21,7 +21,7 @@ from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_locked
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.verification.judging import EntryPackages, PackagePlace, PackageVerdict, VerifiedPackage, Where
+from locklens.operations.verification import EntryPackages, PackagePlace, PackageVerdict, VerifiedPackage, Where
 from locklens.releases import NetworkSettings
 from locklens.review.model import Review
 from locklens.storage.cache import Cache

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ui.conftest import Samples, until
 from ui.test_preview import PreviewDriver
 
-from locklens.demo.packages import SampleLock, lock_file
+from locklens.demo import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens

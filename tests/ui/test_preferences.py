@@ -11,8 +11,8 @@ from ui.conftest import Driver, ServingSource, until
 from locklens.operations.locklens import Reads
 from locklens.ui.app import LockLensApp
 from locklens.ui.review.outline import Grouping, Sort
+from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.upgrade.rows import By
-from locklens.ui.upgrade.screen import UpgradeScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,15 +23,14 @@ from ui.conftest import Driver, until
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.cli.main import main
-from locklens.demo import faults
+from locklens.demo import PLATFORMS, SampleLock, faults, lock_file
 from locklens.demo.faults import Fault, Step
-from locklens.demo.packages import PLATFORMS, SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
 from locklens.errors import LockLensError
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base, RootSettings
 from locklens.operations.locklens import LockLens
-from locklens.operations.plan.model import FileChanges, Plan, Scope
+from locklens.operations.plan import FileChanges, Plan, Scope
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import FileOperation, Operation, apply
 from locklens.operations.write.lock import Lock
@@ -45,11 +44,11 @@ from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import WritesDialog
 from locklens.ui.dialogs.form import FormDialog
-from locklens.ui.hashes.screen import HashesScreen
+from locklens.ui.hashes import HashesScreen
+from locklens.ui.preview import PreviewScreen
 from locklens.ui.preview.plan_pane import PlanStage
-from locklens.ui.preview.screen import PreviewScreen
 from locklens.ui.signers import SignersScreen
-from locklens.ui.upgrade.screen import UpgradeScreen
+from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView
 from locklens.versions import Version
 

@@ -23,7 +23,7 @@ from locklens.install.context import (
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.lockfile.update import Tracking
-from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile
+from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity

@@ -12,7 +12,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.ui.app import LockLensApp
 from locklens.ui.phrases import finding_mark
-from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.review import ReviewScreen
 
 if TYPE_CHECKING:
     from pathlib import Path

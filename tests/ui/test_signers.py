@@ -30,7 +30,7 @@ from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import ExportDialog
-from locklens.ui.review.screen import ReviewScreen
+from locklens.ui.review import ReviewScreen
 from locklens.ui.signers import SIGNERS_KEYS, SignersScreen
 
 if TYPE_CHECKING:

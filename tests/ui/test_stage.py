@@ -17,7 +17,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.ui.preview.screen import PreviewScreen
+from locklens.ui.preview import PreviewScreen
 from locklens.ui.review.frame import review_help
 
 

@@ -20,7 +20,7 @@ from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.app import LockLensApp
-from locklens.ui.doctor.screen import DoctorScreen
+from locklens.ui.doctor import DoctorScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:

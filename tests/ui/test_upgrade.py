@@ -27,7 +27,7 @@ from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.upgrades.candidates import CandidateTable, RefusedRoot
+from locklens.operations.upgrades import CandidateTable, RefusedRoot
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy
 from locklens.releases import NetworkSettings
@@ -35,8 +35,8 @@ from locklens.storage.cache import Cache
 from locklens.ui import views
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import ExportDialog
-from locklens.ui.review.screen import ReviewScreen
-from locklens.ui.upgrade.screen import UPGRADE_KEYS, UpgradeScreen
+from locklens.ui.review import ReviewScreen
+from locklens.ui.upgrade import UPGRADE_KEYS, UpgradeScreen
 from locklens.ui.views import ViewWanted
 from locklens.ui.why import WhyDialog
 
@@ -356,7 +356,7 @@ async def test_an_eligible_selection_is_dropped_when_the_signer_changed(
 ) -> None:
     with monkeypatch.context() as patched:
         # Nothing is looked up before it is selected, however long opening takes.
-        patched.setattr("locklens.ui.upgrade.screen._LOOK_UP_SECONDS", 3600.0)
+        patched.setattr("locklens.ui.upgrade._LOOK_UP_SECONDS", 3600.0)
         await _dropped(opening, patched)
 
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from ui.test_upgrade_rows import ALL, rows, selection_of
 
 from locklens.lines import Role, Span
-from locklens.ui.upgrade.screen import UpgradeScreen
+from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.upgrade.upgrade_list import COLUMNS, Column, LaidOutColumns
 
 BODY = [replace(row, fixes=Span("3", Role.GOOD)) for row in rows(selection_of(*ALL)) if row.depth]

@@ -13,8 +13,7 @@ from ui.conftest import Samples
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace, Line, Role
-from locklens.operations.upgrades import report
-from locklens.operations.upgrades.candidates import CandidateTable, DownloadEstimate, RefusedRoot
+from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, report
 from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform

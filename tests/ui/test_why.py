@@ -20,7 +20,7 @@ from locklens.lockfile.parse import parse
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.review.model import Review, Severity
 from locklens.review.reports.why import render, why_lines
-from locklens.ui.dialogs.base import TextDialog
+from locklens.ui.dialogs import TextDialog
 from locklens.ui.why import WHY_KEYS, WhyDialog
 from locklens.ui.widgets.line_view import LineView
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from locklens.demo.faults import FaultRule
     from locklens.demo.published import MetadataFolder
     from locklens.demo.registry import DemoRegistry
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
     from locklens.operations.review.request import ReviewRequest
     from locklens.releases import NetworkSettings
 

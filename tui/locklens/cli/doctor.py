@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import BinaryIO
 
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
     from locklens.releases import NetworkSettings
 
 _CHUNK = 1 << 20
@@ -105,7 +105,7 @@ def doctor_request(
 ) -> DoctorRequest:
     """Return the diagnosis that the options ask for."""
     from locklens.doctor.model import PackagePath
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
 
     return DoctorRequest(
         log,

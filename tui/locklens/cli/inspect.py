@@ -196,7 +196,7 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
     is_drawn = has_terminal() and not options.output
     if options.format == "tui" or (options.format is None and is_drawn):
         return _open_screen(options, open_ui)
-    from locklens.operations.health.scan import HealthRequest, scan_health
+    from locklens.operations.health import HealthRequest, scan_health
 
     require_signatures()
     started = perf_counter()

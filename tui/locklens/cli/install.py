@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform
     from locklens.cli.options import OptionGroup, Parser
     from locklens.cli.progress import InstallProgress, JsonProgress
-    from locklens.operations.plan.model import Plan, RootResult
-    from locklens.operations.verification.judging import PackageVerification
+    from locklens.operations.plan import Plan, RootResult
+    from locklens.operations.verification import PackageVerification
 
 _OF_OTHERS = (
     "--backend", "--backend-config", "--compact-warnings", "--consolidate-errors", "--consolidate-warnings",
@@ -408,7 +408,7 @@ def _run_verify(options: Namespace) -> int:
 
 def _next_step(found: PackageVerification) -> Iterator[str]:
     """Return the command for the first package that differs; it examines one provider of one root."""
-    from locklens.operations.verification.judging import PackageVerdict
+    from locklens.operations.verification import PackageVerdict
 
     first = next((one.place for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
     if first is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TextIO
 
-    from locklens.operations.plan.model import PlannedFile
+    from locklens.operations.plan import PlannedFile
 
 _WIDEST = 110
 _REDRAW_SECONDS = 0.1

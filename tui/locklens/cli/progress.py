@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from locklens.diagnostics import Diagnostic
     from locklens.install.context import InstallEvent
-    from locklens.operations.plan.model import RootResult
+    from locklens.operations.plan import RootResult
 
 
 class ProgressWording(StrEnum):

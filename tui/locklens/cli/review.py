@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Base, Comparison
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
-    from locklens.operations.verification.judging import EntryPackages
+    from locklens.operations.verification import EntryPackages
     from locklens.releases import NetworkSettings
     from locklens.review.keys import PastUse
     from locklens.review.model import Review
@@ -365,7 +365,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         if result.changes:
             require_signatures()
         if options.verify:
-            from locklens.operations.verification.judging import package_documents
+            from locklens.operations.verification import package_documents
 
             found = _packages(locklens, result)
             packages, differs = package_documents(found), any(one.failing for one in found.values())

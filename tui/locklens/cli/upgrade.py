@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.comparison import Comparison
     from locklens.operations.locklens import LockLens
-    from locklens.operations.plan.model import Plan
+    from locklens.operations.plan import Plan
     from locklens.operations.upgrades.lookup import UpgradeSurvey
     from locklens.operations.write.apply import Operation
     from locklens.policy import Policy

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.cli.progress import InstallProgress, JsonProgress
     from locklens.operations.locklens import LockLens
-    from locklens.operations.plan.model import Plan, Scope
+    from locklens.operations.plan import Plan, Scope
     from locklens.operations.write.apply import Operation
     from locklens.releases import NetworkSettings
     from locklens.review.model import Finding, Review
@@ -206,7 +206,7 @@ def run_write(options: Namespace) -> int:
 
 def scope_of(options: Namespace) -> Scope:
     """Return the scope of the named roots, relative to the current folder."""
-    from locklens.operations.plan.model import Scope
+    from locklens.operations.plan import Scope
 
     return Scope(
         Path.cwd(), tuple(dict.fromkeys(options.root)), tool=given_tool(options), test_directory=options.test_directory
@@ -335,7 +335,7 @@ class _Text:
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
         """Report the files that were written."""
-        from locklens.operations.plan.model import WriteTarget
+        from locklens.operations.plan import WriteTarget
 
         where = " in the index" if plan.proposal.target is WriteTarget.INDEX else ""
         verbs = {file.path: "removed" if file.new is None else "restored" for file in plan.proposal.files}
@@ -354,7 +354,7 @@ class _Json:
 
     def planned(self, plan: Plan) -> None:
         """Report changes, remarks and failures."""
-        from locklens.operations.plan.model import change_words
+        from locklens.operations.plan import change_words
 
         for change in plan.changes:
             self._put(

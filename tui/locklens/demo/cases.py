@@ -33,7 +33,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from locklens.demo.packages import LINUX, PLATFORMS, SampleLock, h1, lock_file, zh
+from locklens.demo import LINUX, PLATFORMS, SampleLock, h1, lock_file, zh
 from locklens.dialect import OPENTOFU
 
 TERRAFORM_HOST = "registry.terraform.io"

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.demo import PLATFORMS, lock_file, write_unpacked, zh
 from locklens.demo.cases import MODULES, OPENTOFU_HOST, TERRAFORM_HOST, UNLOCKED, cases, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule
-from locklens.demo.packages import PLATFORMS, lock_file, write_unpacked, zh
 from locklens.errors import ConfigurationError
 from locklens.policy import POLICY_FILE
 from locklens.project import LOCK_FILE

@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
+from locklens.demo import MANIFEST_JSON, PLATFORMS, file_name, h1, package_bytes, zh
 from locklens.demo.cases import cases
 from locklens.demo.faults import Fault
-from locklens.demo.packages import MANIFEST_JSON, PLATFORMS, file_name, h1, package_bytes, zh
 from locklens.demo.signing import armor, publisher
 from locklens.dialect import OPENTOFU
 from locklens.hashes import digest_of
@@ -33,7 +33,7 @@ class SampleListing(Struct, frozen=True):
         version: In normal form.
         platforms: Platforms with a package.
         protocols: Plugin protocols, as the registry lists them.
-        edition: Edition of the packages; see `locklens.demo.packages`.
+        edition: Edition of the packages; see `locklens.demo`.
         listed: Spelling in the version list; "" for the normal form.
         days: Days since the release, as the registry reports them; None for no date.
     """

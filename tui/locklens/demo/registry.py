@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
+from locklens.demo import MANIFEST_JSON, file_name
 from locklens.demo.faults import Fault, Faults, ServedAnswer, Step, send
-from locklens.demo.packages import MANIFEST_JSON, file_name
 from locklens.demo.published import (
     METADATA_HOST,
     Published,

@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.demo import write_unpacked
 from locklens.demo.faults import Fault, FaultRule
-from locklens.demo.packages import write_unpacked
 from locklens.text import json_text, shell_word
 
 if TYPE_CHECKING:
@@ -268,8 +268,7 @@ def sample_advisories(folder: Path) -> Iterator[None]:
     Raises:
         OSError: It cannot be written.
     """
-    from locklens.advisories.kept import PLACE, keep_database
-    from locklens.advisories.reading import read_database
+    from locklens.advisories.database import PLACE, keep_database, read_database
 
     path, before = folder / "advisories.bin", os.environ.get(PLACE)
     found = read_database(write_advisories(folder / "advisories"), source="the locklens demo", now=datetime.now(UTC))

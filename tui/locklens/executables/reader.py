@@ -14,6 +14,7 @@ from locklens.executables.functions import (
     BEGINNING,
     LONGEST_HEADER,
     LinkedNames,
+    Passing,
     UnreadTableError,
     big_endian_header,
     little_endian_header,
@@ -21,13 +22,12 @@ from locklens.executables.functions import (
     read_names,
 )
 from locklens.executables.headers import MOST_HEADERS, Headers, Range, read_headers
-from locklens.executables.passing import Passing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator
 
-    from locklens.executables.passing import Search
+    from locklens.executables.functions import Search
 
 _MOST_CANDIDATES = 1000
 """Places that begin like what is sought and are something else; an honest program has one or two."""

@@ -10,8 +10,14 @@ from urllib.parse import urlsplit
 from msgspec import Meta, Struct
 
 from locklens.advisories import ATTRIBUTION, LICENCE
-from locklens.advisories.kept import default_advisories_path, keep_database, kept_database
-from locklens.advisories.reading import MAX_ZIP_BYTES, read_database, read_database_bytes
+from locklens.advisories.database import (
+    MAX_ZIP_BYTES,
+    default_advisories_path,
+    keep_database,
+    kept_database,
+    read_database,
+    read_database_bytes,
+)
 from locklens.errors import ConfigurationError, UsageError
 from locklens.review.reports.documents import Count, Instant, JsonStruct
 from locklens.text import counted, page, size_words

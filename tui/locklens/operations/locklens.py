@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Diagnosis
     from locklens.install.context import InstallEvent
     from locklens.operations.comparison import Base
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
     from locklens.operations.inspection.inspect import InspectionRequest
-    from locklens.operations.plan.model import FileChanges, Plan, Scope
+    from locklens.operations.plan import FileChanges, Plan, Scope
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.review.explain_provider import WhyRequest, WhySubject
     from locklens.operations.review.opened import OpenedReview
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
-    from locklens.operations.upgrades.candidates import CandidateTable, KnownRelease
-    from locklens.operations.verification.judging import EntryPackages
+    from locklens.operations.upgrades import CandidateTable, KnownRelease
+    from locklens.operations.verification import EntryPackages
     from locklens.operations.write.apply import Operation
     from locklens.project.git.listings import Revision
     from locklens.releases import ReleaseId
@@ -252,7 +252,7 @@ class LockLens:
             LockLensError: The folder or the policy cannot be read.
             RunCancelledError: `cancel` was set.
         """
-        from locklens.operations.health.scan import HealthRequest, health_base, scan_health
+        from locklens.operations.health import HealthRequest, health_base, scan_health
 
         network = self.request.network
         request = HealthRequest(
@@ -437,7 +437,7 @@ class LockLens:
             top: The folder that the roots are relative to.
             roots: Folders, "" for the top itself; the scope names them relative to the current folder.
         """
-        from locklens.operations.plan.model import Scope
+        from locklens.operations.plan import Scope
 
         return Scope.at(top, roots, self.request)
 

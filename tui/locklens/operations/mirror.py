@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.errors import Place
     from locklens.install.mirroring import Mirrored, MirroredBuild
-    from locklens.operations.plan.model import Scope
+    from locklens.operations.plan import Scope
     from locklens.releases import NetworkSettings
     from locklens.versions import Version
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.errors import LockLensError
 
 _REPORTS = "locklens.review.reports"
-_VERIFY = "locklens.operations.verification.judging"
+_VERIFY = "locklens.operations.verification"
 _ADVISORIES = "locklens.operations.advisories"
 _BACKFILL = "locklens_backfill.report"
 _UPGRADES = "locklens.operations.upgrades.report"

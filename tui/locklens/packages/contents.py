@@ -18,8 +18,7 @@ from queue import Queue
 from typing import Any, Protocol
 
 from locklens.errors import PackageError
-from locklens.packages import stop_if
-from locklens.packages.archive import Method, ZipEntry
+from locklens.packages import Method, ZipEntry, stop_if
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

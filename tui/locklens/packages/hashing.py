@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError, PackageError
 from locklens.hashes import HashedPackage, zh_of
-from locklens.packages import LIMITS, stop_if
-from locklens.packages.archive import Method, PackageLayout, ZipEntry, lay_out, read_directory
+from locklens.packages import LIMITS, Method, PackageLayout, ZipEntry, lay_out, read_directory, stop_if
 from locklens.packages.contents import (
     DESCRIPTOR_SIGNATURE,
     LOCAL_HEADER,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.advisories.kept import packages_with_advisories
-from locklens.executables import Executable  # noqa: TC001 - kept facts are read by their types
-from locklens.executables.notable import PACKAGES
+from locklens.advisories.database import packages_with_advisories
+from locklens.executables import NOTABLE_PACKAGES, Executable
 from locklens.executables.reader import ExecutableReader
 from locklens.hashes import h1_of_digests
 from locklens.packages.contents import Digest
@@ -38,7 +37,7 @@ _MOST_TEXTS = 8
 _MOST_FILES = 2000
 """Files that are listed; a package has some five."""
 
-_ALWAYS = frozenset(("main", *PACKAGES))
+_ALWAYS = frozenset(("main", *NOTABLE_PACKAGES))
 """Packages whose functions are kept in any case: the program's own, which advisories of the provider may name, and the
 notable ones."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.hashes import HashedPackage
-    from locklens.packages.archive import PackageLayout
+    from locklens.packages import PackageLayout
     from locklens.packages.hashing import PackageOptions, Passed
 
 _FOLDER_MODE = 0o755

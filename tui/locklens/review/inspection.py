@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from locklens.advisories import AdvisoryDatabase, AdvisoryDifferences, AdvisoryMatch, PackageAdvisories, Unjudged
 from locklens.advisories.matching import compare_advisories
-from locklens.executables.notable import notable_in
-from locklens.executables.ordering import module_key
+from locklens.executables import module_key, notable_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,7 +212,7 @@ class PackageDifferences(Struct, frozen=True):
         toolchain: None where both were built with the same one, or where that cannot be said: see `unknown`.
         settings: Build settings, by name.
         modules: In the order of `ModuleChange`, then by path.
-        notable_new: Names of `locklens.executables.notable` that only the newer executable links.
+        notable_new: Names of `locklens.executables.NOTABLE` that only the newer executable links.
         notable_gone: Names that only the older executable links.
         size: Bytes of the files of both packages.
         files: By name, without the program where both have one: it always differs.

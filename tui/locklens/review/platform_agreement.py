@@ -26,7 +26,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import Platform
-from locklens.executables.notable import BEGINNINGS, notable_in
+from locklens.executables import NOTABLE_BEGINNINGS, notable_in
 from locklens.review.inspection import settings_of
 from locklens.text import counted, listing
 
@@ -146,8 +146,10 @@ def reduced(facts: PackageFacts) -> PackageFacts:
     if program is None or program.functions is None:
         return facts
     names = program.functions
-    found = (names[place : place + 1] for start in BEGINNINGS if (place := bisect_left(names, start)) < len(names))
-    kept = sorted({name for (name,) in found if name.startswith(BEGINNINGS)})
+    found = (
+        names[place : place + 1] for start in NOTABLE_BEGINNINGS if (place := bisect_left(names, start)) < len(names)
+    )
+    kept = sorted({name for (name,) in found if name.startswith(NOTABLE_BEGINNINGS)})
     return replace(facts, executable=replace(program, functions=tuple(kept), packages=()), texts=())
 
 

@@ -17,7 +17,7 @@ from locklens.operations.locklens import LockLens
 from locklens.storage.preferences import default_preferences_path, read_preferences, save_preference
 from locklens.text import visible
 from locklens.ui.clipboard import CopyingApp
-from locklens.ui.preview.screen import Closed, PreviewScreen
+from locklens.ui.preview import Closed, PreviewScreen
 from locklens.ui.shell.pasting import read_pastes_of
 from locklens.ui.shell.review_loader import MarkKeeper
 from locklens.ui.shell.screen import LockLensScreen

@@ -22,8 +22,8 @@ from textual.app import App
 
 from locklens.machine import find_program
 from locklens.review.model import Change, Finding, Review, Severity
+from locklens.review.reports import verdict_words
 from locklens.review.reports.findings import distinct_changes, reported_findings
-from locklens.review.reports.words import verdict_words
 from locklens.text import counted, shell_word, visible
 
 if TYPE_CHECKING:

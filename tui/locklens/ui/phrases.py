@@ -15,8 +15,8 @@ from locklens.hashes import count_by_scheme
 from locklens.install.context import FetchStarted, InstallEvent, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
 from locklens.review.model import Bump, Change, ChangeKind, Finding, HashCount, Review, Severity
+from locklens.review.reports import side_words
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.words import side_words
 from locklens.text import ID_DIGITS, counted, identity_of, size_words
 
 if TYPE_CHECKING:

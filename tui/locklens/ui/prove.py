@@ -23,7 +23,7 @@ from locklens.operations.review.request import (
 )
 from locklens.review.model import Change, HashFact, LookupAnswer, Review, RootReview
 from locklens.text import counted, size_words
-from locklens.ui.dialogs.base import Dialog, DialogKey
+from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.phrases import Downloads, download_lines
 from locklens.ui.shell.jobs import Job, Run
 

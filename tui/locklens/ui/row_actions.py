@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lines import FilePlace
     from locklens.operations.inspection.inspect import InspectionRequest
-    from locklens.operations.plan.model import Scope
+    from locklens.operations.plan import Scope
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Review, RootReview
     from locklens.review.why import Why

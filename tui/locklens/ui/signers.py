@@ -33,8 +33,8 @@ from locklens.ui.shell import bars, keys
 from locklens.ui.shell.bars import head_line
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
+from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted
 from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.diagnostics import Diagnostic
     from locklens.operations.comparison import Base
-    from locklens.operations.plan.model import Plan
+    from locklens.operations.plan import Plan
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Finding, Review
 
@@ -48,12 +48,12 @@ class View(Struct, frozen=True):
     reads: Reads = Reads.CHANGES
 
 
-REVIEW = View("1", "Review", "review", "locklens.ui.review.screen:ReviewScreen", "changes of the lock files")
+REVIEW = View("1", "Review", "review", "locklens.ui.review:ReviewScreen", "changes of the lock files")
 UPGRADE = View(
     "2",
     "Upgrade",
     "upgrade",
-    "locklens.ui.upgrade.screen:UpgradeScreen",
+    "locklens.ui.upgrade:UpgradeScreen",
     "available upgrades, and constraints that hold them back",
     Reads.CANDIDATES,
 )
@@ -61,7 +61,7 @@ HASHES = View(
     "3",
     "Hashes",
     "hashes",
-    "locklens.ui.hashes.screen:HashesScreen",
+    "locklens.ui.hashes:HashesScreen",
     "platform coverage, and proof of each hash",
     Reads.LOCKED,
 )
@@ -72,7 +72,7 @@ HEALTH = View(
     "5",
     "Health",
     "health",
-    "locklens.ui.health.screen:HealthScreen",
+    "locklens.ui.health:HealthScreen",
     "checks of all roots, and the spread of versions",
     Reads.LOCKED,
 )
@@ -80,7 +80,7 @@ DOCTOR = View(
     "6",
     "Doctor",
     "doctor",
-    "locklens.ui.doctor.screen:DoctorScreen",
+    "locklens.ui.doctor:DoctorScreen",
     "causes of a failed init, with evidence, and fixes",
     Reads.CANDIDATES,
 )

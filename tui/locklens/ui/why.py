@@ -19,12 +19,12 @@ from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
 from locklens.text import counted, size_words
 from locklens.ui.clipboard import copied_line, copy_text
-from locklens.ui.dialogs.base import FRAME_WIDTH, MOST_WIDTH, READING_KEYS, DialogKey, ReadingDialog, TextDialog
+from locklens.ui.dialogs import FRAME_WIDTH, MOST_WIDTH, READING_KEYS, DialogKey, ReadingDialog, TextDialog
 from locklens.ui.phrases import Downloads, download_lines, take_event
 from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
 from locklens.ui.views import PackagesInspected
-from locklens.ui.widgets.strips import Piece
+from locklens.ui.widgets import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause, Onset, RecognisedError, Remedy, RemedyWrite
     from locklens.operations.comparison import RootSettings
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.operations.write.apply import Operation
 
@@ -283,7 +283,7 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
         settings: The settings of its roots.
     """
     from locklens.addresses import Platform
-    from locklens.operations.plan.model import Scope
+    from locklens.operations.plan import Scope
     from locklens.operations.write.lock import Lock
     from locklens.operations.write.lock_edits import Restore, RestoredProviders
     from locklens.operations.write.undo import ReplaceFolder

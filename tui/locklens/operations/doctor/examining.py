@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry, LockFile
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
     from locklens.project.git import Repository
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
     from locklens.operations.review.request import ReviewEvent
     from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata

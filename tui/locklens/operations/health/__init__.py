@@ -1,1 +1,379 @@
-"""The health of all root modules below a folder."""
+"""The health of a folder: find the roots, read them, judge them together, ask registries."""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.machine import shell_folder
+from locklens.operations.comparison import RootSettings
+from locklens.operations.health.judging import (
+    Distances,
+    ask_registries,
+    group_entries,
+    judge_entries,
+    look_inside,
+    signers_of,
+)
+from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
+from locklens.operations.review.policy import EffectivePolicy, policy_for
+from locklens.policy import POLICY_FILE, Policy
+from locklens.review.health import (
+    CHECKS,
+    OF_INSPECTED,
+    OF_REGISTRY,
+    WITHOUT_ENTRIES,
+    Health,
+    is_undecided,
+    results,
+    spread_of,
+)
+from locklens.review.model import Finding, PolicySide, Review, SideName
+from locklens.review.rules import in_order
+from locklens.review.rules.catalogue import RULES
+from locklens.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.operations.health.judging import EntryGroup, HealthAnswers
+    from locklens.operations.review.request import ReviewRequest
+    from locklens.releases import NetworkSettings
+
+    OnProgress = Callable[[str, int, int], None]
+    """Called with what is done, how much of it, and of how much."""
+
+
+class HealthBase(Struct, frozen=True):
+    """The policy and the hosts that the base of a run decides.
+
+    Attributes:
+        effective: The policy that applies.
+        hosts: Hosts that the base names and that may be asked, comparison form.
+    """
+
+    effective: EffectivePolicy
+    hosts: frozenset[str]
+
+
+def health_base(request: ReviewRequest) -> HealthBase | None:
+    """Return what the base of a run decides; None where two files are compared, or without a repository."""
+    from locklens.errors import NoRepositoryError
+    from locklens.operations.review.policy import effective_policy
+    from locklens.operations.review.run import base_hosts
+
+    if request.base is None:
+        return None
+    try:
+        comparison = request.open()
+    except NoRepositoryError:
+        return None
+    try:
+        effective = effective_policy(comparison, request.policy)
+        return HealthBase(effective, base_hosts(comparison, request.tool, request.policy))
+    finally:
+        comparison.close()
+
+
+class HealthRequest(RootSettings, frozen=True):
+    """The roots to look at, and the settings.
+
+    Attributes:
+        folder: Every root in or below it.
+        name: The folder as the user named it.
+        roots: Root folders relative to the current folder, to which the answer is restricted; () for all.
+        network: Network settings; None to ask no registry and use no cache.
+        policy: A file that replaces the repository's policy.
+        base: Policy and hosts of the base that the run compares with; None for the policy of HEAD, which vouches for
+            no host.
+    """
+
+    folder: Path
+    name: str = "."
+    roots: tuple[str, ...] = ()
+    network: NetworkSettings | None = None
+    policy: Path | None = None
+    base: HealthBase | None = None
+
+
+_MOST_NOTES = 5
+"""Folders that are named one by one."""
+
+_UNREAD = "not all that requires providers can be read"
+
+
+def scan_health(
+    request: HealthRequest,
+    *,
+    on_progress: OnProgress = lambda _what, _done, _total: None,
+    on_draft: Callable[[Health], None] | None = None,
+    on_log: Callable[[Sequence[str]], None] = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> Health:
+    """Return the health of all roots of a folder.
+
+    Args:
+        request: The folder and the settings.
+        on_progress: Called in this thread.
+        on_draft: Called with the health from the files alone, before any registry is asked.
+        on_log: Called with one line for each request.
+        cancel: Set by another thread to stop.
+
+    Raises:
+        LockLensError: The folder or the policy cannot be read.
+        RunCancelledError: `cancel` was set.
+    """
+    cancel = cancel or threading.Event()
+    if not request.folder.is_dir():
+        hint = "name a folder with root modules below it"
+        raise ConfigurationError("no such folder", path=request.name, hint=hint)
+    base = request.base
+    effective = base.effective if base is not None else policy_for(request.folder, request.policy)
+    layout = find_layout(request.folder, request.roots)
+    roots = read_roots(layout, request, effective.policy, on_progress=partial(on_progress, "roots"), cancel=cancel)
+    scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), layout.unsearched)
+    if request.network is not None:
+        scan.has_advisories, problem = look_inside(scan.groups, request.network.cache, effective.policy)
+        scan.problems = tuple(filter(None, [problem]))
+    if on_draft is not None:
+        on_draft(scan.health(None))
+    answers = _answers(request, scan.groups, effective, on_progress, cancel)
+    if answers is not None:
+        on_log(answers.log)
+    if cancel.is_set():
+        raise RunCancelledError("the scan was cancelled")
+    return scan.health(answers)
+
+
+class _Scan(Struct):
+    """The roots that were read, with equal entries in groups."""
+
+    request: HealthRequest
+    effective: EffectivePolicy
+    top: str
+    roots: list[ReadRoot]
+    groups: list[EntryGroup]
+    unsearched: tuple[str, ...]
+    has_advisories: bool = False
+    problems: tuple[str, ...] = ()
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what was not searched, and that nothing was checked: the folder may be another one than was meant."""
+        unsearched = self.unsearched[:_MOST_NOTES]
+        if len(self.unsearched) > len(unsearched):
+            unsearched += (f"{len(self.unsearched) - len(unsearched)} more folders are not searched",)
+        if self.roots:
+            return unsearched
+        nothing = f"nothing was checked: no lock file or configuration of a root in or below {self.request.name}"
+        return (*unsearched, nothing)
+
+    def health(self, answers: HealthAnswers | None) -> Health:
+        """Return what follows from the files and the answers; None for no answers yet."""
+        effective, roots = self.effective, self.roots
+        found = judge_entries(self.groups, roots, effective.policy)
+        unknown_ages = _judge_ages(roots, found, answers, effective)
+        judged = tuple(
+            replace(root.review, findings=in_order([*root.review.findings, *own]))
+            for root, own in zip(roots, found, strict=True)
+        )
+        network, side = self.request.network, SideName("worktree", "worktree", None)
+        review = Review(
+            at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            offline=network is None or network.is_offline,
+            hosts=answers.hosts if answers is not None else (),
+            base=side,
+            head=side,
+            roots=judged,
+            lock_files=sum(root.new.exists for root in judged),
+            notes=(*self.notes(), *self.problems, *effective.notes, *(answers.notes if answers is not None else ())),
+            policy=effective.policy,
+            policy_side=effective.side,
+            base_hosts=_hosts(self.request, effective),
+        )
+        unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
+        unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
+        unknown |= _unknown_builds(self.groups, effective.policy)
+        unknown = _with_unread_locks(unknown, roots)
+        undecided = frozenset[int]().union(
+            *(numbers for check, (numbers, _) in unknown.items() if check not in OF_INSPECTED)
+        )
+        here = os.path.relpath(os.path.realpath(shell_folder()), os.path.realpath(self.top)).replace(os.sep, "/")
+        return Health(
+            self.request.name,
+            self.top,
+            here,
+            review,
+            results(judged, {check: (len(numbers), reason) for check, (numbers, reason) in unknown.items()}),
+            spread_of(judged),
+            signers_of(self.groups, roots),
+            frozenset(roots[number].review.path for number in undecided),
+            {root.review.path: root.unreadable for root in roots if root.unreadable},
+            {root.review.path: root.constraints for root in roots},
+        )
+
+
+def _answers(
+    request: HealthRequest,
+    groups: Sequence[EntryGroup],
+    effective: EffectivePolicy,
+    on_progress: OnProgress,
+    cancel: threading.Event,
+) -> HealthAnswers | None:
+    """Ask registries: those of the settings, and those that the base vouches for."""
+    if request.network is None or not groups:
+        return None
+    hosts = sorted(_hosts(request, effective))
+    progress = partial(on_progress, "releases")
+    return ask_registries(groups, request.network, hosts, on_progress=progress, cancel=cancel)
+
+
+def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]:
+    if request.base is not None:
+        return request.base.hosts
+    return frozenset(effective.policy.hosts) if effective.side is PolicySide.GIVEN else frozenset()
+
+
+def _judge_ages(
+    roots: Sequence[ReadRoot], found: list[list[Finding]], answers: HealthAnswers | None, effective: EffectivePolicy
+) -> set[int]:
+    """Add the findings about ages, and return the numbers of the roots with an unknown age."""
+    if answers is None:
+        return {number for number, root in enumerate(roots) if root.review.new.entries}
+    distances = Distances(answers.available, effective.policy)
+    unknown: set[int] = set()
+    for number, root in enumerate(roots):
+        findings, is_unknown = distances.findings(root)
+        found[number] += findings
+        if is_unknown:
+            unknown.add(number)
+    return unknown
+
+
+def _unknown(
+    roots: Sequence[ReadRoot],
+    groups: Sequence[EntryGroup],
+    effective: EffectivePolicy,
+    *,
+    is_offline: bool,
+    unknown_ages: set[int],
+) -> dict[str, tuple[set[int], str]]:
+    """Return the numbers of the roots of which each check cannot say, with the reason."""
+    policy = effective.policy
+    reason = "offline and not cached" if is_offline else "registry not asked, or without an answer"
+    unasked = {number for group in groups for number, _ in group.members if group.case is None or _is_unknown(group)}
+    unknown: dict[str, tuple[set[int], str]] = dict.fromkeys(OF_REGISTRY, (unasked, reason if unasked else ""))
+    ages = "offline and not cached" if is_offline else "no release date, or registry without an answer"
+    unread = {number for group in groups if _has_unread(group) for number, _ in group.members}
+    if unread:
+        unknown["not-authentic"] = (unasked | unread, reason if unasked else _MANIFEST)
+    unknown["behind"] = (unknown_ages, ages if unknown_ages else "")
+    numbered = list(enumerate(roots))
+    for check, numbers in (
+        ("orphan", {number for number, root in numbered if any(map(is_undecided, root.review.findings))}),
+        ("not-locked", {number for number, root in numbered if root.unknown and root.review.new.exists}),
+        ("not-satisfied", {number for number, root in numbered if root.unconstrained and root.review.new.entries}),
+    ):
+        unknown[check] = (numbers, _UNREAD if numbers else "")
+    return unknown | {check: (set(), reason) for check, reason in _switched_off(policy)}
+
+
+def _unknown_advisories(
+    groups: Sequence[EntryGroup], policy: Policy, *, has_database: bool
+) -> dict[str, tuple[set[int], str]]:
+    """Return the same of the checks that look into a database of advisories."""
+    off = dict(_switched_off(policy))
+    if not has_database:
+        words = "no database of advisories is kept: see locklens advisories update"
+        return {check: (set(), off.get(check, words)) for check in ("own-advisory", "advisories")}
+    unseen = {number for group in groups if not group.is_inspected for number, _ in group.members}
+    unsure = {number for group in groups if _is_unsure_of_itself(group) for number, _ in group.members}
+    found = {
+        "advisories": (unseen, "not all packages were inspected: see locklens inspect" if unseen else ""),
+        "own-advisory": (unsure, "the database has only Go's versions of a provider" if unsure else ""),
+    }
+    return {check: (set[int](), off[check]) if check in off else unknown for check, unknown in found.items()}
+
+
+def _unknown_builds(groups: Sequence[EntryGroup], policy: Policy) -> dict[str, tuple[set[int], str]]:
+    """Return the same of the checks of how packages were built."""
+    off = dict(_switched_off(policy))
+    if not policy.toolchain:
+        off.setdefault("toolchain", "no toolchain in locklens.toml")
+    number = counted(len(_releases(groups)), "locked release")
+    unseen = [group for group in groups if group.change.builds is None]
+    alone = [group for group in groups if not group.is_compared]
+    words = {
+        "odd-platform": (alone, f"of {number} with two inspected platforms or more"),
+        "replaced-module": (unseen, f"of {number} inspected"),
+        "toolchain": (unseen, f"of {number} inspected"),
+    }
+    return {
+        check: (set(), off[check])
+        if check in off
+        else (
+            {root for group in left for root, _ in group.members},
+            f"{len(_releases(groups)) - len(_releases(left))} {reason}: see locklens inspect" if left else "",
+        )
+        for check, (left, reason) in words.items()
+    }
+
+
+def _releases(groups: Iterable[EntryGroup]) -> set[tuple[ProviderAddress, str]]:
+    return {(group.change.address, str(group.entry.version)) for group in groups}
+
+
+def _with_unread_locks(
+    unknown: Mapping[str, tuple[set[int], str]], roots: Sequence[ReadRoot]
+) -> dict[str, tuple[set[int], str]]:
+    """Add the roots whose lock file cannot be read to the checks of entries, unless the check is off."""
+    unread = {number for number, root in enumerate(roots) if not root.review.new.is_complete}
+    found = dict(unknown)
+    for check in CHECKS:
+        numbers, reason = found.get(check.id, (set[int](), ""))
+        if unread and check.id not in WITHOUT_ENTRIES and (numbers or not reason):
+            reasons = (reason if numbers - unread else "", _UNREAD_LOCK)
+            found[check.id] = numbers | unread, "; ".join(filter(None, reasons))
+    return found
+
+
+def _is_unsure_of_itself(group: EntryGroup) -> bool:
+    known = group.change.advisories
+    return known is not None and any(each.is_own for each in known.now.unjudged)
+
+
+def _switched_off(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield the checks that the policy does not ask for, each with the reason."""
+    for check in CHECKS:
+        severities = {policy.severity.get(rule, RULES[rule].severity.value) for rule in check.rules}
+        if severities == {"off"}:
+            (rule, *_) = check.rules
+            yield check.id, f'{", ".join(check.rules)} off: [severity] {rule} = "warn" in {POLICY_FILE} turns it on'
+    if not policy.platforms:
+        yield "platform-missing", "no platforms are required by the policy"
+    if not policy.trust:
+        yield "signer-not-pinned", "the policy pins no keys"
+    if policy.allow is None:
+        yield "not-allowed", "the policy has no allow list"
+
+
+_UNREAD_LOCK = "the lock file cannot be read"
+
+_MANIFEST = "a locked zh is listed as a manifest, of an unknown text: it may be that of a package"
+
+
+def _has_unread(group: EntryGroup) -> bool:
+    return group.case is not None and bool(group.case.packages.unread)
+
+
+def _is_unknown(group: EntryGroup) -> bool:
+    case = group.case
+    return case is None or case.new.today is None

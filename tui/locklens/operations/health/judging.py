@@ -17,10 +17,10 @@ from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
 from locklens.review.health import is_counted
 from locklens.review.model import Change, ChangeKind, Finding, HashFact, HostState, LockStatus, RootReview
+from locklens.review.rules import finding_of, heeded
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import CHECKS, Behind, LockedState
 from locklens.review.rules.judge import judge_change
-from locklens.review.rules.verdict import finding_of, heeded
 from locklens.versions import Constraints, Version, newest_matching
 
 if TYPE_CHECKING:

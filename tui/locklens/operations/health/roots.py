@@ -30,11 +30,11 @@ from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import RootContext, Unread
 from locklens.review.model import Finding, LockStatus, RootReview
+from locklens.review.rules import finding_of, heeded
 from locklens.review.rules.health import CHECKS, Absence, LockedState
 from locklens.review.rules.judge import judge_root
 from locklens.review.rules.root import CHECKS as UNREAD_CHECKS
 from locklens.review.rules.root import own_packages
-from locklens.review.rules.verdict import finding_of, heeded
 from locklens.selection.choosing import combined
 from locklens.text import identity_of, reason_of
 

@@ -1,1 +1,201 @@
-"""`inspect`: which packages are meant, where they come from, and what is inside."""
+"""`inspect`: which packages are meant, where they come from, and what is inside.
+
+Here are the versions of a provider that are inspected: locked in a revision or in the work tree, or named.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.dialect import TERRAFORM
+from locklens.errors import ConfigurationError, NoRepositoryError
+from locklens.hashes import is_known_scheme, packages_of
+from locklens.operations.comparison import within
+from locklens.operations.root_modules import folders_with_locks, lock_path, read_lock, tool_of
+from locklens.operations.typed_names import full_address, named_among
+from locklens.project.tree import FileSystem
+from locklens.text import listing
+from locklens.versions import Version, VersionSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
+    from locklens.lockfile import LockEntry
+    from locklens.project.git import Repository
+    from locklens.project.tree import Tree
+
+_STATES = "as locked before", "as locked now"
+"""What tells two packages of one version apart."""
+
+
+class InspectedVersion(Struct, frozen=True):
+    """A version of a provider to inspect.
+
+    Attributes:
+        tool: The tool whose rules authenticate it.
+        hashes: Those of known schemes that lock it; empty for a version of which no locked ones are known.
+        state: What tells it from another package of the same version; "" where there is none.
+    """
+
+    address: ProviderAddress
+    version: Version
+    tool: Dialect
+    hashes: frozenset[str] = frozenset()
+    state: str = ""
+
+    def is_republished_as(self, new: InspectedVersion) -> bool:
+        """True if both are locked with packages, and have none in common."""
+        old_packages, new_packages = packages_of(self.hashes), packages_of(new.hashes)
+        return bool(old_packages and new_packages) and old_packages.isdisjoint(new_packages)
+
+
+class _Locked(Struct, frozen=True):
+    root: str
+    tool: Dialect
+    entry: LockEntry
+
+
+def versions_to_inspect(
+    provider: str,
+    old: str | None,
+    new: str | None,
+    *,
+    folder: Path,
+    roots: Sequence[str] = (),
+    tool: Dialect | None,
+    hashes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
+) -> tuple[InspectedVersion, ...]:
+    """Return the older and the newer version, or one where both are the same and were not published again.
+
+    Args:
+        provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
+        old: A version or a revision; None stands for HEAD, or for the work tree where `new` is a version.
+        new: A version or a revision; None stands for the work tree.
+        folder: The current folder.
+        roots: Folders of root modules, relative to it; () for all of the repository.
+        tool: The tool of every root; None for each root's own.
+        hashes: Those that lock the older and the newer version where they are named as versions.
+
+    Raises:
+        ConfigurationError: The provider is invalid, ambiguous or not found, or locked in several versions.
+        RepositoryError: There is no such revision, or git failed.
+    """
+    with ExitStack() as stack:
+        reader = _Reader(folder, roots, tool, stack)
+        fallback = (None if _version(new) is not None or not reader.has_head else "HEAD") if old is None else old
+        texts = (fallback, new)
+        found = [None if _version(text) is not None else reader.locked(text) for text in texts]
+    address = _address(provider, [one for side in found if side is not None for one in side], texts, tool)
+    known = {one.entry.address: one.tool for side in found for one in side or ()}
+    sides: list[InspectedVersion] = []
+    for text, side, locking in zip(texts, found, hashes, strict=True):
+        version = _version(text)
+        if version is not None:
+            by = known.get(address) or tool or TERRAFORM
+            sides.append(InspectedVersion(address, version, by, frozenset(filter(is_known_scheme, locking))))
+        elif side := [one for one in side or () if one.entry.address == address]:
+            sides.append(_of_locked(address, side, text))
+        elif text is not None or old is not None or not sides:
+            if text == "HEAD" and old is None:
+                continue  # A provider that is new in the work tree has no older version.
+            where = "the work tree" if text is None else text
+            raise ConfigurationError(f"{provider} is not locked in {where}", hint="name a version, or another revision")
+    if len(sides) < 2 or sides[0].version != sides[1].version:
+        return tuple(sides)
+    if not sides[0].is_republished_as(sides[1]):
+        return (sides[1],)
+    return tuple(replace(side, state=state) for side, state in zip(sides, _STATES, strict=True))
+
+
+class _Reader:
+    """Reads the lock files of the work tree and of revisions."""
+
+    def __init__(self, folder: Path, roots: Sequence[str], tool: Dialect | None, stack: ExitStack) -> None:
+        from locklens.project.git import Repository
+
+        self._folder, self._roots, self._tool = folder, roots, tool
+        self._repository: Repository | None = None
+        try:
+            self._repository = stack.enter_context(Repository.discover(folder))
+        except NoRepositoryError as error:
+            self._refusal = error
+
+    @property
+    def has_head(self) -> bool:
+        """True if there is a commit to compare with."""
+        return self._repository is not None and not self._repository.is_unborn
+
+    def locked(self, revision: str | None) -> list[_Locked]:
+        """Return the entries of all lock files of a revision, None for the work tree."""
+        from locklens.project.gittree import RevisionTree, SparseWorkTree
+
+        tree: Tree
+        repository = self._repository
+        if repository is None:
+            if revision is not None:
+                raise self._refusal
+            tree = FileSystem(self._folder)
+            paths = [tree.join("", name) or "" for name in self._roots or (".",)]
+        else:
+            tree = (
+                SparseWorkTree(repository)
+                if revision is None
+                else RevisionTree(repository, repository.resolve(revision))
+            )
+            paths = [within(repository, self._folder, name) for name in self._roots]
+            paths = paths or folders_with_locks(repository, tree)
+        return [one for path in paths for one in self._entries(tree, path)]
+
+    def _entries(self, tree: Tree, path: str) -> Iterable[_Locked]:
+        lock = read_lock(tree, lock_path(path), self._tool)
+        tool = self._tool or tool_of(tree, path, lock)
+        return (_Locked(path, tool, entry) for entry in lock.entries)
+
+
+def _version(text: str | None) -> Version | None:
+    try:
+        return None if text is None else Version.parse(text)
+    except VersionSyntaxError:
+        return None
+
+
+def _address(
+    provider: str, locked: Sequence[_Locked], texts: Iterable[str | None], tool: Dialect | None
+) -> ProviderAddress:
+    """Return the one provider that a name stands for among the locked ones; a whole name also by itself."""
+    found = named_among(provider, (one.entry.address for one in locked))
+    if len(found) > 1:
+        named = listing([str(address) for address in found])
+        raise ConfigurationError(f"ambiguous provider {provider!r}: {named}", hint="use one of these")
+    if found:
+        return found[0]
+    if all(_version(text) is not None for text in texts) or not locked:
+        alone = full_address(provider, (tool or TERRAFORM).default_host)
+        if alone is not None:
+            return alone
+    names = sorted({str(one.entry.address) for one in locked})
+    hint = f"locked here: {listing(names)}" if names else "write it as hashicorp/aws, with --from and --to versions"
+    raise ConfigurationError(f"no lock file has {provider!r}", hint=hint)
+
+
+def _of_locked(address: ProviderAddress, locked: Sequence[_Locked], text: str | None) -> InspectedVersion:
+    versions: dict[Version, list[_Locked]] = {}
+    for one in locked:
+        versions.setdefault(one.entry.version, []).append(one)
+    if len(versions) > 1:
+        named = [
+            f"{version} in {listing([one.root or '.' for one in roots], 3)}" for version, roots in versions.items()
+        ]
+        where = "the work tree" if text is None else text
+        words = f"{address} is locked in {len(versions)} versions in {where}: {listing(named)}"
+        raise ConfigurationError(words, hint="select a root with --root DIR, or name a version")
+    ((version, alike),) = versions.items()
+    hashes = frozenset(text for one in alike for text in one.entry.hashes if is_known_scheme(text))
+    return InspectedVersion(address, version, alike[0].tool, hashes)

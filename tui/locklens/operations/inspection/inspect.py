@@ -16,7 +16,7 @@ from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, inspected
 from locklens.install.mirroring import read_stored_package
 from locklens.operations.comparison import RootSettings
-from locklens.operations.inspection.sides import versions_to_inspect
+from locklens.operations.inspection import versions_to_inspect
 from locklens.operations.review.inside import advisories_of_inspection
 from locklens.operations.review.prove import PROVING_WORKERS
 from locklens.operations.review.request import ProvingPlanned
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.install.context import InstallEvent
-    from locklens.operations.inspection.sides import InspectedVersion
-    from locklens.operations.verification.judging import PackagePlace
+    from locklens.operations.inspection import InspectedVersion
+    from locklens.operations.verification import PackagePlace
     from locklens.packages.inspecting import PackageFacts
     from locklens.releases import NetworkSettings
     from locklens.releases.authentication import AuthenticatedRelease

@@ -1,1 +1,306 @@
-"""Plans: file changes that are known in full before anything is written."""
+"""A plan as a value: its scope, the changes of providers, the files to write, and the result for each root.
+
+Nothing is on disk until `locklens.operations.write.apply` puts it there.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import Platform, ProviderAddress, display_host
+from locklens.lockfile.update import Difference
+from locklens.operations.comparison import RootSettings
+from locklens.operations.plan import diffs
+from locklens.project import LOCK_FILE
+from locklens.project.tree import name_bytes
+from locklens.storage.files import is_within
+from locklens.text import shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from locklens.diagnostics import Diagnostic
+    from locklens.dialect import Dialect
+    from locklens.errors import LockLensError
+    from locklens.lockfile import LockEntry
+    from locklens.project.constraint_edits import ConstraintEdit
+    from locklens.storage.journal import MovedFolder
+
+
+class Scope(RootSettings, frozen=True):
+    """The roots of an operation.
+
+    Attributes:
+        folder: The folder that the roots are relative to.
+        roots: Folders, relative to `folder`; () for `folder` itself.
+        is_elsewhere: True if `folder` is not the current one, so that the command line has to name it.
+    """
+
+    folder: Path
+    roots: tuple[str, ...] = ()
+    is_elsewhere: bool = False
+
+    @classmethod
+    def at(cls, top: Path, roots: Iterable[str], settings: RootSettings) -> Scope:
+        """Return the scope of roots given relative to a top, named as from the current folder."""
+        tool, tests = settings.tool, settings.test_directory
+        here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
+        if not is_within(real, here):
+            return cls(top, tuple(root or "." for root in roots), is_elsewhere=True, tool=tool, test_directory=tests)
+        names = (os.path.relpath(os.path.join(real, root), here) for root in roots)  # noqa: PTH118
+        return cls(Path(here), tuple(name.replace(os.sep, "/") for name in names), tool=tool, test_directory=tests)
+
+
+class PlannedChange(Struct, frozen=True):
+    """The change of one provider in one root.
+
+    Attributes:
+        root: The root's folder.
+        address: The provider.
+        name: Its name in the root.
+        old: Its entry before, None where there was none.
+        new: Its entry afterwards, None where it is removed.
+        edits: The constraints that are rewritten for it.
+        platforms: Platforms that are locked; where the version is unchanged, those whose hashes are added.
+        moved_from: The other registry's provider that it replaces, and whose entry is `old`.
+    """
+
+    root: str
+    address: ProviderAddress
+    name: str
+    old: LockEntry | None
+    new: LockEntry | None
+    edits: tuple[ConstraintEdit, ...] = ()
+    platforms: tuple[Platform, ...] = ()
+    moved_from: ProviderAddress | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind in one word, such as "upgrade"."""
+        if self.moved_from is not None:
+            return "move"
+        if self.old is None or self.new is None:
+            return "remove" if self.new is None else "add"
+        order = self.new.version.compare(self.old.version)
+        if self.new.version == self.old.version:
+            return "change"
+        return "downgrade" if order < 0 else "upgrade"
+
+
+class RootResult(Struct, frozen=True):
+    """The result of `init` or `lock` for one root.
+
+    Attributes:
+        root: Its folder, as it was named.
+        lock_file: Its lock file, as it was named.
+        tool: The tool whose rules were applied.
+        is_empty: True if there is no configuration in the folder.
+        difference: The tools' kind of difference between the entries before and after.
+        was_absent: True if nothing was locked before.
+        before: The lock file's bytes, b"" where there was none.
+        after: The new bytes, written or not; None where the run failed before they were known.
+        planned: The planned lock file; None where it is unchanged.
+        is_written: True if the file was written.
+        checked: Which of its entries were held against releases, as a clause; "" where the run failed.
+        is_unchecked: True if it has entries and none of them was.
+        diagnostics: Errors and warnings.
+        notes: Further sentences.
+    """
+
+    root: str
+    lock_file: str
+    tool: Dialect
+    is_empty: bool = False
+    difference: Difference = Difference.NONE
+    was_absent: bool = False
+    before: bytes = b""
+    after: bytes | None = None
+    planned: PlannedFile | None = None
+    is_written: bool = False
+    checked: str = ""
+    is_unchecked: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """True if there is an error."""
+        return any(diagnostic.is_error for diagnostic in self.diagnostics)
+
+    @property
+    def would_change(self) -> bool:
+        """True if the bytes of the lock file differ, written or not."""
+        return self.after is not None and self.after != self.before
+
+
+class Plan(Struct, frozen=True):
+    """The files that an operation would write, and its report.
+
+    Attributes:
+        proposal: The files.
+        changes: Changes of providers.
+        diagnostics: Errors, warnings and notes of all roots; a root with an error is left untouched.
+        results: For `lock`, the result of each root, as it was named; an error where it could not be read.
+        dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
+        compared: Lock files by path that a review compares the planned ones with, where those on disk are half merged.
+        restored_from: The revision whose entries the changes restore; "" for all other plans.
+    """
+
+    proposal: FileChanges
+    changes: tuple[PlannedChange, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    results: Mapping[str, RootResult | LockLensError] = {}
+    dry_run_words: tuple[str, ...] = ()
+    compared: Mapping[str, bytes] = {}
+    restored_from: str = ""
+
+    def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
+        """Return the same plan with further diagnostics in front."""
+        return replace(self, diagnostics=(*others, *self.diagnostics))
+
+    @property
+    def failures(self) -> tuple[Diagnostic, ...]:
+        """The errors that leave roots untouched."""
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.is_error)
+
+    @property
+    def remarks(self) -> tuple[Diagnostic, ...]:
+        """Warnings and notes."""
+        return tuple(diagnostic for diagnostic in self.diagnostics if not diagnostic.is_error)
+
+
+def joined_plans(plans: Sequence[Plan]) -> Plan:
+    """Return several plans of one repository as one; no two have a file in common."""
+    proposals = [plan.proposal for plan in plans]
+    files = sorted((file for proposal in proposals for file in proposal.files), key=lambda file: file_order(file.path))
+    words = tuple(word for proposal in proposals for word in proposal.words)
+    command = " && ".join(proposal.command for proposal in proposals)
+    return Plan(
+        FileChanges(proposals[0].top, tuple(files), words, command),
+        tuple(change for plan in plans for change in plan.changes),
+        tuple(diagnostic for plan in plans for diagnostic in plan.diagnostics),
+        {name: result for plan in plans for name, result in plan.results.items()},
+        tuple(line for plan in plans for line in plan.dry_run_words),
+        restored_from=plans[0].restored_from,
+    )
+
+
+def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
+    """Describe a change in one line.
+
+    Args:
+        change: A change of a plan.
+        is_dry_run: True for a change that is not going to be written, which needs the conditional.
+    """
+    is_, gets = ("would be", "would get") if is_dry_run else ("is", "gets")
+    to, set_to = ("would become", "would be set to") if is_dry_run else ("->", "set to")
+    lead = f"{change.root or '.'}: {change.name}"
+    old = str(change.old.version) if change.old else ""
+    if change.new is None:
+        return f"{lead} {old} {is_} removed"
+    new = str(change.new.version)
+    if change.old is None:
+        return f"{lead} {new} {is_} added"
+    edits = "".join(f"; constraint in {edit.file}:{edit.line} {set_to} {edit.new}" for edit in change.edits)
+    if change.moved_from is not None:
+        hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
+        return f"{lead} {old}{f' {to} {new} and' if old != new else ''} {is_} locked from {hosts}{edits}"
+    if old != new:
+        return f"{lead} {old} {to} {new}{edits}"
+    if change.platforms:
+        return f"{lead} {old} {gets} hashes for {', '.join(map(str, change.platforms))}"
+    return f"{lead} {old} {gets} another entry{edits}"
+
+
+class PlannedFile(Struct, frozen=True):
+    """One file to write.
+
+    Attributes:
+        path: Relative to the proposal's top.
+        old: The bytes that the plan was made from, None where there was no such file.
+        new: The new bytes, None where the file is removed.
+        is_tools: True if it is written as the tools write their lock file: a link is replaced and its target left
+            untouched, and the permissions are 0644. Otherwise links are followed, and permissions kept.
+    """
+
+    path: str
+    old: bytes | None
+    new: bytes | None
+    is_tools: bool = False
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of the bytes that the plan was made from."""
+        return None if self.old is None else sha256(self.old).hexdigest()
+
+    def diff(self) -> str:
+        """Return the change as a diff that `git apply` takes; see `locklens.operations.plan.diffs.patch`."""
+        return diffs.patch(self.path, self.old, self.new)
+
+    def diff_lines(self) -> list[str]:
+        """Return the change as the lines of a diff, to read."""
+        return diffs.diff_lines(self.path, self.old, self.new)
+
+
+class WriteTarget(StrEnum):
+    """The place of a proposal's bytes."""
+
+    FILES = "files"
+    INDEX = "index"
+    """Git's index, for the next commit; files on disk are left untouched."""
+
+
+class FileChanges(Struct, frozen=True):
+    """Files to write, all of them or none.
+
+    Attributes:
+        top: The repository's top, or the folder that stands for it: no file outside of it is written.
+        files: Those that change, configurations before lock files.
+        words: The changes, one line each.
+        command: The command line that does the same.
+        target: The place of the bytes.
+        undoes: Id of the write that this one reverts; "" for none.
+        redoes: Id of the write that this one applies again; "" for none.
+        message: The commit message for it; "" for none.
+        folders: Folders of packages to replace; a proposal has files or folders.
+    """
+
+    top: Path
+    files: tuple[PlannedFile, ...]
+    words: tuple[str, ...]
+    command: str
+    target: WriteTarget = WriteTarget.FILES
+    undoes: str = ""
+    redoes: str = ""
+    message: str = ""
+    folders: tuple[MovedFolder, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing would be written."""
+        return not self.files and not self.folders
+
+    def diff(self) -> str:
+        """Return the change of every file as one unified diff, "" where nothing changes."""
+        return "".join(file.diff() for file in self.files)
+
+
+def file_order(path: str) -> tuple[bool, bytes]:
+    """Return the sort key of a planned file: configurations before lock files, then by the bytes of the path."""
+    return path.endswith(LOCK_FILE), name_bytes(path)
+
+
+def command_line(command: str, request: Scope, words: Sequence[str]) -> str:
+    """Return the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
+    start = ["locklens", *(["-C", str(request.folder)] if request.is_elsewhere else [])]
+    # A separate word that begins with a dash would be an option.
+    roots = [word for root in request.roots for word in ([f"--root={root}"] if root[:1] == "-" else ["--root", root])]
+    tool = ["--tool", request.tool.name] if request.tool else []
+    return shell_words([*start, command, *words, *roots, *tool])

@@ -18,7 +18,7 @@ from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
 from locklens.lockfile import LockEntry, LockFile, differing
 from locklens.lockfile.splice import splice
 from locklens.operations.comparison import within
-from locklens.operations.plan.model import (
+from locklens.operations.plan import (
     FileChanges,
     Plan,
     PlannedChange,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.operations.plan.model import Scope
+    from locklens.operations.plan import Scope
     from locklens.project.constraint_edits import ConstraintEdit
 
 

@@ -16,7 +16,7 @@ from locklens.errors import NoRepositoryError
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side, SideKind
-from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile, WriteTarget
+from locklens.operations.plan import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project import LOCK_FILE, RootPair
@@ -24,7 +24,7 @@ from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
 from locklens.review.model import Accepted, Change, ChangeKind, Finding, Proof, Review, RootReview, Severity
-from locklens.review.reports.words import by_severity, hashes_of_review, numbers_in_words
+from locklens.review.reports import by_severity, hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.change import OF_THE_STEP
 from locklens.text import counted, visible

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from locklens import __version__
 from locklens.advisories import PackageAdvisories
-from locklens.advisories.kept import kept_database
+from locklens.advisories.database import kept_database
 from locklens.advisories.matching import AdvisoryMatcher, Subject
 from locklens.errors import ConfigurationError
-from locklens.executables.notable import BEGINNINGS
+from locklens.executables import NOTABLE_BEGINNINGS
 from locklens.hashes import packages_of
 from locklens.packages.inspecting import PackageFacts, kept_facts
 from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection, ReleaseAdvisories, heeding
@@ -125,7 +125,7 @@ class BuildLookup:
 
     def _compared(self, zh: str) -> PackageFacts | None:
         """Return what is compared of a package, which an earlier run may have found: a program has many functions."""
-        key = identity_of("builds", __version__, zh, *BEGINNINGS)
+        key = identity_of("builds", __version__, zh, *NOTABLE_BEGINNINGS)
         if (record := self._cache.verification(key)) is not None:
             with suppress(msgspec.MsgspecError):
                 return msgspec.msgpack.decode(record, type=PackageFacts)

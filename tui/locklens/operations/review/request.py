@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from locklens.operations.doctor.request import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest
     from locklens.releases import NetworkSettings
     from locklens.review.model import RootReview
 

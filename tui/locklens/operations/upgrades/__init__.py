@@ -1,1 +1,379 @@
-"""Upgrade candidates: which versions are available, recommended and selected."""
+"""Upgrade candidates of a root's providers as values, and an estimate of what locking them downloads. No I/O.
+
+`locklens.operations.upgrades.lookup` looks them up; `locklens.operations.write.upgrade` plans the selected ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.dialect import OPENTOFU, Dialect
+from locklens.hashes import hashes_of_files
+from locklens.operations.root_modules import Root, has_record
+from locklens.releases import ReleaseFacts, ReleaseId
+from locklens.review.changes import bump_of
+from locklens.selection import HeldBack, Hold, Reason
+from locklens.selection.choosing import combined, held_back, newest_of
+from locklens.sources.metadata import ListedVersion, ReleaseDates, days_old
+from locklens.trust.authentication import AuthenticationOutcome
+from locklens.versions import Constraints, Version, precedence
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.errors import LockLensError
+    from locklens.hashes import HashedFiles
+    from locklens.lockfile import LockEntry
+    from locklens.project.configuration import Requirement
+    from locklens.review.inspection import ReleaseAdvisories
+    from locklens.review.model import Bump
+
+
+class CandidateVersion(Struct, frozen=True):
+    """One version of a provider, judged for one root.
+
+    Attributes:
+        listed: The version as the registry lists it.
+        released: Release date; None if unknown.
+        days: Age in days; None if unknown.
+        holds: The holds on it; () if there are none.
+    """
+
+    listed: ListedVersion
+    released: datetime | None
+    days: int | None
+    holds: tuple[Hold, ...]
+
+    @property
+    def version(self) -> Version:
+        """The version number."""
+        return self.listed.version
+
+    @property
+    def is_in_range(self) -> bool:
+        """True if it satisfies the constraints."""
+        return not any(hold.reason.excludes for hold in self.holds)
+
+    @property
+    def is_usable(self) -> bool:
+        """True if the tools support its plugin protocol."""
+        return not any(hold.reason is Reason.PROTOCOL for hold in self.holds)
+
+    @property
+    def excluding(self) -> tuple[Requirement, ...]:
+        """The requirements whose constraint has to be edited for it, the first of each place."""
+        demands = [hold.demand for hold in self.holds if hold.demand is not None]
+        by_place = {
+            (entry.file, entry.line, entry.subject): entry for demand in demands for entry in demand.requirements
+        }
+        return tuple(by_place.values())
+
+
+class UpgradeCandidates(Struct, frozen=True):
+    """One provider in one root, with its candidate versions.
+
+    Attributes:
+        root: The root's folder.
+        lock_file: Its lock file.
+        tool: The dialect of the root.
+        address: The provider.
+        name: Its name in messages.
+        entry: Its block in the lock file; None if it is not locked.
+        requirements: All of its requirements.
+        choices: The candidate versions, newest first: releases, and selectable pre-releases.
+        newest: The newest release; None if there is none.
+        newer: The versions above the locked one, with their holds.
+        guards: Reason why a file with constraints must not be edited, by file; absent for files that may be.
+        unread: Names the modules that are not fetched, whose constraints are unknown; "" if all are read.
+        recorded: Reason why the constraint that the lock file records is among the requirements; "" if it is not.
+        is_asked: True if the lookup has ended, with or without an answer.
+        was_contacted: True if the registry was asked, in this run or an earlier one.
+        problem: Reason why the versions are unknown; "" if they are known.
+        hint: The next step after a problem.
+        as_of: Time of the registry's answer, ISO 8601 in UTC.
+        repository: The URL of the provider's source, as the registry reports it; "" if it is unknown.
+    """
+
+    root: str
+    lock_file: str
+    tool: Dialect
+    address: ProviderAddress
+    name: str
+    entry: LockEntry | None
+    requirements: tuple[Requirement, ...]
+    choices: tuple[CandidateVersion, ...] = ()
+    newest: Version | None = None
+    newer: tuple[HeldBack, ...] = ()
+    guards: Mapping[str, str] = {}
+    unread: str = ""
+    recorded: str = ""
+    is_asked: bool = False
+    was_contacted: bool = False
+    problem: str = ""
+    hint: str = ""
+    as_of: str = ""
+    repository: str = ""
+
+    @property
+    def locked(self) -> Version | None:
+        """The locked version."""
+        return self.entry.version if self.entry is not None else None
+
+    @property
+    def constraints(self) -> Constraints:
+        """All constraints together."""
+        return combined(self.requirements)
+
+    def choice(self, version: Version | None) -> CandidateVersion | None:
+        """The candidate for a version; None if the registry does not list it."""
+        return next((candidate for candidate in self.choices if candidate.version == version), None)
+
+    @property
+    def in_range(self) -> CandidateVersion | None:
+        """The newest version that satisfies the constraints: the selection of `init -upgrade`."""
+        return next((candidate for candidate in self.choices if candidate.is_in_range), None)
+
+    @property
+    def is_excluded(self) -> bool:
+        """True if the locked version does not satisfy the constraints."""
+        return self.locked is not None and bool(self.requirements) and not self.constraints.admits(self.locked)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """True if the registry no longer lists the locked version."""
+        return self.locked is not None and bool(self.choices) and self.choice(self.locked) is None
+
+    def is_newer(self, version: Version) -> bool:
+        """True if a version is above the locked one, or none is locked."""
+        return self.locked is None or version.compare(self.locked) > 0
+
+    def bump(self, version: Version) -> Bump | None:
+        """The kind of step from the locked version; None if none is locked."""
+        return bump_of(self.locked, version) if self.locked is not None else None
+
+    def refusal(self, choice: CandidateVersion) -> str:
+        """The reason why a version cannot be selected, even with an edited constraint; "" if it can."""
+        other = [hold for hold in choice.holds if hold.reason.excludes and hold.demand is None]
+        if other:
+            return str(other[0])
+        for entry in choice.excluding:
+            if reason := self.guards.get(entry.file, ""):
+                return f"{entry.constraint.strip()} ({entry.file}:{entry.line}) excludes it: {reason}"
+        return ""
+
+    def lost_platforms(self, version: Version) -> tuple[Platform, ...]:
+        """The platforms with a package of the locked version but none of another; () if the lists are unknown."""
+        before, after = self.choice(self.locked), self.choice(version)
+        if before is None or after is None or not after.listed.platforms:
+            return ()
+        return tuple(sorted(frozenset(before.listed.platforms) - frozenset(after.listed.platforms), key=str))
+
+
+class RefusedRoot(Struct, frozen=True):
+    """A root in which upgrades are not possible, with the reason."""
+
+    root: str
+    lock_file: str
+    error: LockLensError
+
+
+class CandidateTable(Struct, frozen=True):
+    """The upgrade candidates of several roots.
+
+    Attributes:
+        providers: In the order of roots, then addresses.
+        refused: The roots in which upgrades are not possible.
+        notes: Limits of the whole lookup, each a sentence.
+    """
+
+    providers: tuple[UpgradeCandidates, ...] = ()
+    refused: tuple[RefusedRoot, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def candidates_of(
+    offer: UpgradeCandidates, offered: Sequence[ListedVersion], dates: ReleaseDates, *, now: datetime, as_of: str = ""
+) -> UpgradeCandidates:
+    """Return the candidates with the registry's answer.
+
+    Args:
+        offer: The candidates before the lookup.
+        offered: The versions that the registry lists.
+        dates: Their release dates, and the source.
+        now: The time, for their ages.
+        as_of: Time of the registry's answer.
+    """
+    from msgspec.structs import replace
+
+    locked = offer.locked
+    groups = held_back(offer.requirements, offered, None)
+    holds = {version: group.holds for group in groups for version in group.versions}
+    choices = []
+    for listed in sorted(offered, key=lambda entry: (precedence(entry.version), str(entry.version)), reverse=True):
+        version, released = listed.version, dates.of(listed.version)
+        choice = CandidateVersion(listed, released, days_old(released, now), holds[version])
+        if choice.is_in_range or version == locked or not (version.prerelease or version.is_unspecified):
+            choices.append(choice)
+    return replace(
+        offer,
+        choices=tuple(choices),
+        newest=newest_of(offer.requirements, offered, locked).overall,
+        newer=held_back(offer.requirements, offered, locked, expected=() if locked is None else (locked,)),
+        is_asked=True,
+        was_contacted=True,
+        as_of=as_of,
+        repository=dates.repository,
+    )
+
+
+def edits_in_short(choice: CandidateVersion) -> str:
+    """The places of the constraints to edit for a version, such as "main.tf:4", "main.tf:4 +1"; "" if there is none."""
+    places = list(dict.fromkeys(f"{entry.file}:{entry.line}" for entry in choice.excluding))
+    more = f" +{len(places) - 1}" if len(places) > 1 else ""
+    return f"{places[0]}{more}" if places else ""
+
+
+def candidates_before_lookup(root: Root, address: ProviderAddress, guards: Mapping[str, str]) -> UpgradeCandidates:
+    """Return the candidates of a provider before any lookup."""
+    entry = root.lock.by_address.get(address)
+    requirements = root.requirements(address)
+    guarded = {entry.file: guards[entry.file] for entry in requirements if guards.get(entry.file)}
+    return UpgradeCandidates(
+        root.path,
+        root.lock.path,
+        root.tool,
+        address,
+        root.name_of(address),
+        entry,
+        requirements,
+        guards=guarded,
+        unread=_unread(root),
+        recorded=root.configuration.unknown_reason if has_record(requirements) else "",
+    )
+
+
+def _unread(root: Root) -> str:
+    """The modules of a root that cannot be read, the first by name; "" if all can."""
+    missing = root.configuration.missing_modules
+    if not missing:
+        return ""
+    more = f" and {len(missing) - 1} more are" if len(missing) > 1 else " is"
+    return f"module {missing[0].call}{more} not fetched"
+
+
+class KnownRelease(Struct, frozen=True):
+    """The facts of one release, and the hashes of its packages that were hashed here.
+
+    Attributes:
+        advisories: As far as its packages were inspected; None without a database.
+    """
+
+    facts: ReleaseFacts
+    hashed: HashedFiles
+    advisories: ReleaseAdvisories | None = None
+
+
+def is_refused(facts: ReleaseFacts | None) -> bool:
+    """True if the tool is known to refuse a release."""
+    judged = facts.authentication if facts is not None else None
+    return judged is not None and judged.outcome is AuthenticationOutcome.REFUSED
+
+
+class DownloadEstimate(Struct, frozen=True):
+    """The downloads that locking the selected versions takes.
+
+    Attributes:
+        packages: Number of packages to download.
+        size: Their total size in bytes; None if unknown.
+        hashed: Number of packages that were hashed here before and need no download.
+        is_sure: True if the numbers are exact, False for an estimate.
+    """
+
+    packages: int = 0
+    size: int | None = 0
+    hashed: int = 0
+    is_sure: bool = True
+
+
+def estimate_download(
+    picks: Iterable[tuple[UpgradeCandidates, CandidateVersion]],
+    known: Mapping[ReleaseId, KnownRelease],
+    here: Platform,
+    *,
+    required: Collection[Platform] = (),
+    believed: Collection[str] = (),
+) -> DownloadEstimate:
+    """Estimate the downloads for selected versions: each release once, for all platforms of its entries.
+
+    Args:
+        picks: The selected versions.
+        known: Known releases, both locked and selected ones.
+        here: The platform that is locked where an entry records no other.
+        required: Platforms that the policy requires, which are locked beside those of the entries.
+        believed: Registries whose reported hashes are locked without a download, by OpenTofu's rules.
+    """
+    needed: dict[ReleaseId, set[Platform]] = {}
+    is_sure = True
+    for offer, choice in picks:
+        locked = platforms_to_lock(offer, known, here, required=required)
+        needed.setdefault(release_id(offer, choice.version), set()).update(locked.platforms)
+        is_sure = is_sure and not locked.unknown
+    packages = hashed = 0
+    size: int | None = 0
+    for release, release_platforms in needed.items():
+        entry = known.get(release)
+        by_platform = {platform: zh for zh, platform in entry.facts.platforms.items()} if entry is not None else {}
+        is_sure = is_sure and entry is not None
+        is_believed = release.tool == OPENTOFU.name and release.address.host in believed
+        reported = set(entry.facts.reported.values()) if entry is not None and is_believed else set()
+        for platform in release_platforms:
+            zh = by_platform.get(platform, "")
+            if entry is not None and zh in entry.hashed:
+                hashed += 1
+                continue
+            if platform in reported:
+                continue
+            packages += 1
+            package_size = entry.facts.sizes.get(zh) if entry is not None else None
+            size = None if size is None or package_size is None else size + package_size
+    return DownloadEstimate(packages, size, hashed, is_sure)
+
+
+class LockedPlatforms(Struct, frozen=True):
+    """The platforms that an upgrade locks.
+
+    Attributes:
+        platforms: Those that are known.
+        unknown: Number of locked `h1` hashes whose platform is found when the upgrade is planned.
+    """
+
+    platforms: frozenset[Platform]
+    unknown: int = 0
+
+
+def platforms_to_lock(
+    offer: UpgradeCandidates,
+    known: Mapping[ReleaseId, KnownRelease],
+    here: Platform,
+    *,
+    required: Collection[Platform] = (),
+) -> LockedPlatforms:
+    """Return the required platforms, and those that an entry has an `h1` for; see `estimate_download`."""
+    locked = hashes_of_files(offer.entry.hashes) if offer.entry is not None else frozenset[str]()
+    release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
+    known_ones: dict[str, Platform] = {}
+    if release is not None:
+        known_ones |= release.facts.reported
+        for zh, platform in release.facts.platforms.items():
+            known_ones |= dict.fromkeys(release.hashed.get(zh, ()), platform)
+    platforms = frozenset(known_ones[text] for text in locked if text in known_ones) | frozenset(required)
+    return LockedPlatforms(platforms or frozenset({here}), len(locked - known_ones.keys()))
+
+
+def release_id(offer: UpgradeCandidates, version: Version) -> ReleaseId:
+    """The release of a candidate version."""
+    return ReleaseId(offer.tool.name, offer.address, version)

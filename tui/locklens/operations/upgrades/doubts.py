@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
+from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
 from locklens.operations.upgrades.selection import NOT_ALLOWED, UpgradeSelection
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem

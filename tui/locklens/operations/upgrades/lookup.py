@@ -19,7 +19,7 @@ from locklens.errors import LockLensError
 from locklens.operations.review.inside import advisory_lookup
 from locklens.operations.review.opened import open_review
 from locklens.operations.root_modules import Root
-from locklens.operations.upgrades.candidates import (
+from locklens.operations.upgrades import (
     CandidateTable,
     KnownRelease,
     RefusedRoot,

@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, display_host
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
-from locklens.operations.upgrades.candidates import edits_in_short, is_refused, platforms_to_lock
+from locklens.operations.upgrades import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
 from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, sorted_versions
 from locklens.project.clifiles import this_platform
+from locklens.review.reports import SEVERITY_ROLES
 from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
 from locklens.review.reports.evidence_lines import age_in_words, page_lines
 from locklens.review.reports.lock_lines import signer_change_lines
-from locklens.review.reports.words import SEVERITY_ROLES
 from locklens.review.rules.release import signer_change
 from locklens.review.why import HELD_BACK, held_words, version_range
 from locklens.selection.choosing import cooldown_holds
@@ -31,7 +31,7 @@ from locklens.trust.continuity import SignerChange
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.operations.upgrades.candidates import CandidateVersion, UpgradeCandidates
+    from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates
     from locklens.project.configuration import Requirement
     from locklens.review.model import Review
     from locklens.selection import HeldBack, Hold

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.cycling import CyclicChoice
-from locklens.operations.upgrades.candidates import CandidateTable, UpgradeCandidates, is_refused, release_id
+from locklens.operations.upgrades import CandidateTable, UpgradeCandidates, is_refused, release_id
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy
 from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories, heeding
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.operations.upgrades.candidates import CandidateVersion, KnownRelease
+    from locklens.operations.upgrades import CandidateVersion, KnownRelease
     from locklens.releases import ReleaseFacts, ReleaseId
     from locklens.versions import Version
 

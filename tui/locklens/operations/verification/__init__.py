@@ -1,1 +1,406 @@
-"""`verify` as a use case: installed, cached and mirrored packages beside the lock files."""
+"""`verify` as a use case: installed, cached and mirrored packages beside the lock files.
+
+Here are the values of a verification, the verdicts, and the report.
+
+A verdict is on one package and one entry; the report is lines of text or the JSON document of schema 1. The judgement
+is pure and the same for every front end. Mirrors on servers count by the hashes that they list: none of their packages
+is downloaded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.errors import LockLensError, NotFoundError
+from locklens.hashes import h1_in, hashes_of_files, hashes_of_zips, is_known_scheme
+from locklens.project.installation import InstallationMethod, MethodKind
+from locklens.review.reports.documents import ComparedPackage, Count, JsonStruct, PackageFileJson, PackageJson, RunJson
+from locklens.sources.urls import url_for_log
+from locklens.text import Printable, counted, page, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import Platform, ProviderAddress
+    from locklens.diagnostics import Diagnostic
+    from locklens.lockfile import LockEntry
+    from locklens.sources import Source
+    from locklens.versions import Version
+
+
+class Where(StrEnum):
+    """The kinds of places that packages are in."""
+
+    INSTALLED = "installed"
+    PLUGIN_CACHE = "plugin-cache"
+    MIRROR = "mirror"
+
+
+class PackageVerdict(StrEnum):
+    """The comparison of a package with the lock files."""
+
+    MATCHES = "matches"
+    DIFFERS = "differs"
+    UNLOCKED = "unlocked"
+    """No lock file has this version, or a hash for its platform."""
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
+    UNKNOWN = "unknown"
+    """It is locked by hashes of another kind than those that are known of it: nothing can be said."""
+
+
+FAILING = frozenset({PackageVerdict.DIFFERS, PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
+
+
+class FileState(StrEnum):
+    """The state of a file, compared with the signed package."""
+
+    ADDED = "added"
+    MISSING = "missing"
+    CHANGED = "changed"
+
+
+class FileDifference(Struct, frozen=True, order=True):
+    """A file that is not as the publisher signed it; `name` is slash-separated."""
+
+    name: str
+    state: FileState
+
+
+class PackagePlace(Struct, frozen=True):
+    """A place where a package is, or should be.
+
+    Attributes:
+        path: A folder, or a zip file; None for a package of a network mirror.
+        shown: The path as the user would name it.
+        is_folder: True for an unpacked package.
+        root: The folder of the root whose data folder it is in; None for a place of several roots.
+        is_here: True for a package of this machine's platform, which `init` would compare with the lock file.
+    """
+
+    address: ProviderAddress
+    version: Version
+    platform: Platform
+    where: Where
+    path: Path | None
+    shown: str
+    is_folder: bool
+    root: str | None = None
+    is_here: bool = False
+
+
+class SearchedPlace(Struct, frozen=True):
+    """A folder or a server that packages are, or could be, installed from.
+
+    Attributes:
+        shown: The path or URL.
+        root: The same as in `PackagePlace`.
+        problem: Why its packages were not compared, a clause; "" if they were.
+    """
+
+    where: Where
+    shown: str
+    root: str | None = None
+    problem: str = ""
+
+
+class VerifiedPackage(Struct, frozen=True):
+    """A package, compared with the lock files.
+
+    Attributes:
+        shown: The hashes of its files; "" where none was computed.
+        hashes: Those that can be compared with locked ones; for a package of a network mirror the listed ones.
+        files: The differences from the signed package, if that could be fetched.
+        reason: Reason for the verdict, or why the files could not be compared; "" without one.
+    """
+
+    place: PackagePlace
+    verdict: PackageVerdict
+    shown: str = ""
+    hashes: frozenset[str] = frozenset()
+    files: tuple[FileDifference, ...] = ()
+    reason: str = ""
+
+
+class PackageVerification(Struct, frozen=True):
+    """The result of a run.
+
+    Attributes:
+        packages: By place and provider.
+        failures: Roots that could not be read.
+        at: Its time, ISO 8601 in UTC.
+        is_offline: True if no registry was to be asked.
+        notes: The limits of the run, in sentences.
+        log: The requests.
+        searched: The places that were looked at, and those that were not.
+        tracked: Sentences about packages that git tracks in the roots: those are no copies of a release.
+    """
+
+    packages: tuple[VerifiedPackage, ...]
+    failures: tuple[Diagnostic, ...]
+    at: str
+    is_offline: bool
+    notes: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    searched: tuple[SearchedPlace, ...] = ()
+    tracked: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """True if a package is not as locked, or a root could not be read."""
+        return bool(self.failures) or any(package.verdict in FAILING for package in self.packages)
+
+
+NOT_COMPARABLE = "the lock file has no hash that can be compared with an unpacked package of this platform"
+
+_UNCOMPARED = frozenset({PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
+_UNDECIDED = frozenset({PackageVerdict.UNLOCKED, PackageVerdict.UNKNOWN})
+
+
+class EntryPackages(Struct, frozen=True):
+    """The packages of one entry of a lock file, and the places that were searched for them.
+
+    Attributes:
+        hashes: The locked hashes that the packages were compared with.
+        packages: By place.
+        searched: The places of the root and those of several roots.
+        at: Time of the comparison, ISO 8601 in UTC.
+    """
+
+    hashes: tuple[str, ...]
+    packages: tuple[VerifiedPackage, ...]
+    searched: tuple[SearchedPlace, ...]
+    at: str
+
+    @property
+    def failing(self) -> tuple[VerifiedPackage, ...]:
+        """The packages that are not as locked."""
+        return tuple(package for package in self.packages if package.verdict in FAILING)
+
+    @property
+    def worst(self) -> PackageVerdict | None:
+        """The verdict that is most urgent; None without any package."""
+        verdicts = {package.verdict for package in self.packages}
+        return next((verdict for verdict in _BY_URGENCY if verdict in verdicts), None)
+
+
+_BY_URGENCY = (
+    PackageVerdict.DIFFERS,
+    PackageVerdict.UNREADABLE,
+    PackageVerdict.MISSING,
+    PackageVerdict.UNKNOWN,
+    PackageVerdict.MATCHES,
+    PackageVerdict.UNLOCKED,
+)
+
+
+def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[str]) -> PackageVerdict:
+    """Compare the hashes of a package with those of one entry.
+
+    Args:
+        place: The place of the package.
+        hashes: The hashes of its contents, or those that a network mirror lists.
+        locked: The entry's hashes.
+    """
+    if not frozenset(hashes).isdisjoint(locked):
+        return PackageVerdict.MATCHES
+    if place.path is None and place.where is Where.MIRROR and hashes_of_zips(locked) and not hashes_of_zips(hashes):
+        return PackageVerdict.UNKNOWN  # The zip file behind a listed h1 may be one that is locked.
+    # Which platform a locked h1 is of is not written anywhere: of other platforms than this one it may not be locked.
+    # For this one, both tools refuse a package of which no hash is locked (getproviders.PackageMatchesAnyHash).
+    is_refused = place.where is not Where.MIRROR or place.is_here
+    kinds = ((hashes_of_files, is_refused), (hashes_of_zips, not place.is_folder))
+    if any(counts and of_one_kind(hashes) and of_one_kind(locked) for of_one_kind, counts in kinds):
+        return PackageVerdict.DIFFERS
+    is_alike = any(of_one_kind(hashes) and of_one_kind(locked) for of_one_kind, _ in kinds)
+    return PackageVerdict.UNKNOWN if locked and not is_alike else PackageVerdict.UNLOCKED
+
+
+def packages_of_entry(found: PackageVerification, root: str, entry: LockEntry) -> EntryPackages:
+    """Return the packages of an entry, each compared with this entry alone.
+
+    A package of several roots has one verdict in a report of all; beside an entry, only its own hashes count.
+
+    Args:
+        found: A verification of the root.
+        root: The root's folder.
+        entry: The entry of its lock file.
+    """
+    locked = frozenset(filter(is_known_scheme, entry.hashes))
+    packages = tuple(
+        _against(package, locked)
+        for package in found.packages
+        if (package.place.address, package.place.version) == (entry.address, entry.version)
+        and package.place.root in {None, root}
+    )
+    searched = tuple(place for place in found.searched if place.root in {None, root})
+    return EntryPackages(entry.hashes, packages, searched, found.at)
+
+
+def _against(package: VerifiedPackage, locked: frozenset[str]) -> VerifiedPackage:
+    if package.verdict in _UNCOMPARED:
+        return package
+    verdict = verdict_of(package.place, package.hashes, locked)
+    if verdict is package.verdict:
+        return package
+    reason = NOT_COMPARABLE if verdict in _UNDECIDED else ""
+    return replace(package, verdict=verdict, reason=reason, files=())
+
+
+SERVED = {MethodKind.NETWORK: "network mirrors", MethodKind.OCI: "OCI mirrors"}
+"""The mirrors on servers, of which what they list is compared, with the words for them."""
+
+
+def mirror_name(method: InstallationMethod) -> str:
+    """Return a mirror on a server as its users know it: by its URL, or the template of its repositories."""
+    return method.place if method.kind is MethodKind.OCI else url_for_log(method.place)
+
+
+def listed_package(
+    build: tuple[ProviderAddress, Version, Platform],
+    method: InstallationMethod,
+    source: Source,
+    groups: Sequence[frozenset[str]],
+) -> VerifiedPackage | None:
+    """Compare the hashes that a mirror lists for a package with locked ones; None where the mirror does not have it.
+
+    Args:
+        build: The package, of this machine's platform.
+        method: The mirror.
+        source: The mirror's source.
+        groups: The locked hashes of each root.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
+    """
+    address, version, platform = build
+    shown_place = f"{mirror_name(method)} {address}"
+    place = PackagePlace(*build, Where.MIRROR, None, shown_place, is_folder=False, is_here=True)
+    try:
+        if all(one.version != version for one in source.versions(address).versions):
+            return None
+        found = frozenset(filter(is_known_scheme, source.package(address, version, platform).hashes))
+    except NotFoundError:
+        return None
+    except LockLensError as error:
+        return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=error.sentence)
+    shown = min(hashes_of_files(found), default="")
+    verdicts = {verdict_of(place, found, group) for group in groups}
+    for verdict, reason in (
+        (PackageVerdict.DIFFERS, "no hash that the mirror lists is locked"),
+        (PackageVerdict.MATCHES, ""),
+    ):
+        if verdict in verdicts:
+            return VerifiedPackage(place, verdict, shown, found, reason=reason)
+    words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
+    undecided = PackageVerdict.UNKNOWN if PackageVerdict.UNKNOWN in verdicts else PackageVerdict.UNLOCKED
+    return VerifiedPackage(place, undecided, shown, found, reason=words)
+
+
+NOT_COMPARED = "not-compared"
+"""The verdict on a place whose packages were not looked at."""
+
+
+class VerifySummaryJson(JsonStruct, frozen=True):
+    """The number of packages of each verdict."""
+
+    matches: Count
+    differs: Count
+    unlocked: Count
+    missing: Count
+    unreadable: Count
+    unknown: Count
+
+
+class VerifyDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
+    """The packages of this machine, compared with lock files; failures are roots that could not be read."""
+
+    run: RunJson
+    packages: list[ComparedPackage]
+    failures: list[str]
+    summary: VerifySummaryJson
+
+    @classmethod
+    def of(cls, found: PackageVerification) -> VerifyDocument:
+        """Return the document of a verification."""
+        return cls(
+            run=RunJson.without_policy(at=found.at, offline=found.is_offline, notes=(*found.tracked, *found.notes)),
+            packages=[_package(package) for package in found.packages],
+            failures=[failure.sentence for failure in found.failures],
+            summary=VerifySummaryJson(**{verdict.value: count for verdict, count in _counts(found).items()}),
+        )
+
+
+def _package(package: VerifiedPackage) -> PackageJson:
+    place = package.place
+    return PackageJson(
+        provider=str(place.address),
+        version=str(place.version),
+        platform=str(place.platform),
+        where=place.where.value,
+        path=place.shown,
+        h1=h1_in(package.shown.split()),
+        verdict=package.verdict.value,
+        reason=package.reason or None,
+        files=[PackageFileJson(one.name, one.state.value) for one in package.files],
+    )
+
+
+def package_documents(
+    known: Mapping[tuple[str, ProviderAddress], EntryPackages],
+) -> dict[tuple[str, ProviderAddress], list[PackageJson]]:
+    """Return the packages of each entry, and the places that were not looked at, for the reports of `hashes`."""
+    return {
+        named: [
+            *map(_package, found.packages),
+            *(
+                PackageJson(where=place.where.value, path=place.shown, verdict=NOT_COMPARED, reason=place.problem)
+                for place in found.searched
+                if place.problem
+            ),
+        ]
+        for named, found in known.items()
+    }
+
+
+def _counts(found: PackageVerification) -> dict[PackageVerdict, int]:
+    counts = Counter(package.verdict for package in found.packages)
+    return {verdict: counts[verdict] for verdict in PackageVerdict}
+
+
+def verification_text(found: PackageVerification, *, lists_all: bool) -> Printable:
+    """Return the packages that are not as locked, or all of them, and a summary."""
+    lines = []
+    for package in found.packages:
+        if lists_all or package.verdict in FAILING or package.verdict is PackageVerdict.UNKNOWN:
+            place = package.place
+            name = f"{place.address} {place.version} {place.platform}"
+            lines.append(f"{package.verdict:10}  {place.where:12}  {visible(name)}  {visible(place.shown)}")
+            lines += [f"            {visible(package.reason)}"] if package.reason else []
+            if package.verdict is PackageVerdict.DIFFERS and package.shown:
+                lines.append(f"            {package.shown} is not locked")
+            lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
+    counts = _counts(found)
+    checked = len(found.packages) - sum(counts[verdict] for verdict in _UNDECIDED)
+    parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
+    rest = [
+        f"; {counts[verdict]} {words}"
+        for verdict, words in ((PackageVerdict.UNKNOWN, "cannot be compared"), (PackageVerdict.UNLOCKED, "not locked"))
+        if counts[verdict]
+    ]
+    lines.append(f"{counted(checked, 'package')} compared: {', '.join(parts) or 'none'}{''.join(rest)}")
+    return page(lines)
+
+
+_WORDS = {
+    PackageVerdict.MATCHES: "as locked",
+    PackageVerdict.DIFFERS: "not as locked",
+    PackageVerdict.MISSING: "missing",
+    PackageVerdict.UNREADABLE: "unreadable",
+}

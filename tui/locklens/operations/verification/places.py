@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.operations.root_modules import Root, RootOptions, data_folder_of
-from locklens.operations.verification.judging import PackagePlace, SearchedPlace, Where
+from locklens.operations.verification import PackagePlace, SearchedPlace, Where
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem

@@ -23,7 +23,7 @@ from locklens.install.fetching import admitted, downloaded
 from locklens.install.mirroring import read_stored_package
 from locklens.machine import shell_folder
 from locklens.operations.root_modules import Root, RootOptions, RootReader, require_folder, tracked_packages_of
-from locklens.operations.verification.judging import (
+from locklens.operations.verification import (
     NOT_COMPARABLE,
     SERVED,
     EntryPackages,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.operations.plan.model import FileChanges, Plan, PlannedFile, WriteTarget
+from locklens.operations.plan import FileChanges, Plan, PlannedFile, WriteTarget
 from locklens.operations.write.recover import move, real_place
 from locklens.storage.files import is_below, is_within, sync_folder
 from locklens.storage.journal import (

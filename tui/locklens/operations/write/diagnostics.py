@@ -13,7 +13,7 @@ from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
-from locklens.operations.plan.model import RootResult
+from locklens.operations.plan import RootResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

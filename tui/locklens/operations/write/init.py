@@ -10,7 +10,7 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.install.context import InstallContext, InstallEvent, Settled
 from locklens.install.installer import install, installed
 from locklens.lockfile.update import Difference, after_init, difference, rewritten
-from locklens.operations.plan.model import PlannedFile, RootResult
+from locklens.operations.plan import PlannedFile, RootResult
 from locklens.operations.root_modules import RootReader, data_folder_of, require_folder, tracked_packages_of
 from locklens.operations.write.diagnostics import (
     Readonly,
@@ -201,8 +201,8 @@ class _Initialising:
 
     def _write(self, root: Root, after: Sequence[LockEntry], top: Path, planned: PlannedFile) -> tuple[str, ...]:
         """Write the lock file, and return the limits of the write."""
+        from locklens.operations.plan import Scope, command_line
         from locklens.operations.plan.builder import PlanBuilder, planned_changes
-        from locklens.operations.plan.model import Scope, command_line
         from locklens.operations.write.apply import apply
 
         words = ["--upgrade"] if self._upgrade else []

@@ -18,8 +18,8 @@ from locklens.errors import LockLensError
 from locklens.hashes import is_of_files
 from locklens.install.context import LockRequest, ProviderRequirement
 from locklens.lockfile.update import after_lock, difference, rewritten
+from locklens.operations.plan import Plan, PlannedChange, RootResult, Scope, command_line, joined_plans
 from locklens.operations.plan.builder import PlanBuilder, path_below, planned_changes, planned_lock
-from locklens.operations.plan.model import Plan, PlannedChange, RootResult, Scope, command_line, joined_plans
 from locklens.operations.root_modules import Root, RootReader, enclosing, require_folder
 from locklens.operations.write.apply import Operation, RegistryOperation, listed_roots, no_progress
 from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings

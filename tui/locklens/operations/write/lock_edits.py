@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import deviations, render
+from locklens.operations.plan import Plan, Scope, command_line, joined_plans
 from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound, require_valid
-from locklens.operations.plan.model import Plan, Scope, command_line, joined_plans
 from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
+from locklens.operations.plan import Plan, PlannedFile
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.model import Plan, PlannedFile
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem

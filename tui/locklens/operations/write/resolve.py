@@ -13,8 +13,8 @@ from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileE
 from locklens.lockfile import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, why_no_newest
+from locklens.operations.plan import Plan, PlannedChange, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
-from locklens.operations.plan.model import Plan, PlannedChange, Scope, command_line
 from locklens.operations.write.apply import FileOperation, listed_roots, no_progress
 from locklens.text import listing
 

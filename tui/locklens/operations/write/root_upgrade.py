@@ -12,8 +12,8 @@ from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import LockRequest
+from locklens.operations.plan import PlannedFile
 from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound
-from locklens.operations.plan.model import PlannedFile
 from locklens.operations.root_modules import Root, has_record
 from locklens.operations.write.diagnostics import hint_of_missing_modules
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource

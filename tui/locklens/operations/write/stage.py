@@ -11,8 +11,8 @@ from locklens.errors import ConfigurationError, LockLensError, StaleLockFileErro
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
+from locklens.operations.plan import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.model import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, no_progress

@@ -20,8 +20,8 @@ from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
 from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
+from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.plan.model import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
 from locklens.packages.installed import differing_files
@@ -234,7 +234,7 @@ def _has_bytes(file: WrittenFile, data: bytes | None, name: str) -> bool:
 
 
 def _command(top: Path, write: str, *, is_redo: bool) -> str:
-    from locklens.operations.plan.model import Scope, command_line
+    from locklens.operations.plan import Scope, command_line
 
     words = [*([write] if write else []), *(["--redo"] if is_redo else [])]
     return command_line("undo", Scope.at(top, (), RootSettings()), words)

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
+from locklens.operations.plan import Plan, PlannedFile, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
-from locklens.operations.plan.model import Plan, PlannedFile, Scope, command_line
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import RegistryOperation, listed_providers, listed_roots, no_progress
 from locklens.operations.write.root_upgrade import RootUpgrade, RootUpgradeOptions

@@ -1,1 +1,203 @@
-"""A finished review as text and as a JSON document. Nothing is computed here that the review does not say."""
+"""A finished review as text and as a JSON document. Nothing is computed here that the review does not say.
+
+Here are the words and signs that reports and screens share.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, assert_never
+
+from locklens.lines import Role, Span
+from locklens.review.model import Change, ChangeKind, HashCount, LockStatus, Review, RootReview, Severity, Unverified
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from locklens.project.configuration import MissingModule
+    from locklens.review.model import SideName
+
+_SIGNS = {
+    ChangeKind.REPLACED_HASHES: "!!",
+    ChangeKind.CHANGED_HASHES: "#!",
+    ChangeKind.DOWNGRADE: "v",
+    ChangeKind.NEW_PROVIDER: "+",
+    ChangeKind.MOVED: "@",
+    ChangeKind.NEW_HASHES: "#",
+    ChangeKind.UPGRADE: "^",
+    ChangeKind.REMOVED_HASHES: "#-",
+    ChangeKind.REMOVED: "-",
+    ChangeKind.CONSTRAINTS_ONLY: "~",
+    ChangeKind.UNCHANGED: "=",
+}
+
+_REASONS = {
+    Unverified.FAILED: "lookup failed",
+    Unverified.NOT_ASKED: "registry not asked",
+    Unverified.OFFLINE: "offline",
+}
+
+SIGN_MEANINGS = {
+    "!!": "same version, hashes replaced",
+    "#!": "same version, hashes added and removed",
+    "v": "downgrade",
+    "+": "new provider",
+    "@": "moved to another host or namespace",
+    "#": "hashes added",
+    "^": "upgrade",
+    "#-": "hashes removed",
+    "-": "removed",
+    "~": "constraints only",
+    "=": "unchanged",
+}
+
+
+def kind_sign(kind: ChangeKind) -> str:
+    """The one or two ASCII characters of a kind."""
+    return _SIGNS[kind]
+
+
+SAME_VERSION = " (same version)"
+
+
+def phrase(change: Change) -> str:
+    """The versions in a few characters: `5.1.0 -> 5.2.0`, `new 1.0.0`, `1.0.0 (same version)`."""
+    match change.old, change.new:
+        case None, new if new is not None:
+            return f"new {new.version}"
+        case old, None if old is not None:
+            return f"{old.version} removed"
+        case old, new if old is not None and new is not None and old.version != new.version:
+            return f"{old.version} -> {new.version}"
+        case _, new:
+            return f"{new.version}{SAME_VERSION}" if new is not None else ""
+
+
+def side_words(side: SideName) -> str:
+    """Name a side of the comparison, with seven digits of its revision."""
+    revision = (side.revision or "")[:7]
+    if side.fork_of:
+        # "main@1234567" would say that main is this commit, and "main...HEAD@1234567" that HEAD is.
+        return f"fork point of {side.fork_of} {revision}"
+    shown = "work tree" if side.kind == "worktree" else side.name
+    return f"{shown}@{revision}" if revision and not str(side.revision).startswith(side.name) else shown
+
+
+def lock_status_words(root: RootReview) -> str:
+    """What became of a root's lock file, if it has one."""
+    return root.status.value if root.old.exists or root.new.exists or root.new.problems else "no lock file"
+
+
+def file_note(root: RootReview) -> str:
+    """The change of a root's lock file as a file; "" if its providers' changes are all."""
+    match root.status:
+        case LockStatus.ADDED:
+            return "lock file added"
+        case LockStatus.DELETED:
+            return "lock file deleted"
+        case LockStatus.INVALID:
+            return "lock file cannot be read"
+        case LockStatus.MODIFIED if root.format_only:
+            return FORMAT_ONLY
+        case LockStatus.MODIFIED | LockStatus.UNCHANGED:
+            return moved_from_words(root)
+        case _:
+            assert_never(root.status)
+
+
+FORMAT_ONLY = "format only: same providers, different bytes"
+
+
+def moved_from_words(root: RootReview) -> str:
+    """The folder that a root was in before; "" if it was not moved."""
+    return f"moved from {root.renamed_from or '.'}" if root.renamed_from is not None else ""
+
+
+def missing_module_words(module: MissingModule) -> str:
+    """The module whose requirements are unknown."""
+    return f"unknown: module {module.call} is not fetched"
+
+
+def by_severity(severities: Iterable[Severity]) -> dict[Severity, int]:
+    """Count severities, the worst first; those that occur nowhere too."""
+    counts = Counter(severities)
+    return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
+
+
+def findings_in_words(review: Review) -> str:
+    """The number of findings of each severity that occurs: "1 block, 2 warn"; "" without any."""
+    return numbers_in_words(review.severity_counts)
+
+
+def all_findings_in_words(review: Review) -> str:
+    """The same, with the number of all that reports list, where a finding about one change is in several roots."""
+    distinct = findings_in_words(review)
+    number = sum(listed_counts(review).values())
+    return distinct if number == sum(review.severity_counts.values()) else f"{distinct} (distinct; {number} in all)"
+
+
+def listed_counts(review: Review) -> dict[Severity, int]:
+    """The number of findings of each severity as reports list them: those about one change in every root of it."""
+    return by_severity(finding.severity for finding in review.findings if finding.accepted is None)
+
+
+def numbers_in_words(counts: Mapping[Severity, int]) -> str:
+    """Numbers of findings: "1 block, 2 warn"; "" without any."""
+    return ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
+
+
+def hash_words(count: HashCount, adjective: str) -> str:
+    """The number of hashes that are not verified, with its unit: "48 of 175 added hashes not verified"; "" without any.
+
+    Args:
+        count: The hashes.
+        adjective: "locked", or see `claimed_word`.
+    """
+    hashes = f"{adjective} {'hash' if count.total == 1 else 'hashes'}"
+    if not count.unverified:
+        return f"{count.total} {hashes} verified" if count.total else ""
+    words = f"{count.unverified} of {count.total} {hashes} not verified"
+    return f"{words} ({count.reported} reported by the registry, unsigned)" if count.reported else words
+
+
+def hashes_of_review(review: Review) -> str:
+    """The `hash_words` of a whole review: of its claimed hashes, in a survey of all locked ones."""
+    return hash_words(review.hashes, "locked" if review.is_survey else claimed_word(review.changes))
+
+
+def claimed_word(changes: Collection[Change]) -> str:
+    """What the claimed hashes are: "added", "kept" from another version or address, or "added or kept"."""
+    has_kept = any(change.kept and len(change.claimed) > len(change.added) for change in changes)
+    if not any(change.added for change in changes):
+        return "kept" if has_kept else "added"
+    return "added or kept" if has_kept else "added"
+
+
+def verdict_words(review: Review) -> str:
+    """The verdict, e.g. "ok", or "warn, 12 of 15 added hashes not verified, offline"."""
+    return ", ".join(filter(None, (review.verdict, unverified_words(review))))
+
+
+def unverified_words(review: Review) -> str:
+    """The hashes that are not verified, and why a registry could not tell; "" where all are verified."""
+    reasons = {change.unverified for change in review.unverified_changes}
+    counts = [hashes_of_review(review)] if review.hashes.unverified else []
+    return ", ".join([*counts, *(_REASONS[reason] for reason in Unverified if reason in reasons)])
+
+
+SEVERITY_ROLES = {
+    Severity.BLOCK: Role.BLOCK,
+    Severity.WARN: Role.WARN,
+    Severity.INFO: Role.INFO,
+    Severity.OFF: Role.DIM,
+}
+
+VERDICT_ROLES = {"block": Role.BLOCK, "warn": Role.WARN, "unknown": Role.WARN, "ok": Role.GOOD}
+"""The roles of the verdicts of reviews and of the health."""
+
+
+def severity_span(severity: Severity | None, *, width: int = 0) -> Span:
+    """The severity as a word, readable without colour; "ok" without findings."""
+    if severity is None:
+        return Span("ok".ljust(width), Role.DIM)
+    return Span(severity.value.upper().ljust(width), SEVERITY_ROLES[severity])

@@ -13,7 +13,7 @@ from locklens.addresses import ProviderAddress, spelt_host
 from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
 from locklens.review.model import PROOF_KINDS, Change, Evidence, HashFact, HostState, LookupAnswer, Proof, Review
-from locklens.review.reports.words import claimed_word, hash_words
+from locklens.review.reports import claimed_word, hash_words
 from locklens.review.why import kind_words
 from locklens.text import counted, listing, size_words
 from locklens.trust import Tier

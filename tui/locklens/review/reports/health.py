@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
+from locklens.review import reports
 from locklens.review.health import CheckResult, Health, Spread, command_title, command_words, is_undecided, remedy
-from locklens.review.reports import words
 from locklens.review.reports.evidence_lines import host_lines
 from locklens.text import Printable, counted, listing, page, shell_words
 
@@ -48,7 +48,7 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
         yield from _spreads(health.spread, lists_all=lists_roots)
     yield ""
     yield from _limits(health)
-    yield line("verdict: ", Span(health.verdict, words.VERDICT_ROLES[health.verdict]))
+    yield line("verdict: ", Span(health.verdict, reports.VERDICT_ROLES[health.verdict]))
 
 
 def total_words(health: Health) -> str:
@@ -65,7 +65,7 @@ def total_words(health: Health) -> str:
 
 def _row(result: CheckResult, width: int) -> Line:
     severity = result.severity
-    word = words.severity_span(severity, width=5) if severity is not None else " " * 5
+    word = reports.severity_span(severity, width=5) if severity is not None else " " * 5
     unknown = f"  unknown in {result.unknown}" if result.unknown else ""
     reason = f" ({result.reason})" if result.reason else ""
     number = "off" if result.is_off else len(result.roots)
@@ -75,7 +75,7 @@ def _row(result: CheckResult, width: int) -> Line:
 def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
     yield line(Span(f"{result.check.title}: {counted(len(result.roots), 'root')}", Role.STRONG))
     for finding, roots in alike_findings(result, health):
-        yield line(f"  {finding.rule} ", words.severity_span(finding.severity, width=5), f" {finding_words(finding)}")
+        yield line(f"  {finding.rule} ", reports.severity_span(finding.severity, width=5), f" {finding_words(finding)}")
         limit = len(roots) if lists_roots else _ROOTS_SHOWN
         if len(roots) == 1 and finding.line is not None:
             yield f"        {finding.file}:{finding.line}"

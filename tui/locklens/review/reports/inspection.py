@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from locklens.executables.notable import MEANING, notable_in
+from locklens.executables import NOTABLE_MEANINGS, notable_in
 from locklens.lines import Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.review.inspection import Inspections, ModuleChange, each_of, settings_of
 from locklens.review.platform_agreement import ReleaseAgreement, agreement_of
@@ -186,7 +186,7 @@ def _notable_lines(found: PackageDifferences) -> Iterator[Line]:
         ("NOT LINKED", found.notable_gone, Role.DIM),
     ):
         for number, name in enumerate(names):
-            words = f"{MEANING.get(name, '')}{'' if role is Role.WARN else ', no longer'}"
+            words = f"{NOTABLE_MEANINGS.get(name, '')}{'' if role is Role.WARN else ', no longer'}"
             yield labelled("" if number else label, Span(name, role), f"  {words}", copied=name)
 
 
@@ -308,7 +308,7 @@ def _package_lines(package: InspectedPackage) -> Iterator[Line]:
             yield labelled("CANNOT SAY", Span(f"how it was built: {program.unread}", Role.WARN))
         notable = notable_in(program.functions or ())
         for number, (name, count) in enumerate(notable.items()):
-            words = f"  {MEANING[name]} ({counted(count, 'function')})"
+            words = f"  {NOTABLE_MEANINGS[name]} ({counted(count, 'function')})"
             yield labelled("" if number else "LINKED", name, Span(words, Role.DIM), copied=name)
         if program.build is not None:
             build = program.build

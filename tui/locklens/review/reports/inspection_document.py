@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from locklens.executables import ExecutableFormat
-from locklens.executables.notable import notable_in
+from locklens.executables import ExecutableFormat, notable_in
 from locklens.review.inspection import ModuleChange, each_of
 from locklens.review.platform_agreement import agreement_of
 from locklens.review.reports.advisories import AdvisoriesJson

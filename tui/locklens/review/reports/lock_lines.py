@@ -17,9 +17,8 @@ from locklens.lockfile import unread_words
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.keys import PastUse, SignerUses, Use, signers
 from locklens.review.model import PROOF_KINDS, Change, HashCount, Proof, Review, RootReview
-from locklens.review.reports import evidence_lines
+from locklens.review.reports import all_findings_in_words, evidence_lines, hash_words, verdict_words
 from locklens.review.reports.evidence_lines import clock, host_lines
-from locklens.review.reports.words import all_findings_in_words, hash_words, verdict_words
 from locklens.text import Printable, counted, page, visible
 from locklens.trust import Signer, SigningKey, Tier
 

@@ -15,9 +15,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from locklens.review import reports
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
-from locklens.review.reports import words
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
 from locklens.review.reports.health import alike_findings, finding_words, total_words
@@ -91,13 +91,13 @@ class _Comment:
         yield MARKER
         yield f"## locklens: {review.verdict}"
         yield ""
-        findings = words.all_findings_in_words(review) or "no findings"
+        findings = reports.all_findings_in_words(review) or "no findings"
         accepted = sum(not one.is_counted for one in self._found)
         noted = f", {accepted} accepted" if accepted else ""
-        yield f"**Verdict: {words.verdict_words(review)}.** Findings: {findings}{noted}."
+        yield f"**Verdict: {reports.verdict_words(review)}.** Findings: {findings}{noted}."
         yield ""
-        base = words.side_words(review.base)
-        head = words.side_words(review.head)
+        base = reports.side_words(review.base)
+        head = reports.side_words(review.head)
         roots = counted(len(review.roots), "root")
         changes = counted(len(review.changes), "change")
         yield f"{code(base)} to {code(head)}: {changes} ({review.distinct_changes} distinct) in {roots}."
@@ -106,7 +106,7 @@ class _Comment:
 
     def _unchecked(self) -> Iterator[str]:
         review = self._review
-        if unverified := words.unverified_words(review):
+        if unverified := reports.unverified_words(review):
             yield f"- {unverified}."
         yield "- The code of the providers, and the versions of modules, which lock files do not pin: never checked."
         for host in sorted(review.hosts, key=lambda host: host.host):
@@ -179,16 +179,16 @@ def _change_line(one: DistinctChange) -> str:
     change = one.change
     named_in = (finding for _, member in one.members for finding in member.findings)
     titles = {one.rule: wording_of(one).title for one in named_in if one.severity is not Severity.OFF}
-    hashes = f"; {words.hash_words(change.hashes, words.claimed_word([change]))}" if change.claimed else ""
+    hashes = f"; {reports.hash_words(change.hashes, reports.claimed_word([change]))}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
-    subject = f"{_name(one)} {code(words.phrase(change))} {change.kind}"
+    subject = f"{_name(one)} {code(reports.phrase(change))} {change.kind}"
     return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
 
 
 def _detail(one: DistinctChange) -> list[str]:
     lines = list(_detail_lines(one))
     return [
-        f"- {_name(one)} {code(words.phrase(one.change))}",
+        f"- {_name(one)} {code(reports.phrase(one.change))}",
         *fitting_lines(_each(lines), len(lines), _DETAIL, _MORE),
     ]
 

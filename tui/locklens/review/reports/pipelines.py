@@ -14,9 +14,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.model import Change, Finding, Review, RootReview, Severity
+from locklens.review.reports import phrase
 from locklens.review.reports.findings import ReportedFinding, bounded, fails_at, reported_findings
 from locklens.review.reports.markdown import MARKER, code
-from locklens.review.reports.words import phrase
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import Printable, json_text, page, visible
 

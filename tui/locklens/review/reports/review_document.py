@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.review.model import Bump, Change, ChangeKind, LockStatus, Review, RootReview, SideName, Unverified
+from locklens.review.reports import listed_counts
 from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import (
     ConfigurationJson,
@@ -29,7 +30,6 @@ from locklens.review.reports.documents import (
     keyed_by,
     one_of,
 )
-from locklens.review.reports.words import listed_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,13 +20,12 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from locklens import __version__
-from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, Linkage, Unjudged
-from locklens.advisories.goversions import is_go_version
+from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, Linkage, Unjudged, is_go_version
 from locklens.errors import ConfigurationError
 from locklens.review.inspection import Inspections, each_of
 from locklens.review.model import Review, Severity
+from locklens.review.reports import unverified_words
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
-from locklens.review.reports.words import unverified_words
 from locklens.review.rules.catalogue import RULES, Rule, explain_rule, wording_of
 from locklens.text import Printable, identity_of, json_text, listing, shortened, visible
 

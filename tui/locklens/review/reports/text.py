@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from locklens.hashes import count_by_scheme
 from locklens.lines import LABEL_WIDTH, Line, Role, Span, line, plain_lines
+from locklens.review import reports
 from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity
-from locklens.review.reports import evidence_lines, words
+from locklens.review.reports import evidence_lines
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.evidence_lines import (
     each_hash_lines,
@@ -82,12 +83,12 @@ class _Printer:
 
     def _head(self) -> Iterator[str]:
         review = self._review
-        base = words.side_words(review.base)
-        head = words.side_words(review.head)
+        base = reports.side_words(review.base)
+        head = reports.side_words(review.head)
         yield f"locklens review  {base} -> {head}"
         changes = review.changes
         noted = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(changes) else ""
-        findings = words.all_findings_in_words(review) or "no findings"
+        findings = reports.all_findings_in_words(review) or "no findings"
         several = f" of {review.lock_files}" if review.lock_files > len(review.roots) else ""
         roots = "root" if (review.lock_files if several else len(review.roots)) == 1 else "roots"
         yield f"{len(review.roots)}{several} {roots}, {counted(len(changes), 'change')}{noted}: {findings}"
@@ -136,11 +137,11 @@ class _Printer:
         return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
 
     def _root(self, root: RootReview) -> Iterator[Line | str]:
-        notes = [words.lock_status_words(root), root.tool.product]
+        notes = [reports.lock_status_words(root), root.tool.product]
         if root.renamed_from is not None:
-            notes.append(words.moved_from_words(root))
+            notes.append(reports.moved_from_words(root))
         if root.format_only:
-            notes.append(words.FORMAT_ONLY)
+            notes.append(reports.FORMAT_ONLY)
         yield line(Span(root.path or ".", Role.STRONG), f"  ({', '.join(notes)})")
         for finding in root.findings:
             yield from self._finding(finding, root.lock_file)
@@ -150,16 +151,16 @@ class _Printer:
         for change in root.changes:
             if change.group in self._shared:
                 name = f"{_name(change, root.tool):{width}}"
-                yield f"  {words.kind_sign(change.kind):2}       {name}  {words.phrase(change):22} in several roots"
+                yield f"  {reports.kind_sign(change.kind):2}       {name}  {reports.phrase(change):22} in several roots"
             else:
                 yield from self._change(change, root, width)
         if root.configuration is not None:
             yield from _configuration(root.configuration)
 
     def _change(self, change: Change, root: RootReview, width: int, *, is_shared: bool = False) -> Iterator[Line | str]:
-        summary = f"{words.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
+        summary = f"{reports.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
         rest = f" {_name(change, root.tool):{width}}  {summary}".rstrip()
-        yield line(f"  {words.kind_sign(change.kind):2} ", words.severity_span(change.severity, width=5), rest)
+        yield line(f"  {reports.kind_sign(change.kind):2} ", reports.severity_span(change.severity, width=5), rest)
         if change.moved_from:
             yield f"        moved from {change.moved_from}"
         for finding in change.findings:
@@ -175,12 +176,12 @@ class _Printer:
         message = evidence_lines.without_cause(finding.message, self._unknown)
         shown = f"  ({place})" if place and place not in message else ""
         accepted = f"  accepted: {finding.accepted}" if finding.accepted else ""
-        word = words.severity_span(finding.severity, width=5)
+        word = reports.severity_span(finding.severity, width=5)
         yield line(f"{' ' * indent}{finding.rule} ", word, f" {message}{shown}{accepted}")
 
     def _tail(self) -> Iterator[Line | str]:
         review = self._review
-        if hashes := words.hashes_of_review(review):
+        if hashes := reports.hashes_of_review(review):
             yield hashes
         yield from evidence_lines.shared_problem_lines(self._unknown)
         for host in evidence_lines.host_lines(review):
@@ -190,7 +191,7 @@ class _Printer:
         checked = [root for root in review.roots if not _has_something(root)]
         if checked:
             yield f"{counted(len(checked), 'root')} checked, no findings"
-        yield line("verdict: ", Span(words.verdict_words(review), words.VERDICT_ROLES[review.verdict]))
+        yield line("verdict: ", Span(reports.verdict_words(review), reports.VERDICT_ROLES[review.verdict]))
 
 
 def _rank(severity: Severity | None) -> int:
@@ -231,7 +232,7 @@ def _configuration(configuration: Configuration) -> Iterator[str]:
         yield f"  configuration {kind}  {place}  {problem.summary}: {problem.detail}"
     for module in configuration.missing_modules:
         place = f"{module.file}:{module.line}"
-        yield f"  {place}  {words.missing_module_words(module)} ({module.source}): {module.reason}"
+        yield f"  {place}  {reports.missing_module_words(module)} ({module.source}): {module.reason}"
 
 
 def _kind(change: Change) -> str:

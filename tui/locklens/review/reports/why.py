@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
 from locklens.review.model import Severity, worst
-from locklens.review.reports.words import severity_span
+from locklens.review.reports import severity_span
 from locklens.review.why import (
     HELD_BACK,
     NAMES_SHOWN,

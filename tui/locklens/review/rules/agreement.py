@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from locklens.hashes import packages_of
 from locklens.review.context import LockedPlace, Minority
 from locklens.review.model import Change, ChangeKind, LockedElsewhere, RootReview
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:

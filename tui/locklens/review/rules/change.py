@@ -14,7 +14,7 @@ from locklens.hashes import (
     packages_of,
 )
 from locklens.review.model import Bump, Change, Severity
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import counted
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 

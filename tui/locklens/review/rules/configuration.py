@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.lockfile.update import predecessor, successor
 from locklens.project.configuration import Configuration, Contributor, Requirement
 from locklens.review.model import NOT_REQUIRED_RULE, Severity
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import identity_of, listing
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from locklens.addresses import display_host
 from locklens.dialect import DIALECTS, Dialect
 from locklens.policy import Policy
 from locklens.review.model import Severity
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import counted
 from locklens.trust import Signer, Tier
 

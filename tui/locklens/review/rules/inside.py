@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.advisories import AdvisoryMatch, Linkage
-from locklens.executables.ordering import toolchain_key
+from locklens.executables import toolchain_key
 from locklens.review.model import Change, ChangeKind, RootReview
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import counted, listing
 from locklens.versions import Constraints, ConstraintSyntaxError, Version, VersionSyntaxError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
 from locklens.review.model import Severity
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:

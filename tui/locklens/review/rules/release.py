@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from locklens.addresses import ProviderAddress, display_host, spelt_host
 from locklens.hashes import count_by_scheme, hashes_of_files, hashes_of_zips, packages_of
 from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import counted, size_words
 from locklens.trust import SigningKey, Tier
 from locklens.trust.authentication import Authentication, AuthenticationOutcome, Refusal

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from locklens.policy import POLICY_FILE
 from locklens.review.changes import readable_old_side
 from locklens.review.model import RootReview, Severity
-from locklens.review.rules.verdict import Verdict
+from locklens.review.rules import Verdict
 from locklens.text import counted, identity_of, listing
 
 if TYPE_CHECKING:

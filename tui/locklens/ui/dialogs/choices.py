@@ -18,8 +18,8 @@ from locklens.operations.comparison import Base
 from locklens.operations.merge import Preference
 from locklens.text import counted
 from locklens.ui.clipboard import copy_text
-from locklens.ui.dialogs.base import Dialog, DialogKey
-from locklens.ui.widgets.strips import Piece
+from locklens.ui.dialogs import Dialog, DialogKey
+from locklens.ui.widgets import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -14,11 +14,11 @@ from textual.widgets import Input
 
 from locklens.addresses import Platform
 from locklens.lines import Line, Role, Span, line
-from locklens.review.reports.words import severity_span
+from locklens.review.reports import severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted, listing
-from locklens.ui.dialogs.base import Dialog, DialogKey
-from locklens.ui.widgets.strips import Bar, BarLayout, Piece
+from locklens.ui.dialogs import Dialog, DialogKey
+from locklens.ui.widgets import Bar, BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

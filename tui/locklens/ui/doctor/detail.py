@@ -13,8 +13,8 @@ from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
+from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted
 from locklens.ui.widgets.row_list import RowList
-from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

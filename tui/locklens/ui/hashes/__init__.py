@@ -1,1 +1,351 @@
-"""The Hashes screen."""
+"""The Hashes screen: locked hashes, their platforms and their proof. Owns the marks for v, p and L."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+
+from locklens.lines import FilePlace, Line, Role, Span, heading, line
+from locklens.operations.verification import PackageVerdict
+from locklens.review.reports.evidence_lines import PROOFS
+from locklens.text import counted
+from locklens.ui import views
+from locklens.ui.clipboard import change_copied
+from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status
+from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell import keys
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
+from locklens.ui.views import ExaminedProvider, examined_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from locklens.operations.locklens import LockLens
+    from locklens.ui.shell.review_loader import MarkKeeper
+    from locklens.ui.widgets import BarLayout
+
+HASHES_KEYS = KeyTable(
+    KeyGroup(
+        "Moving",
+        keys.ROWS,
+        keys.ENDS,
+        Key("h l, left right", "", "fold and unfold an entry of several roots", "fold"),
+        keys.PANE,
+        Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
+        Key("n", "finding(1)", "next finding: next row with a finding", "next finding"),
+        Key("N", "finding(-1)", "previous finding: previous row with a finding"),
+        Key("[", "root(-1)", "previous root"),
+        Key("]", "root(1)", "next root"),
+        keys.BACK,
+    ),
+    KeyGroup(
+        "Reading",
+        Key("space", "mark", "mark provider: or the root, for v, p and L; again: unmark", "mark"),
+        Key("a", "mark_shown", "mark all shown: for v, p and L; again: unmark", "all"),
+        keys.FILTER,
+        Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
+        Key("w", "why", "explain provider: its requirements, and the holds on newer versions", "why"),
+        keys.DIAGNOSE,
+        Key("y", "copy", "copy row: the full hash, or the highlighted line", "copy"),
+        Key("e", "edit", "edit lock file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+        Key("o", "open_page", "open release page: on the registry; copies the URL without a browser"),
+        Key(
+            "v",
+            "prove",
+            "verify by download: the unverified h1 of the marked providers, or of the row; asks first",
+            "verify",
+        ),
+        Key(
+            "p",
+            "compare_packages",
+            "compare packages: installed, cached and mirrored ones of the marked providers, or of the row",
+            "packages",
+        ),
+        keys.RELOAD,
+    ),
+    KeyGroup(
+        "Writing, with a Preview",
+        Key(
+            "L",
+            "lock",
+            "lock missing platforms: of the marked providers, or of the row; without a policy asks which",
+            "lock",
+        ),
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("L"),
+    in_list="?|q ctrl+c|space|v|p|i|L|/|n|enter|a|x|w|y|e|tab|r|:|j k",
+    in_detail="?|esc|j k|y|e|x|v|p|i|L|w|tab|q ctrl+c|:|r",
+)
+
+
+_HASH_COLUMNS = {
+    "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
+    "3/4?": "the state of some others is unknown",
+    "5 of 10": "5 of 10 locked hashes are not verified: neither signed, nor computed from a signed package",
+    "×87": "87 roots have the same entry, with the same proof: v, p, L and marks act on all of them; l shows them",
+    "+3 shared": "3 more entries of this root are in other roots too, and listed there",
+    "x": "marked for v, p and L; - for some of a row's providers or roots",
+    "…": "registry lookup in progress",
+}
+
+
+_VERDICTS = {verdict: word for verdict, (word, _) in PACKAGE_WORDS.items()}
+_PACKAGES = {
+    _VERDICTS[PackageVerdict.MATCHES]: "a hash of the package is locked",
+    _VERDICTS[
+        PackageVerdict.DIFFERS
+    ]: "no hash of it is locked: the files that differ are named where a good copy is here",
+    _VERDICTS[PackageVerdict.MISSING]: "locked, but not in .terraform/providers",
+    _VERDICTS[PackageVerdict.UNREADABLE]: "damaged or not readable, or a mirror without a usable answer",
+    _VERDICTS[PackageVerdict.UNLOCKED]: "the lock file has no hash for its platform",
+    _VERDICTS[PackageVerdict.UNKNOWN]: "it is locked by hashes of another kind than those that are known of it",
+    "installed": "in the root's .terraform/providers, or TF_DATA_DIR",
+    "plugin-cache": "in plugin_cache_dir of the CLI configuration",
+    "mirror": "a filesystem_mirror; of a network_mirror or oci_mirror what it lists",
+}
+
+
+INSTALL_PATHS = {
+    "direct": "from the registry: needs a platform's zh or h1",
+    "plugin-cache": "unpacked packages shared by several roots: needs a platform's h1",
+    "packed-mirror": "a network mirror, or a folder of zip files: needs zh or h1",
+    "unpacked-mirror": "a folder of unpacked packages: needs h1",
+    "oci-mirror": "an OCI registry: needs zh",
+}
+
+
+_POLICY_SAMPLE = (
+    'install_paths = ["direct", "plugin-cache"]',
+    "[platforms]",
+    'linux_amd64 = "CI, production"',
+    'darwin_arm64 = "laptops"',
+)
+
+
+class HashesScreen(RowActionsScreen):
+    """Lists the locked entries: those that several roots share, then those of each root."""
+
+    TABLE = HASHES_KEYS
+    VIEW = views.HASHES
+    GRAMMAR = HASHES_GRAMMAR
+    LIST = HashList
+    EMPTY = "No provider is locked here."
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HASHES_KEYS)]
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.marked: frozenset[Named] = frozenset()
+        """The marked providers, which v, p and L act on; if empty, they act on the highlighted row."""
+        self.unfolded: frozenset[str] = frozenset()
+        """Keys of the rows that show their roots."""
+        self.comparer = PackageComparer()
+
+    def compose(self) -> ComposeResult:
+        """Yield the panes and bars, and what compares packages."""
+        yield self.comparer
+        yield from super().compose()
+
+    @property
+    def left(self) -> HashList:
+        """The list of roots and providers."""
+        return self.query_one(HashList)
+
+    @property
+    def row_target(self) -> RowTarget:
+        """The highlighted provider, its entry in the lock file and its release."""
+        row = self.left.current
+        if row is None:
+            return RowTarget()
+        change = row.change
+        if change is None or change.new is None:
+            return RowTarget("", FilePlace(row.root.lock_file, 1)) if row.root is not None else RowTarget()
+        place = FilePlace(row.subjects[0].root.lock_file, change.new.line)
+        return RowTarget(change_copied(change), place, (change.address, str(change.new.version)))
+
+    @property
+    def examined(self) -> ExaminedProvider | None:
+        """The provider of the highlighted row, in the first of its roots, or its root."""
+        row = self.left.current
+        root = None if row is None else row.subjects[0].root if row.depth else row.root
+        if row is None or root is None:
+            return None
+        change = row.change
+        findings = root.findings if change is None else change.findings
+        return examined_row(root.path, str(change.address) if change else "", findings, screen="Hashes")
+
+    # Display
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Rebuild the rows with the current marks and filter."""
+        if self.review is None or not self.is_open:
+            return
+        packages = self.comparer.known(self.review)
+        rows = hash_rows(
+            self.review,
+            is_asking=self.is_asking,
+            marked=self.marked,
+            narrowed=self.narrowed,
+            packages=packages,
+            unfolded=self.unfolded,
+        )
+        self.left.show_rows(rows, cursor_key=cursor_key)
+        self.facts.show_lines(hashes_facts(self.review, self.progress))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def review_arrived(self) -> None:
+        """Show the new review; drop marks of providers that are no longer locked."""
+        if self.review is not None:
+            self.marked &= {
+                (root.lock_file, change.address) for root in self.review.roots for change in root.changes if change.new
+            }
+        self.refresh_list()
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """The counts of locked, unverified and uncovered."""
+        return hashes_head(self.review, self.comparer.known(self.review).values())
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """The progress of the lookup, or a message."""
+        return hashes_status(
+            self.review,
+            self.progress,
+            marked=len(self.marked),
+            is_narrowed=self.is_narrowed,
+            comparing=self.comparer.progress,
+            message=self.status_text,
+        )
+
+    def help_lines(self) -> Iterable[Line]:
+        """The keys, the columns and the terms of the Hashes screen."""
+        yield from keys.key_help(HASHES_KEYS)
+        yield from keys.help_section("COLUMNS", _HASH_COLUMNS)
+        yield from keys.help_section("PROOF OF A HASH", PROOFS)
+        yield from keys.help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
+        yield from keys.help_section("INSTALL PATHS", INSTALL_PATHS)
+        yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
+        for text in _POLICY_SAMPLE:
+            yield line(Span(f"  {text}", Role.PLACE), copied=text)
+        yield from keys.help_section("FILTER", HASHES_GRAMMAR.meanings)
+
+    @on(HashList.Highlighted)
+    def _show_detail(self, event: HashList.Highlighted[HashRow]) -> None:
+        if self.review is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            packages = PackagesShown(self.comparer.known(self.review), self.comparer.pending)
+            lines = hash_detail(
+                event.row, self.review, packages=packages, in_full=self.in_full, is_asking=self.is_asking
+            )
+            self.show_detail(event.row.key, lines)
+
+    @on(HashList.Turned)
+    def _turn(self, event: HashList.Turned[HashRow]) -> None:
+        self.unfolded ^= {event.row.key}
+        self.refresh_list(cursor_key=event.row.key)
+
+    @on(HashList.Opened)
+    def _open_detail(self) -> None:
+        self.focus_detail()
+
+    def action_why(self) -> None:
+        """Show the requirements of the provider."""
+        row = self.left.current
+        if row is None or row.change is None:
+            self.say("why: no provider on this row")
+            return
+        self.show_why(row.subjects[0].root.path, row.change.address)
+
+    # Movement
+
+    def action_finding(self, by: int) -> None:
+        """Go to the next or previous row with a finding, cyclically."""
+        if not self.left.go_to_next(by, lambda row: row.has_findings):
+            self.say("no findings in the rows shown")
+
+    def action_root(self, by: int) -> None:
+        """Go to the next or previous root, or to the entries of several."""
+        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
+
+    # Marks
+
+    def action_mark(self) -> None:
+        """Mark the provider or the root, or unmark it."""
+        if self.left.current is not None:
+            self._toggle((self.left.current,))
+
+    def action_mark_shown(self) -> None:
+        """Mark all rows shown, or unmark them."""
+        self._toggle([row for row in self.left.rows if row.change is not None])
+
+    @on(HashList.MarkToggled)
+    def _mark_row(self, event: HashList.MarkToggled[HashRow]) -> None:
+        self._toggle((event.row,))
+
+    def _toggle(self, rows: Iterable[HashRow]) -> None:
+        named = selected_hash_row(rows)
+        if not named:
+            self.say("no locked provider to mark")
+            return
+        is_marked = named <= self.marked
+        self.marked = self.marked - named if is_marked else self.marked | named
+        self.refresh_list()
+        number = counted(len(named), "entry", "entries")
+        self.say(f"unmarked {number}" if is_marked else f"marked {number} for v, p and L")
+
+    def _targets(self) -> frozenset[Named]:
+        """The providers that v, p and L act on."""
+        return self.marked or selected_hash_row((self.left.current,) if self.left.current is not None else ())
+
+    # Actions
+
+    def action_prove(self) -> None:
+        """Verify by download the unverified hashes."""
+        targets = self._targets()
+        if self.review is None or not targets:
+            self.say("verify: no provider on this row")
+        else:
+            self.prove(targets)
+
+    def action_compare_packages(self) -> None:
+        """Compare the packages on this machine with the locked hashes, or cancel that."""
+        targets = self._targets()
+        if self.comparer.stop():
+            return
+        if self.review is None or not targets:
+            self.say("packages: no provider on this row")
+        elif self.is_read_only or self.top is None:
+            self.say("packages: only the work tree's lock files have packages on this machine")
+        else:
+            self.comparer.compare(self.source, self.review, self.top, targets)
+
+    @on(PackageComparer.Changed)
+    def _show_packages(self, event: PackageComparer.Changed) -> None:
+        if event.words:
+            self.say(event.words)
+            self.refresh_list()
+        else:
+            self.refresh_bars()
+        self.left.tell_highlighted()
+
+    def action_back(self) -> None:
+        """Go back one step: the comparison of packages, filter, detail."""
+        if not self.comparer.stop():
+            super().action_back()
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reload everything; if anew, what is known of packages is forgotten."""
+        if is_fresh:
+            self.comparer.forget()
+        super().reload(is_fresh=is_fresh)
+
+    def action_lock(self) -> None:
+        """Plan to lock the missing required platforms."""
+        self.lock_platforms(self._targets())

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.lockfile import unread_words
-from locklens.operations.verification.judging import EntryPackages, PackageVerdict
+from locklens.operations.verification import EntryPackages, PackageVerdict
 from locklens.review.coverage import CONTRADICTED, LockedHashes, ProviderCoverage, coverage
 from locklens.review.model import Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
+from locklens.review.reports import hash_words, hashes_of_review
 from locklens.review.reports.evidence_lines import (
     PROOFS,
     hash_line,
@@ -21,13 +22,12 @@ from locklens.review.reports.evidence_lines import (
     unsettled,
 )
 from locklens.review.reports.lock_lines import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
-from locklens.review.reports.words import hash_words, hashes_of_review
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
 from locklens.ui.review.detail import asked_lines, finding_lines
 from locklens.ui.shell.bars import Reading, fact_line, head_line, lookup_parts, note_lines, registry_lines, status_line
-from locklens.ui.widgets.strips import BarLayout, Piece
+from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

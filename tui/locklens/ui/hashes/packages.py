@@ -13,7 +13,7 @@ from textual.worker import Worker, get_current_worker
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import Line, Role, Span, heading, line
-from locklens.operations.verification.judging import FAILING, EntryPackages, PackageVerdict, VerifiedPackage
+from locklens.operations.verification import FAILING, EntryPackages, PackageVerdict, VerifiedPackage
 from locklens.review.reports.evidence_lines import clock
 from locklens.text import counted
 

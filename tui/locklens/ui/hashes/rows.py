@@ -14,23 +14,23 @@ from rich.cells import cell_len
 from locklens.lines import Role, Span
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import Change, HashCount, Review, RootReview, Severity, worst
+from locklens.review.reports import severity_span
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lock_lines import coverage_in_short
-from locklens.review.reports.words import severity_span
 from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span
 from locklens.ui.phrases import unverified_in_row
 from locklens.ui.review.outline import RootChange, provider_name
 from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
+from locklens.ui.widgets import StyledPiece, fitted, fitted_end, harmless
 from locklens.ui.widgets.row_list import FoldingList, fold_marker
-from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from textual import events
 
-    from locklens.operations.verification.judging import EntryPackages
+    from locklens.operations.verification import EntryPackages
     from locklens.policy import Policy
 
 HASHES_GRAMMAR = Grammar(

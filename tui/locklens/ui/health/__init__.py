@@ -1,1 +1,407 @@
-"""The Health screen."""
+"""The Health screen: the checks of all roots and the spread of versions. Owns the marks for L U P F."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+
+from locklens.lines import FilePlace
+from locklens.operations.write.lock import Lock, LockMissing
+from locklens.operations.write.lock_edits import Format, Prune
+from locklens.operations.write.upgrade import Upgrade
+from locklens.project.folders import FileWatch
+from locklens.review.health import CHECKS, CheckRemedy, Fix, Health, commands_text, remedy
+from locklens.text import counted, shell_words
+from locklens.ui import views
+from locklens.ui.clipboard import ShellText
+from locklens.ui.dialogs.choices import CopyChoice
+from locklens.ui.health.rows import (
+    HEALTH_GRAMMAR,
+    HealthGrouping,
+    HealthList,
+    HealthRow,
+    HealthSort,
+    health_detail,
+    health_head,
+    health_rows,
+    health_status,
+)
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell import bars, keys
+from locklens.ui.shell.bars import Reading
+from locklens.ui.shell.jobs import Run, Throttle
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
+from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
+from locklens.ui.views import ExaminedProvider, examined_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from textual.binding import BindingType
+
+    from locklens.addresses import Platform
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.plan import Scope
+    from locklens.operations.write.apply import Operation
+    from locklens.policy import Policy
+    from locklens.review.model import Review
+    from locklens.ui.widgets import BarLayout
+
+HEALTH_KEYS = KeyTable(
+    KeyGroup(
+        "Moving",
+        keys.ROWS,
+        keys.ENDS,
+        keys.PANE,
+        Key("enter", "", "list the roots of a check, or open the detail of a row", "list"),
+        Key("l", "unfold(True)", "unfold section", "", binds="l,right"),
+        Key("n", "finding(1)", "next finding: next section with one", "next finding"),
+        Key("N", "finding(-1)", "previous finding: previous section with one"),
+        keys.BACK,
+    ),
+    KeyGroup(
+        "Reading",
+        Key("space", "mark", "mark roots: of the row, for L U P F; again: unmark", "mark"),
+        Key("a", "mark_shown", "mark all shown: every root with a finding; again: unmark", "all"),
+        keys.FILTER,
+        Key("s", "sort", "sort: by severity, number of roots, name", "sort"),
+        Key("b", "group", "group: by check, root, provider, signer", "group"),
+        keys.DIAGNOSE,
+        Key("y", "copy", "copy: the command of the check, or the highlighted line", "copy"),
+        Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+        keys.RELOAD,
+    ),
+    KeyGroup(
+        "Writing, with a Preview: the marked roots, or those of the row",
+        Key(
+            "L",
+            "lock",
+            "lock platforms: the required ones, or those you name; also providers that are not locked",
+            "lock",
+        ),
+        Key("U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
+        Key("P", "prune", "prune orphans", "prune"),
+        Key("F", "format", "format lock files", "format"),
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("L", "U", "P", "F"),
+    in_list="?|q ctrl+c|enter|space|L|U|P|F|/|i|s|b|y|n|a|tab|r|:|j k",
+    in_detail="?|esc|j k|y|e|L|U|P|F|i|tab|q ctrl+c|:|r",
+)
+
+
+_COLUMNS = {
+    "ok unknown worse": "in the head: roots of which all checks are well, some cannot say, or some warn or block",
+    "roots": "number of roots with a finding of the check; off for a check that the policy does not ask for",
+    "unknown": "number of roots that could not be checked; the detail has the reason",
+    "▸ ▾": "folded and unfolded; enter lists the roots",
+    "·  x  -": "not marked for L U P F, marked, and marked in some of the row's roots",
+    "███": "roots that lock the provider; the detail has a bar for each version",
+}
+
+
+class HealthScreen(RowActionsScreen):
+    """Lists the checks with the number of roots that each concerns."""
+
+    TABLE = HEALTH_KEYS
+    VIEW = views.HEALTH
+    GRAMMAR = HEALTH_GRAMMAR
+    LIST = HealthList
+    TERMS = (("COLUMNS", _COLUMNS),)
+    EMPTY = "No root module here."
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HEALTH_KEYS)]
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.marked: frozenset[str] = frozenset()
+        """Folders of the marked roots, which L U P F act on; if empty, they act on those of the highlighted row."""
+        self._opened: frozenset[str] = frozenset()
+        self._grouping = HealthGrouping.CHECK
+        self._sort = HealthSort.SEVERITY
+
+    def make_loader(self, source: LockLens, keeper: MarkKeeper) -> HealthLoader:
+        """Return the loader of the health."""
+        return HealthLoader(source, keeper)
+
+    @property
+    def left(self) -> HealthList:
+        """The list of checks."""
+        return self.query_one(HealthList)
+
+    @property
+    def health(self) -> Health | None:
+        """The health; None until the files are read."""
+        return self.loader.health if isinstance(self.loader, HealthLoader) else None
+
+    @property
+    def row_target(self) -> RowTarget:
+        """The command of the check or the title of the row, and the place of its first finding."""
+        row, health = self.left.current, self.health
+        if row is None or health is None:
+            return RowTarget()
+        check = row.result.check if row.result is not None else None
+        command = commands_text(check, remedy(check, health), health) if check is not None else ""
+        place = FilePlace(row.found[0][1].file, row.found[0][1].line or 1) if row.found else None
+        return RowTarget(ShellText(command) if command else row.title, place)
+
+    @property
+    def copy_choices(self) -> tuple[CopyChoice, ...]:
+        """The command, and the roots."""
+        row = self.left.current
+        choices = super().copy_choices
+        if row is not None and row.roots:
+            choices += (CopyChoice("roots", ShellText(shell_words(path or "." for path in row.roots))),)
+        return choices
+
+    def reported(self, review: Review) -> object:
+        """Return the health."""
+        del review
+        return self.health
+
+    @property
+    def examined(self) -> ExaminedProvider | None:
+        """The provider of the highlighted finding, or its root; of a section the first."""
+        row = self.left.current
+        if row is None or not row.found:
+            return None
+        root, finding = row.found[0]
+        return examined_row(root.path, str(finding.provider or ""), (finding,), screen="Health")
+
+    # Display
+
+    def review_arrived(self) -> None:
+        """Show the new health; drop marks of roots that are gone."""
+        if self.review is not None:
+            self.marked &= {root.path for root in self.review.roots}
+        self.refresh_list()
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Rebuild the rows with the current marks, folds and filter."""
+        if self.health is None or self.review is None or not self.is_open:
+            return
+        rows = health_rows(
+            self.health, self._grouping, self._sort, opened=self._opened, marked=self.marked, narrowed=self.narrowed
+        )
+        self.left.show_rows(rows if self.health.review.roots else (), cursor_key=cursor_key)
+        self.facts.show_lines((*bars.registry_lines(self.review, self.progress), *bars.note_lines(self.review)))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """The counts of roots and findings."""
+        return health_head(self.health)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """The progress of the scan, or a message."""
+        return health_status(
+            self.health,
+            self.progress,
+            marked=len(self.marked),
+            shown=f"by {self._grouping}, sorted by {self._sort}",
+            is_narrowed=self.is_narrowed,
+            message=self.status_text,
+        )
+
+    @on(HealthList.Highlighted)
+    def _show_detail(self, event: HealthList.Highlighted[HealthRow]) -> None:
+        if self.health is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            self.show_detail(event.row.key, health_detail(event.row, self.health))
+
+    @on(HealthList.Opened)
+    def _open(self, event: HealthList.Opened[HealthRow]) -> None:
+        if event.row.children:
+            self._fold(event.row, is_open=not event.row.is_open)
+        else:
+            self.focus_detail()
+
+    # Moving
+
+    def action_unfold(self, is_open: bool) -> None:
+        """Unfold the section."""
+        row = self.left.current
+        if row is not None and row.children:
+            self._fold(row, is_open=is_open)
+
+    def action_focus_list(self) -> None:
+        """Focus the list; in the list, fold the section."""
+        row = self.left.current
+        if self.left.has_focus and row is not None:
+            section = row if not row.depth else next(
+                (one for one in self.left.rows if any(child.key == row.key for child in one.children)), row
+            )  # fmt: skip
+            self._fold(section, is_open=False)
+        super().action_focus_list()
+
+    def _fold(self, row: HealthRow, *, is_open: bool) -> None:
+        self._opened = self._opened | {row.key} if is_open else self._opened - {row.key}
+        self.refresh_list(cursor_key=row.key)
+
+    def action_finding(self, by: int) -> None:
+        """Go to the next or previous section with a finding, cyclically."""
+        if not self.left.go_to_next(by, lambda row: bool(row.found) and not row.depth):
+            self.say("no findings in the rows shown")
+
+    def action_sort(self) -> None:
+        """Sort by the next order."""
+        self._sort = self._sort.following
+        self.refresh_list()
+        self.say(f"sorted by {self._sort}")
+
+    def action_group(self) -> None:
+        """Group by the next kind."""
+        self._grouping = self._grouping.following
+        self.refresh_list()
+        self.say(f"grouped by {self._grouping}")
+
+    # Marks
+
+    def action_mark(self) -> None:
+        """Mark the roots of the row, or unmark them."""
+        row = self.left.current
+        self._toggle(row.roots if row is not None else ())
+
+    def action_mark_shown(self) -> None:
+        """Mark all roots of the rows shown, or unmark them."""
+        self._toggle(tuple(path for row in self.left.rows for path in row.roots))
+
+    def _toggle(self, paths: tuple[str, ...]) -> None:
+        roots = frozenset(paths)
+        if not roots:
+            self.say("no root to mark on this row")
+            return
+        is_marked = roots <= self.marked
+        self.marked = self.marked - roots if is_marked else self.marked | roots
+        self.refresh_list()
+        number = counted(len(roots), "root")
+        self.say(f"unmarked {number}" if is_marked else f"marked {number} for L U P F")
+
+    # Actions
+
+    def action_lock(self) -> None:
+        """Plan to lock the required platforms of the roots, or of what the row's check finds in them."""
+        roots, review, top = self._chosen_roots, self.review, self.top
+        if not roots or review is None or top is None:
+            self.say("lock: no root on this row; space marks roots")
+            return
+        found = self._locking(roots)
+        if not found.fixes:
+            self.say(f"lock: {[*found.by_hand, *(one.sentence for one in found.left_out)][0]}")
+            return
+        chosen_roots = [root for root in review.roots if root.path in roots]
+        named = [(root.lock_file, entry.address) for root in chosen_roots for entry in root.new.entries]
+
+        def preview(chosen: Collection[Platform]) -> None:
+            platforms = tuple(chosen) or review.policy.required
+            parts = tuple(
+                Lock(self.source.where(top, fix.roots), platforms, tuple(map(str, fix.providers)))
+                for fix in found.fixes
+            )
+            one = parts[0] if len(parts) == 1 and not found.left_out else LockMissing(parts, found.left_out)
+            self.decide("lock", lambda: one)
+
+        self.with_platforms(frozenset(named), preview)
+
+    def _locking(self, roots: frozenset[str]) -> CheckRemedy:
+        """What to lock in the roots: of marked ones all, of a row what ends the findings of its check."""
+        row, health = self.left.current, self.health
+        rules = {finding.rule for _, finding in row.found} if row is not None and not self.marked else set()
+        check = next((one for one in CHECKS if rules and rules <= {*one.rules}), None)
+        found = remedy(check, health, roots) if check is not None and health is not None else CheckRemedy()
+        if check is not None and (check.command == "lock" or found.by_hand):
+            return found
+        return CheckRemedy((Fix(tuple(sorted(roots))),))
+
+    def action_prune(self) -> None:
+        """Plan to remove the orphans of the roots."""
+        self._decide("prune", lambda where, _: Prune(where))
+
+    def action_format(self) -> None:
+        """Plan to format the lock files of the roots."""
+        self._decide("format", lambda where, _: Format(where))
+
+    def action_upgrade(self) -> None:
+        """Plan to upgrade the providers of the row, or all providers of the marked roots."""
+        row = self.left.current
+        providers: tuple[str, ...] = ()
+        if row is not None:
+            found = {str(finding.provider) for _, finding in row.found if finding.provider is not None}
+            providers = tuple(sorted(found))
+        self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
+
+    @property
+    def _chosen_roots(self) -> frozenset[str]:
+        """The marked roots, or those of the row."""
+        row = self.left.current
+        return frozenset(self.marked or (row.roots if row is not None else ()))
+
+    def _decide(self, name: str, operation_of: Callable[[Scope, Policy], Operation]) -> None:
+        top, review = self.top, self.review
+        roots = sorted(self._chosen_roots)
+        if not roots or top is None or review is None:
+            self.say(f"{name}: no root on this row; space marks roots")
+            return
+        self.decide(name, lambda: operation_of(self.source.where(top, roots), review.policy))
+
+
+_PROGRESS_SECONDS = 0.1
+
+
+class HealthLoader(ReviewLoader):
+    """Owns the health and the thread that scans for it; its review has the roots with their findings.
+
+    Args:
+        source: Scans the roots.
+        keeper: Stores marks.
+    """
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.health: Health | None = None
+        """The health to show; None until the files are read."""
+
+    def use(self, source: LockLens) -> None:
+        """Scan by another source; nothing of the one before is shown meanwhile."""
+        self.health = None
+        super().use(source)
+
+    def _load(self, run: Run, *, watch: FileWatch | None, is_fresh: bool) -> tuple[Review, FileWatch | None]:
+        since = time.time_ns()
+        if watch is not None:
+            watch.restart()
+        throttle = Throttle(_PROGRESS_SECONDS)
+
+        def tell_progress(what: str, done: int, total: int) -> None:
+            now = time.monotonic()
+            if not throttle.wait(now):
+                throttle.took(now, now)
+                run.tell(self._take_scanning, Reading(done, total, "configuration" if what == "roots" else "evidence"))
+
+        def watch_of(health: Health) -> FileWatch:
+            top = Path(health.top)
+            return watch or FileWatch(top, [top / root.lock_file for root in health.review.roots], since_ns=since)
+
+        def tell_draft(health: Health) -> None:
+            nonlocal watch
+            watch = watch_of(health)
+            run.tell(self._take_health, health, watch)
+            run.tell(self.post_message, self.Changed())
+
+        health = self._source.health(
+            is_fresh=is_fresh, on_progress=tell_progress, on_draft=tell_draft, cancel=run.cancel
+        )
+        watch = watch_of(health)
+        run.tell(self._take_health, health, watch)
+        return health.review, watch
+
+    def _take_health(self, health: Health, watch: FileWatch) -> None:
+        self.health, self.review, self.top = health, health.review, Path(health.top)
+        self._watch, self.error = watch, None
+
+    def _take_scanning(self, progress: Reading) -> None:
+        self.progress = progress
+        self.post_message(self.Progressed())

@@ -15,14 +15,14 @@ from locklens.dialect import TERRAFORM
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy
 from locklens.review.model import Finding, RootReview, Severity, worst
+from locklens.review.reports import SEVERITY_ROLES, severity_span
 from locklens.review.reports.health import finding_words
-from locklens.review.reports.words import SEVERITY_ROLES, severity_span
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
+from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end
 from locklens.ui.widgets.row_list import RowList, fold_marker
-from locklens.ui.widgets.strips import BarLayout, Piece, StyledPiece, fitted, fitted_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

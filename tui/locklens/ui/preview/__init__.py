@@ -1,1 +1,451 @@
-"""The Preview screen."""
+"""The Preview screen, its keys and help: a plan, its review, and its application. Only enter writes."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from msgspec.structs import replace
+from textual import on
+from textual.containers import Horizontal, Vertical
+
+from locklens.errors import LockLensError, StaleLockFileError
+from locklens.lines import Line, line
+from locklens.operations.review.request import Progress, ReviewEvent
+from locklens.review.reports import SIGN_MEANINGS
+from locklens.text import counted
+from locklens.ui.clipboard import ShellText, copied_line, copy_text
+from locklens.ui.dialogs import TextDialog
+from locklens.ui.phrases import Downloads, take_event
+from locklens.ui.preview import plan_pane
+from locklens.ui.preview.detail import preview_detail, raw_diff
+from locklens.ui.shell import bars, keys
+from locklens.ui.shell.bars import Reading
+from locklens.ui.shell.jobs import Job, Run
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
+from locklens.ui.shell.screen import LockLensScreen, file_below
+from locklens.ui.views import DOCTOR, ExaminedProvider, ViewWanted, examined_failure
+from locklens.ui.why import inside_request, show_inside
+from locklens.ui.widgets import Bar
+from locklens.ui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterable
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from locklens.install.context import InstallEvent
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.plan import Plan
+    from locklens.operations.plan.review import PlanReview
+    from locklens.operations.write.apply import Operation
+    from locklens.review.model import Review
+
+PREVIEW_KEYS = KeyTable(
+    KeyGroup(
+        "Deciding",
+        Key("enter", "apply", "apply plan: write all of its files, once it is ready", "apply"),
+        Key("esc q", "cancel", "cancel: stop the work in progress, without writing", "cancel"),
+        Key(
+            "f",
+            "with_files",
+            "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
+            "stage files",
+        ),
+        Key(
+            "m",
+            "without_modules",
+            "ignore missing modules: plan again without what they require; as --allow-missing-modules",
+            "without missing modules",
+        ),
+        Key("r", "plan_anew", "plan again: from the current files", "plan again"),
+    ),
+    KeyGroup(
+        "Reading",
+        Key("j k, arrows", "", "next and previous line; the right pane follows the left", "move"),
+        Key("g G", "", "first and last line"),
+        Key("tab", "other_pane", "switch pane: between plan and detail", "pane"),
+        Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
+        Key("d", "diff", "show full diff: as git apply takes it", "full diff"),
+        Key("y", "copy", "copy commit message: or the highlighted command line, or line of the detail", "copy message"),
+        keys.INSIDE,
+        keys.DIAGNOSE,
+        Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
+    ),
+    KeyGroup("Program", *keys.EVERYWHERE, Key("Z", "undo", "undo apply: on every other screen")),
+    in_list="enter|esc q|?|m|i|z|tab|y|d|x|r|:|e|j k",
+    in_detail="enter|esc q|?|m|i|z|tab|y|d|x|r|:|e|j k",
+)
+
+
+_REDRAW_SECONDS = 0.1
+_MOVING = frozenset({plan_pane.PlanStage.PLANNING, plan_pane.PlanStage.REVIEWING, plan_pane.PlanStage.WRITING})
+
+
+class Closed(NamedTuple):
+    """How a Preview ended.
+
+    Attributes:
+        words: The result of an apply, or that nothing was written.
+        is_news: True if the views have to be read again: files were written, or packages hashed.
+    """
+
+    words: str
+    is_news: bool
+
+
+class PreviewScreen(LockLensScreen[Closed]):
+    """Plans in a worker, shows the plan, and applies it on enter; esc cancels at any time.
+
+    Args:
+        source: Plans, reviews and applies.
+        operation: The requested operation.
+        review: The review that it refers to; None if there is none.
+    """
+
+    TABLE = PREVIEW_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.dialog_bindings(PREVIEW_KEYS)]
+
+    def __init__(self, source: LockLens, operation: Operation, review: Review | None) -> None:
+        super().__init__()
+        self._source = source
+        self._operation = operation
+        self._review = review
+        self._job = Job(self, "plan")
+        self._writing = Job(self, "write")
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stage = plan_pane.PlanStage.PLANNING
+        self._plan: Plan | None = None
+        self._plan_review: PlanReview | None = None
+        self._error: LockLensError | None = None
+        self._review_error: LockLensError | None = None
+        self._roots: tuple[str, ...] = ()
+        self._progress = Reading(0)
+        self._downloads = Downloads()
+        self._items: tuple[plan_pane.Item, ...] = ()
+        self._in_full = False
+
+    def compose(self) -> ComposeResult:
+        """Yield head, plan, detail, status and keys."""
+        yield Bar(id="head")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield LineView(id="plan")
+            yield LineView(id="detail")
+        yield Bar(id="status")
+        yield Bar(id="keys")
+
+    def on_mount(self) -> None:
+        """Start planning."""
+        self.left.focus()
+        self._make_plan()
+        self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
+        self._show()
+        self._show_detail()
+
+    @property
+    def left(self) -> LineView:
+        """The pane with the plan."""
+        return self.query_one("#plan", LineView)
+
+    @property
+    def detail(self) -> LineView:
+        """The pane with the diff."""
+        return self.query_one("#detail", LineView)
+
+    @property
+    def standing(self) -> plan_pane.PlanProgress:
+        """The progress of the plan."""
+        return plan_pane.PlanProgress(
+            self._operation.title,
+            self._stage,
+            self._plan,
+            self._plan_review,
+            self._roots,
+            self._downloads.in_order,
+            self._progress.words,
+            self._error,
+            self._review_error,
+        )
+
+    @property
+    def is_writing(self) -> bool:
+        """True while files are being written."""
+        return self._stage is plan_pane.PlanStage.WRITING
+
+    # Work
+
+    def _make_plan(self) -> None:
+        downloads = self._downloads
+
+        def hear(event: InstallEvent) -> None:
+            take_event(downloads, event, time.monotonic())
+
+        def plan(run: Run) -> PlanReview | LockLensError | None:
+            """Make the plan and its review; None where there is nothing to review."""
+            reach = partial(run.tell, self._reach)
+            made = self._source.plan(self._operation, self._review, on_root=reach, on_event=hear, cancel=run.cancel)
+            run.tell(self._take_plan, made)
+            if not made.proposal.files:
+                return None
+            try:
+                return self._review_plan(made, run.cancel)
+            except LockLensError as error:
+                return error
+
+        self._job.start(plan, self._take_review, self._fail)
+
+    def _review_plan(self, plan: Plan, cancel: threading.Event) -> PlanReview | LockLensError:
+        if self._review is None:
+            return LockLensError("the current lock files could not be reviewed, so that the policy is unknown")
+        return self._source.review_plan(plan, self._review, on_event=self._hear_review, cancel=cancel)
+
+    def _hear_review(self, event: ReviewEvent) -> None:
+        if isinstance(event, Progress):
+            self._progress = Reading(event.done, event.total, event.what)
+
+    def _reach(self, root: str) -> None:
+        self._roots = (*self._roots, root)
+
+    def _take_plan(self, plan: Plan) -> None:
+        self._plan = plan
+        self._go_on(plan_pane.PlanStage.REVIEWING if plan.proposal.files else plan_pane.PlanStage.READY)
+
+    def _take_review(self, outcome: PlanReview | LockLensError | None) -> None:
+        if outcome is None:
+            return
+        if isinstance(outcome, LockLensError):
+            self._review_error = outcome
+        else:
+            self._plan_review = outcome
+        self._go_on(plan_pane.PlanStage.READY)
+
+    def _fail(self, error: LockLensError) -> None:
+        self._error = error
+        self._go_on(plan_pane.PlanStage.FAILED)
+
+    def _go_on(self, stage: plan_pane.PlanStage) -> None:
+        self._stage = stage
+        self._show()
+        self._show_detail()
+
+    # Display
+
+    def _redraw_moving(self) -> None:
+        if self._stage in _MOVING:
+            self._show()
+
+    def _show(self) -> None:
+        if not self.is_open:
+            return
+        # Until there is a plan, downloads use the full width.
+        self.set_class(self._plan is None, "-planning")
+        self._items = tuple(plan_pane.items(self.standing, time.monotonic()))
+        self.left.show_lines((item.line for item in self._items), keep_place=True)
+        self.refresh_bars()
+
+    def refresh_bars(self) -> None:
+        """Update head, status and keys."""
+        if not self.is_open:
+            return
+        standing = self.standing
+        self.query_one("#head", Bar).show_layouts(*plan_pane.preview_head(standing))
+        self.query_one("#status", Bar).show_layouts(
+            *plan_pane.preview_status(standing, plan_pane.refusal(standing), self.message)
+        )
+        without = [] if self._examined is not None else ["i"]
+        without += [] if standing.lacks_modules else ["m"]
+        without += [] if standing.leaves_configuration else ["f"]
+        is_open = self._stage in _MOVING or standing.has_files
+        without += [] if is_open and self._stage is not plan_pane.PlanStage.STALE else ["enter"]
+        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
+        self.query_one("#keys", Bar).show_layouts(*layouts)
+
+    def help_lines(self) -> Iterable[Line]:
+        """The keys and the signs of the Preview."""
+        yield line("Nothing is written before enter. Then each file is replaced atomically, all of them or none.")
+        yield line(
+            "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
+        )
+        yield line()
+        yield from keys.key_help(PREVIEW_KEYS)
+        yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
+        yield from keys.help_section("SIGNS", SIGN_MEANINGS)
+
+    @property
+    def _about(self) -> plan_pane.Group | str | None:
+        cursor = self.left.cursor
+        return self._items[cursor].about if 0 <= cursor < len(self._items) else None
+
+    @on(LineView.Highlighted, "#plan")
+    def _show_detail(self) -> None:
+        if self.is_open:
+            self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full))
+
+    # Keys
+
+    def action_apply(self) -> None:
+        """Write all files, or show the reason against it."""
+        reason = plan_pane.refusal(self.standing)
+        if reason or self._plan is None:
+            is_final = self._stage is plan_pane.PlanStage.READY
+            self.say(f"{reason}: r plans again, esc leaves" if is_final else reason)
+            return
+        self._stage, self._error = plan_pane.PlanStage.WRITING, None
+        self._show()
+        proposal = replace(self._plan.proposal, message=self.standing.message)
+        self._writing.start(lambda _: self._source.apply(proposal), self._end, self._keep)
+
+    def _keep(self, error: LockLensError) -> None:
+        """Stay open after a write that failed."""
+        self._error = error
+        self._stage = plan_pane.PlanStage.STALE if isinstance(error, StaleLockFileError) else plan_pane.PlanStage.READY
+        self._show()
+        self.say(plan_pane.refusal(self.standing) or f"nothing was written: {error}")
+
+    def _end(self, notices: tuple[str, ...]) -> None:
+        plan = self._plan
+        files = plan_pane.written_words(plan) if plan is not None else "the files"
+        roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
+        failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
+        rest = "; ".join(notices) or "Z undoes it"
+        self.dismiss(Closed(f"{self.standing.words.past} {files}{failed}; {rest}", is_news=True))
+
+    def action_cancel(self) -> None:
+        """Close the screen; stop the work in progress without writing."""
+        if self.is_writing:
+            self.say("writing in progress: each file is replaced as a whole")
+            return
+        self._job.cancel()
+        self._leave()
+
+    def _leave(self) -> None:
+        """Close without an apply; what was hashed for the plan is cached, and known to the views from then on."""
+        self.dismiss(Closed("nothing was written", is_news=bool(self._downloads.hashed)))
+
+    def action_plan_anew(self) -> None:
+        """Plan again from the current files."""
+        if self._stage in _MOVING:
+            self.say("not possible now: " + plan_pane.refusal(self.standing))
+            return
+        in_full = self._in_full
+        self.action_focus_list()
+        self._begin()
+        self._in_full = in_full
+        self._make_plan()
+        self._show()
+        self._show_detail()
+
+    def action_with_files(self) -> None:
+        """Plan to stage the edited configuration files too, or the lock files alone."""
+        from locklens.operations.write.stage import Stage
+
+        if not isinstance(self._operation, Stage):
+            self.say("stage files: only in a Preview of staging (S)")
+        elif self._stage in _MOVING:
+            self.say("not possible now: " + plan_pane.refusal(self.standing))
+        else:
+            self._operation = replace(self._operation, with_configuration=not self._operation.with_configuration)
+            self.action_plan_anew()
+
+    def action_without_modules(self) -> None:
+        """Plan again without the modules that cannot be read."""
+        if not self.standing.lacks_modules:
+            self.say("missing modules: only where a root could not be planned for want of them")
+        elif self._stage in _MOVING:
+            self.say("not possible now: " + plan_pane.refusal(self.standing))
+        else:
+            self._operation = self._operation.without_missing_modules()
+            self.action_plan_anew()
+
+    def action_other_pane(self) -> None:
+        """Focus the other pane; on narrow terminals it fills the screen."""
+        if self._plan is None:
+            self.say("no detail before the plan is ready")
+            return
+        is_left = self.left.has_focus
+        self.set_class(is_left, "-detail")
+        (self.detail if is_left else self.left).focus()
+
+    def action_focus_list(self) -> None:
+        """Focus the plan."""
+        self.remove_class("-detail")
+        self.left.focus()
+
+    def action_expand(self) -> None:
+        """Switch between full and short hashes and rules."""
+        self._in_full = not self._in_full
+        self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full), keep_place=True)
+        self.say("full hashes and rules" if self._in_full else "short hashes")
+
+    def action_inside(self) -> None:
+        """Show what is inside the packages of the highlighted change."""
+        about = self._about
+        if not isinstance(about, plan_pane.Group):
+            changed = plan_pane.groups(self._plan) if self._plan is not None else ()
+            if len(changed) != 1:
+                self.say("inside: no row of a changed provider, as those below PLAN are")
+                return
+            (about,) = changed
+        one, folder = about.first, self._source.folder
+        show_inside(self, self._source, inside_request(one.address, one.old, one.new, folder=folder, root=one.root))
+
+    def action_diff(self) -> None:
+        """Show the full diff."""
+        lines = raw_diff(self._plan.proposal.files) if self._plan is not None else ()
+        if not lines:
+            self.say("no file would change")
+            return
+        self.app.push_screen(TextDialog("Full diff", lines, closing="d"))
+
+    def action_copy(self) -> None:
+        """Copy the commit message, the highlighted line of the detail, or the command line."""
+        line = self.detail.current if self.detail.has_focus else None
+        if line is not None and line.copied:
+            self.say(copy_text(self.app, copied_line(line.copied)))
+        elif self._about == plan_pane.COMMAND and self._plan is not None:
+            self.say(copy_text(self.app, copied_line(ShellText(self._plan.proposal.command)), "the command line"))
+        elif message := self.standing.message:
+            trailers = "" if self._plan_review is not None else ", without trailers (not reviewed yet)"
+            self.say(copy_text(self.app, message, f"the commit message{trailers}"))
+        else:
+            self.say("nothing to copy: no file would change")
+
+    def action_edit(self) -> None:
+        """Open the file of the highlighted line, as it is on disk."""
+        view = self.detail if self.detail.has_focus else self.left
+        place = view.current.place if view.current is not None else None
+        if self._plan is None or place is None:
+            self.say("no line to open here")
+            return
+        top = self._plan.proposal.top
+        try:
+            path = file_below(top, place)
+        except LockLensError as error:
+            self.say_error(error)
+            return
+        if problem := self.open_editor(path, place.line, top):
+            self.say(problem)
+
+    @property
+    def _examined(self) -> ExaminedProvider | None:
+        return examined_failure(self._plan, self._error, self._roots, self._operation.title)
+
+    def action_diagnose(self) -> None:
+        """Leave, and examine on Doctor what the plan failed for; nothing is written."""
+        examined = self._examined
+        if examined is None:
+            self.say("diagnose: only of a plan that failed with a checksum or a signature")
+            return
+        top = self._plan.proposal.top if self._plan is not None else None
+        self.app.post_message(ViewWanted(DOCTOR, top, examined=examined))
+        self._leave()
+
+    def action_undo(self) -> None:
+        """Show where undo is available."""
+        self.say("undo: leave the Preview first (esc), then press Z")

@@ -25,7 +25,7 @@ from locklens.ui.review.outline import Grouping, Node, outline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.operations.plan.model import PlannedFile
+    from locklens.operations.plan import PlannedFile
     from locklens.review.model import Review, RootReview
     from locklens.storage.journal import MovedFolder
 

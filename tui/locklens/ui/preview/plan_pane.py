@@ -11,16 +11,16 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.operations.plan.model import Plan, PlannedChange, WriteTarget
+from locklens.operations.plan import Plan, PlannedChange, WriteTarget
 from locklens.operations.plan.review import PlanReview, commit_message, findings_of_plan, known_findings, severities_of
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
-from locklens.review.reports.words import hashes_of_review, kind_sign, severity_span
+from locklens.review.reports import hashes_of_review, kind_sign, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText, finding_copied
 from locklens.ui.phrases import DownloadRow, download_lines
-from locklens.ui.widgets.strips import BarLayout, Piece
+from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,1 +1,470 @@
-"""The Review screen."""
+"""The Review screen: the list of changes, the detail of the highlighted one, and the actions of its keys."""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import is_
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec.structs import replace
+from textual import on, work
+
+from locklens.errors import LockLensError
+from locklens.operations.write.policy_edits import decision_of, name_in_git
+from locklens.review.model import Finding, Review, Severity
+from locklens.ui import views
+from locklens.ui.dialogs import TextDialog
+from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound, CopyChoice, SelectedSides
+from locklens.ui.dialogs.form import Answers, accept_form, read_rules, today_utc, until_of
+from locklens.ui.review import frame
+from locklens.ui.review.actions import (
+    acceptable,
+    accepting,
+    copy_choices,
+    examined_node,
+    formatting,
+    merging,
+    pruning,
+    restoring,
+    row_target,
+)
+from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
+from locklens.ui.review.outline import (
+    REVIEW_GRAMMAR,
+    Grouping,
+    Node,
+    NodeKind,
+    Sort,
+    age,
+    in_places_of,
+    outline,
+    sorted_outline,
+)
+from locklens.ui.review.rows import ChangeList, Row, RowMaker, Setting, Standing, is_folded, is_reviewed, marked_words
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell.keys import view_bindings
+from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
+from locklens.ui.why import inside_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from textual.binding import BindingType
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lines import Line
+    from locklens.operations.inspection.inspect import InspectionRequest
+    from locklens.operations.locklens import LockLens
+    from locklens.operations.write.apply import Operation
+    from locklens.operations.write.resolve import ResolveConflicts
+    from locklens.ui.shell.review_loader import MarkKeeper
+    from locklens.ui.widgets import BarLayout
+
+
+class ReviewScreen(RowActionsScreen):
+    """The changes of a review, worst first."""
+
+    TABLE = frame.REVIEW_KEYS
+    VIEW = views.REVIEW
+    GRAMMAR = REVIEW_GRAMMAR
+    LIST = ChangeList
+    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(frame.REVIEW_KEYS)]
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.grouping = Grouping.ROOT
+        self.sort = Sort.SEVERITY
+        self.turned: frozenset[str] = frozenset()
+        """Keys of the rows whose fold the user changed."""
+        self._unmarked: frozenset[str] = frozenset()
+        """Ids that one key unmarked, for `Z` to mark again."""
+        self._outline: tuple[Node, ...] = ()
+        self._made_of: tuple[object, ...] = (None,)
+        """What the outline was made of: values that another one replaces."""
+        self._rows = RowMaker()
+        self._is_ordered = True
+        """False while the rows keep places that the order of `sort` no longer gives them."""
+
+    def prefer(self, preferences: Mapping[str, str]) -> None:
+        """Apply the saved grouping and order."""
+        self.grouping = Grouping(preferences.get("review.group", self.grouping))
+        self.sort = Sort(preferences.get("review.sort", self.sort))
+
+    @property
+    def left(self) -> ChangeList:
+        """The list of changes."""
+        return self.query_one(ChangeList)
+
+    @property
+    def node(self) -> Node | None:
+        """The node of the highlighted row."""
+        row = self.left.current
+        return row.node if row is not None else None
+
+    @property
+    def row_target(self) -> RowTarget:
+        """The targets of the highlighted row."""
+        return row_target(self.node)
+
+    @property
+    def examined(self) -> ExaminedProvider | None:
+        """The provider or the root of the highlighted row."""
+        return examined_node(self.node)
+
+    @property
+    def copy_choices(self) -> tuple[CopyChoice, ...]:
+        """The texts that can be copied of the highlighted row."""
+        return copy_choices(self.node, self.review)
+
+    # Content
+
+    def refresh_list(self, *, cursor_key: str | None = None, is_ordered: bool = False) -> None:
+        """Rebuild the rows from the current marks, folds and filter.
+
+        Args:
+            cursor_key: The row to highlight instead of the current one.
+            is_ordered: True to sort the rows anew; otherwise they keep their places once the user moved the cursor.
+        """
+        if self.review is None or not self.is_open:
+            return
+        marks = self.loader.marks if self.narrowed.text else None  # A filter may ask for them.
+        made_of = (self.review, self.narrowed, marks, self.grouping, self.sort)
+        if is_ordered or not all(map(is_, made_of, self._made_of)):
+            sections = outline(self.review, self.grouping, narrowed=self.narrowed, marks=self.loader.marks)
+            ordered = sorted_outline(sections, self.sort, self.grouping)
+            # What a registry answers moves no row away from under a user who has begun to read.
+            self._outline = in_places_of(self._outline, ordered) if self.left.is_placed and not is_ordered else ordered
+            self._is_ordered = self._outline == ordered
+            self._made_of = made_of
+        standing = Standing(self.review.staged, frozenset(one.key for one in self.review.pending))
+        setting = Setting(self.grouping, self.turned, self.loader.marks, self.is_asking, standing)
+        self.left.show_rows(self._rows.rows(self._outline, setting), cursor_key=cursor_key)
+        self.facts.show_lines(frame.review_facts(self.review, self.loader.marks, self.progress))
+        self.refresh_notice()
+        self.refresh_bars()
+
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Return the placeholder of an empty list."""
+        return frame.nothing_to_review(review)
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """The sides of the comparison, and the counts."""
+        return frame.review_head(self.review, is_asking=self.is_asking)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """The message, or the state of the review."""
+        message = self.status_text
+        facts = frame.StatusFacts(
+            self.review,
+            self.loader.marks,
+            self.progress,
+            self.grouping,
+            self.narrowed.text,
+            self.source.fail_on,
+            message,
+            self.sort,
+            is_ordered=self._is_ordered,
+        )
+        return frame.review_status(facts)
+
+    def help_lines(self) -> Iterable[Line]:
+        """All keys, signs and filter terms."""
+        return frame.review_help()
+
+    @on(ChangeList.Highlighted)
+    def _show_detail(self, event: ChangeList.Highlighted[Row]) -> None:
+        if self.review is None or event.row is None:
+            self.show_detail("", ())
+        else:
+            lines = detail_lines(event.row.node, self.review, in_full=self.in_full, is_asking=self.is_asking)
+            self.show_detail(event.row.key, lines)
+
+    @on(ChangeList.Opened)
+    def _open_detail(self, event: ChangeList.Opened[Row]) -> None:
+        node = event.row.node
+        if node.kind is NodeKind.SECTION and node.root is None:
+            self._turn(node)
+        else:
+            self.focus_detail()
+
+    @on(ChangeList.Turned)
+    def _turn_row(self, event: ChangeList.Turned[Row]) -> None:
+        self._turn(event.row.node)
+
+    def _turn(self, node: Node) -> None:
+        self.turned = self.turned ^ {node.key}
+        self.refresh_list(cursor_key=node.key)
+
+    @on(ChangeList.MarkToggled)
+    def _mark_row(self, event: ChangeList.MarkToggled[Row]) -> None:
+        self._toggle_marks([event.row.node])
+
+    # Moving
+
+    def action_finding(self, by: int) -> None:
+        """Go to the next or previous row with a warning or a block that is not reviewed, cyclically."""
+        severe = {Severity.BLOCK, Severity.WARN}
+
+        def is_open(node: Node) -> bool:
+            return node.severity in severe and not is_reviewed(node, self.loader.marks)
+
+        self._go_to_next(by, is_open, "no unreviewed warning or block in the rows shown")
+
+    def action_unreviewed(self) -> None:
+        """Go to the next row that is not reviewed, cyclically."""
+
+        def is_open(node: Node) -> bool:
+            return bool(node.mark_ids) and not is_reviewed(node, self.loader.marks)
+
+        self._go_to_next(1, is_open, "every row shown is reviewed")
+
+    def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
+        """Go to the next or previous row of a kind, and unfold its section; say `otherwise` without one."""
+        entries = [(section, node) for section in self._outline for node in section.children]
+        wanted = [index for index, (_, node) in enumerate(entries) if is_wanted(node)]
+        if not wanted:
+            self.say(otherwise)
+            return
+        here = self._position_in(entries, by)
+        ahead = [index for index in wanted if (index - here) * by > 0]
+        target = (ahead or wanted)[0 if by > 0 else -1]
+        section, node = entries[target]
+        if is_folded(section, self.turned):
+            self.turned = self.turned ^ {section.key}
+        self.refresh_list(cursor_key=node.key)
+
+    def _position_in(self, entries: list[tuple[Node, Node]], by: int) -> float:
+        """The index of the highlighted row among the entries; between two indexes for a section."""
+        current = self.node
+        for index, (section, node) in enumerate(entries):
+            if current is node or current in node.children:
+                return index
+            if current is section:
+                return index - 0.5
+        return -1 if by > 0 else len(entries)
+
+    def action_root(self, by: int) -> None:
+        """Go to the next or previous section."""
+        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
+
+    # Reviewing
+
+    def action_prove(self) -> None:
+        """Verify the `h1` of the highlighted row by download."""
+        selected = self._locked_providers
+        if self.review is None or not selected:
+            self.say("verify: no locked provider on this row")
+        else:
+            self.prove(selected)
+
+    @property
+    def _locked_providers(self) -> frozenset[tuple[str, ProviderAddress]]:
+        subjects = self.node.subjects if self.node is not None else ()
+        return frozenset(subject.named for subject in subjects if subject.change.new)
+
+    # Operations on the highlighted row; marks record only which changes were reviewed
+
+    def action_restore(self) -> None:
+        """Preview the restore of the highlighted changes from the base."""
+        self.decide_on_roots("restore", partial(restoring, self.node))
+
+    def action_prune(self) -> None:
+        """Preview the pruning of the highlighted orphan, or of the orphans in the row's roots."""
+        self.decide_on_roots("prune", lambda _, where: pruning(self.node, where))
+
+    def action_merge(self) -> None:
+        """Preview the merge of the lock file that git left in conflict; list what clashes."""
+        try:
+            operation = merging(self.node, partial(self.source.where, self.writable[1]))
+        except LockLensError as error:
+            self.say(f"merge: {error}")
+        else:
+            self._look_for_clashes(operation)
+
+    @work(thread=True, exclusive=True, group="clashes")
+    def _look_for_clashes(self, operation: ResolveConflicts) -> None:
+        try:
+            clashes = operation.clashes()
+        except LockLensError as error:
+            self.post_message(ClashesFound(operation, (), error))
+        else:
+            self.post_message(ClashesFound(operation, clashes))
+
+    @on(ClashesFound)
+    def _show_clashes(self, event: ClashesFound) -> None:
+        """Preview the merge, or let the user choose where entries clash."""
+        if event.error is not None:
+            self.say_error(event.error)
+        elif not self.is_current:
+            return
+        elif event.clashes:
+
+            def preview(selected: SelectedSides | None) -> None:
+                if selected:
+                    self.preview(event.operation.settled_by(selected))
+
+            self.app.push_screen(ClashesDialog(event.clashes), preview)
+        else:
+            self.preview(event.operation)
+
+    def action_accept(self) -> None:
+        """Ask why findings about the highlighted change are accepted, and preview that."""
+        try:
+            _, top = self.writable
+            name, findings = acceptable(self.node)
+            asks_name = not name_in_git(top)
+        except LockLensError as error:
+            self.say(f"accept: {error}")
+            return
+        if self.is_asking:
+            self.say("accept: registries are still being asked; press A again afterwards")
+            return
+        form = accept_form(name, findings, today_utc(), asks_name=asks_name)
+        self.app.push_screen(form, partial(self._accept, self.node, findings))
+
+    def _accept(self, node: Node | None, findings: tuple[Finding, ...], answers: Answers | None) -> None:
+        if answers is None:
+            return
+        rules = read_rules(answers.get("rules", findings[0].rule))
+
+        def operation() -> Operation:
+            review, top = self.writable
+            decision = decision_of(top, answers["reason"], by=answers.get("by", ""), until=until_of(answers))
+            return accepting(node, review, top, rules, decision)
+
+        self.decide("accept", operation)
+
+    def action_format(self) -> None:
+        """Preview the formatting of the lock files of the row's roots."""
+        self.decide_on_roots("format", lambda _, where: formatting(self.node, where))
+
+    def action_lock(self) -> None:
+        """Preview the locking of the platforms that the row's providers lack."""
+        self.lock_platforms(self._locked_providers)
+
+    def action_upgrade(self) -> None:
+        """Show the provider on the Upgrade screen."""
+        node = self.node
+        subject = node.subjects[0] if node is not None and node.change is not None else None
+        if self.review is not None and self.review.head.kind == "git":
+            self.say("upgrade: read-only while two revisions are compared: B goes back to the work tree")
+        elif subject is None or subject.change.new is None:
+            self.post_message(ViewWanted(views.UPGRADE, self.top))
+        else:
+            self.post_message(ViewWanted(views.UPGRADE, self.top, (subject.root.path, subject.change.address)))
+
+    # Marks
+
+    def action_mark(self) -> None:
+        """Marks or unmarks the changes and findings of the highlighted row."""
+        if self.node is not None:
+            self._toggle_marks([self.node])
+
+    def action_mark_shown(self) -> None:
+        """Marks or unmarks all shown changes and findings."""
+        self._toggle_marks([*self._outline])
+
+    def _toggle_marks(self, nodes: Iterable[Node]) -> None:
+        ids = frozenset(one for node in nodes for one in node.mark_ids)
+        if not ids:
+            self.say("only changes and findings can be marked as reviewed")
+            return
+        marked = not ids <= self.loader.marks
+        self._set_marks(ids, marked=marked)
+        number = self._marked_words(ids)
+        if marked or len(ids) == 1:
+            is_member = self.node is not None and self.node.kind is NodeKind.MEMBER and len(ids) == 1
+            alone = "; S on this row stages this root alone" if is_member else ""
+            self.say(f"marked {number} as reviewed{alone}" if marked else f"unmarked {number}")
+        else:
+            self._unmarked = ids
+            self.say(f"unmarked {number}; Z marks them again")
+
+    def _marked_words(self, ids: frozenset[str]) -> str:
+        return marked_words(ids, self.review.roots if self.review is not None else ())
+
+    def _set_marks(self, ids: frozenset[str], *, marked: bool) -> None:
+        self._unmarked = frozenset()
+        self.loader.set_marks(ids, marked=marked)
+        self.refresh_list()
+
+    def action_undo(self) -> None:
+        """Marks again what the last key unmarked; else previews the undo of the last apply."""
+        if not self._unmarked:
+            super().action_undo()
+            return
+        number = self._marked_words(self._unmarked)
+        self._set_marks(self._unmarked, marked=True)
+        self.say(f"marked {number} again")
+
+    def preview(self, operation: Operation) -> None:
+        """Open the Preview of an operation; afterwards `Z` undoes that one."""
+        self._unmarked = frozenset()
+        super().preview(operation)
+
+    def action_stage(self) -> None:
+        """Preview the staging of all marked changes, regardless of the filter; on a root of a group, of it there."""
+        from locklens.operations.write.stage import marked_blocks
+
+        review, marks, node = self.review, self.loader.marks, self.node
+        if review is None:
+            self.say("nothing to stage yet")
+            return
+        if node is not None and node.kind is NodeKind.MEMBER:
+            # The same change has one mark in all roots, so its row in one root stands for that root.
+            (subject,) = node.subjects
+            review, marks = replace(review, roots=(subject.root,)), frozenset({subject.change.id})
+        try:
+            operation = marked_blocks(review, self.top, marks)
+        except LockLensError as error:
+            self.say_error(error)
+        else:
+            self.preview(operation)
+
+    def action_group(self) -> None:
+        """Switch to the next grouping."""
+        self.grouping = self.grouping.following
+        self.post_message(PreferenceChanged("review.group", self.grouping.value))
+        self.refresh_list(is_ordered=True)
+        self.say(f"grouped by {self.grouping}")
+
+    def action_sort(self) -> None:
+        """Sort the rows anew if they kept their places, else switch to their next order."""
+        if self._is_ordered:
+            self.sort = self.sort.following
+            self.post_message(PreferenceChanged("review.sort", self.sort.value))
+        self.refresh_list(is_ordered=True)
+        is_dated = any(age(section) != float("inf") for section in self._outline)
+        unknown = "" if is_dated else "; no release date is known: they are looked up for a cooldown"
+        self.say(f"sorted by {self.sort}{unknown if self.sort is Sort.AGE else ''}")
+
+    def show_narrowed(self) -> None:
+        """Sort the rows anew: those of another filter are others."""
+        self.refresh_list(is_ordered=True)
+
+    def action_diff(self) -> None:
+        """Show the raw diff."""
+        lines = raw_diff_lines(self.node) if self.node is not None else ()
+        if not lines:
+            self.say(no_diff_words(self.node))
+            return
+        self.app.push_screen(TextDialog("Raw diff of the lock file", lines, closing="d"))
+
+    @property
+    def inside(self) -> InspectionRequest | None:
+        """Both versions of the highlighted change."""
+        node = self.node
+        if node is None or node.change is None or not node.subjects:
+            return None
+        root, change = node.subjects[0].root, node.change
+        folder = self.top or self.source.folder
+        return inside_request(change.address, change.old, change.new, folder=folder, root=root.path, tool=root.tool)
+
+    def action_why(self) -> None:
+        """Show the requirements of the provider, and the constraints that hold it back."""
+        node = self.node
+        if node is None or node.provider is None:
+            self.say("why: no provider on this row")
+            return
+        first, *others = [subject.root.path for subject in node.subjects] or [node.root.path if node.root else ""]
+        self.show_why(first, node.provider, others=others)

@@ -12,6 +12,7 @@ from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.diffs import entries_bytes, file_diff_lines, part_diff_lines
 from locklens.policy import POLICY_FILE
+from locklens.review.reports import file_note, lock_status_words, missing_module_words, phrase, severity_span
 from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.evidence_lines import (
     evidence_lines,
@@ -24,7 +25,6 @@ from locklens.review.reports.evidence_lines import (
     why_unknown,
 )
 from locklens.review.reports.lock_lines import signer_change_lines
-from locklens.review.reports.words import file_note, lock_status_words, missing_module_words, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied, finding_copied

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
 from locklens.policy import POLICY_FILE
+from locklens.review import reports
 from locklens.review.model import ChangeKind, Review
-from locklens.review.reports import words
+from locklens.review.reports import SEVERITY_ROLES, SIGN_MEANINGS, claimed_word, hashes_of_review
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.lock_lines import TIER_MEANINGS
-from locklens.review.reports.words import SEVERITY_ROLES, SIGN_MEANINGS, claimed_word, hashes_of_review
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import counted, visible
 from locklens.ui.phrases import (
@@ -28,7 +28,7 @@ from locklens.ui.shell import keys
 from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.views import REVIEW, VIEWS
-from locklens.ui.widgets.strips import BarLayout, Piece
+from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,7 +171,7 @@ def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarL
     """The head: the two sides of the comparison, and the counts, which may grow while registries are asked."""
     if review is None:
         return head_line("review")
-    sides = " -> ".join(map(words.side_words, (review.base, review.head)))
+    sides = " -> ".join(map(reports.side_words, (review.base, review.head)))
     roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
     so_far = [Piece(" so far", Role.DIM)] if is_asking else []
     counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), *so_far, Piece(" ")]
@@ -260,7 +260,7 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
     if review.own_findings or any(root.findings for root in review.roots):
         facts.insert(2, ("other findings reviewed", reviewed_words(review, marks, changes=False)))
     lines = [fact_line(name, Span(text)) for name, text in facts]
-    signs = [(words.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
+    signs = [(reports.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
         ("?", "about the root"),
         ("✓", "reviewed"),
         (STAGED, "staged"),

@@ -14,8 +14,8 @@ from locklens.cycling import CyclicChoice
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
 from locklens.review.model import Change, Finding, Proof, Review, RootReview, Severity, worst
+from locklens.review.reports import file_note
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.words import file_note
 from locklens.ui.phrases import finding_mark
 from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar
 

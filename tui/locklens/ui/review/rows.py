@@ -15,14 +15,14 @@ from rich.cells import cell_len
 from locklens.hashes import hashes_of_files
 from locklens.lines import Role, Span
 from locklens.review.model import Bump, Change, ChangeKind, RootReview, Severity
+from locklens.review.reports import SAME_VERSION, kind_sign, phrase, severity_span
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.review.reports.words import SAME_VERSION, kind_sign, phrase, severity_span
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.phrases import FINDING_MARK, finding_mark, unverified_of
 from locklens.ui.review.outline import ConflictPair, Grouping, Node, NodeKind, RootChange
+from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_step, harmless, least_step
 from locklens.ui.widgets.row_list import FoldingList, fold_marker
-from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, fitted_step, harmless, least_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

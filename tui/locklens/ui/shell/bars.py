@@ -14,7 +14,7 @@ from locklens.review.reports.evidence_lines import host_words
 from locklens.text import counted
 from locklens.ui.phrases import registries_in_short
 from locklens.ui.views import VIEWS, View
-from locklens.ui.widgets.strips import BarLayout, Piece
+from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.markup import escape
 
 from locklens.lines import Line, Role, Span, heading, line
-from locklens.ui.dialogs.base import ClosedOnce
+from locklens.ui.dialogs import ClosedOnce
 from locklens.ui.views import VIEWS, View
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from locklens.errors import LockLensError
 from locklens.machine import find_program, safe_environment
 from locklens.review.reports.evidence_lines import page_of_release
 from locklens.text import visible
-from locklens.ui.dialogs.base import ClosedOnce, TextDialog
+from locklens.ui.dialogs import ClosedOnce, TextDialog
 from locklens.ui.shell.jobs import after
 from locklens.ui.views import PreferenceChanged
-from locklens.ui.widgets.strips import Bar
+from locklens.ui.widgets import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from locklens.errors import LockLensError
 from locklens.lockfile import unread_words
 from locklens.operations.write.undo import AppliedWrite, Undo, applied_writes, damaged_records
-from locklens.review.reports.words import side_words
+from locklens.review.reports import side_words
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import bars
@@ -25,9 +25,9 @@ from locklens.ui.shell.keys import Command, help_section, key_help, write_keys
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
+from locklens.ui.widgets import Bar, BarLayout
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.row_list import ListTitles, RowList
-from locklens.ui.widgets.strips import Bar, BarLayout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

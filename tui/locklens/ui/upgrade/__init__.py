@@ -1,1 +1,528 @@
-"""The Upgrade screen."""
+"""The Upgrade screen, its keys and help: candidate versions of each provider, and the selection of upgrades."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec.structs import replace
+from textual import on
+from textual.binding import Binding, BindingType
+
+from locklens.addresses import Platform, ProviderAddress
+from locklens.errors import LockLensError
+from locklens.operations.upgrades import CandidateTable, KnownRelease, estimate_download
+from locklens.operations.upgrades.selection import UpgradeSelection
+from locklens.operations.write.upgrade import Upgrade
+from locklens.project.clifiles import this_platform
+from locklens.review.reports.lock_lines import TIER_MEANINGS
+from locklens.text import counted
+from locklens.ui import views
+from locklens.ui.row_actions import RowActionsScreen, RowTarget, writable
+from locklens.ui.shell import keys
+from locklens.ui.shell.bars import one_sentence
+from locklens.ui.shell.filtering import Filter
+from locklens.ui.shell.jobs import Job, Run, after
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
+from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
+from locklens.ui.upgrade.rows import (
+    UPGRADE_GRAMMAR,
+    By,
+    stepped,
+    toggled,
+    toggled_eligible,
+    upgrade_rows,
+    with_cooldown_toggled,
+    with_majors_toggled,
+    with_next_limit,
+)
+from locklens.ui.upgrade.upgrade_list import COLUMNS, UpgradeList
+from locklens.ui.views import PreferenceChanged
+from locklens.ui.why import inside_request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from textual.timer import Timer
+
+    from locklens.lines import Line
+    from locklens.operations.inspection.inspect import InspectionRequest
+    from locklens.operations.locklens import LockLens
+    from locklens.releases import ReleaseId
+    from locklens.review.model import Review
+    from locklens.ui.shell.review_loader import MarkKeeper
+    from locklens.ui.upgrade.rows import Chosen, UpgradeRow
+    from locklens.ui.widgets import BarLayout
+
+UPGRADE_KEYS = KeyTable(
+    KeyGroup(
+        "Moving",
+        keys.ROWS,
+        keys.ENDS,
+        Key("h l", "", "fold and unfold a provider's roots; h on a root goes to its provider", "fold"),
+        keys.PANE,
+        Key("enter", "", "open the detail; full screen on narrow terminals", "detail"),
+        Key("n", "warned(1)", "next warning: next row that is held back or has warnings", "next warning"),
+        Key("N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
+        Key("[", "section(-1)", "previous section or root"),
+        Key("]", "section(1)", "next section or root"),
+        keys.BACK,
+    ),
+    KeyGroup(
+        "Selection",
+        Key("space", "select", "select provider: in the root, or in all of its roots; again: deselect", "select"),
+        Key(
+            "a",
+            "select_eligible",
+            "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
+            " known change of signer; again: deselect all",
+            "all eligible",
+        ),
+        Key(
+            "< >, left right",
+            "",
+            "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
+            "version",
+        ),
+        Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
+        Key("M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
+        Key("c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
+        Key("U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
+    ),
+    KeyGroup(
+        "Reading",
+        Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
+        keys.INSIDE,
+        Key("e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"),
+        Key(
+            "o",
+            "open_page",
+            "open release page: of the target version on the registry; copies the URL without a browser",
+        ),
+        Key("y", "copy", "copy row: provider and versions, or the highlighted line of the detail", "copy"),
+        Key("x", "expand", "toggle all versions: one per line, or those near the target in one line"),
+        keys.FILTER,
+        Key("b", "group", "change grouping: by provider, by root", "group"),
+        keys.RELOAD,
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("U", "M"),
+    in_list="?|q ctrl+c|space|U|a|< >|w|z|enter|/|m|M|c|n|b|h l|e|r|:",
+    in_detail="?|esc|j k|space|< >|U|e|y|w|z|tab|q ctrl+c|:",
+)
+
+
+_UPGRADE_SIGNS = {
+    "[x] [ ] [-]": "selected, not selected, selected in some roots",
+    "-": "no version to select: right steps to one that needs an edited constraint",
+    "*": "excluded by the configuration, of at least one root: the upgrade edits the constraint, as Preview shows",
+}
+
+
+_UPGRADE_SIGNERS = {
+    "same key": "signed with the key of the locked version",
+    "key EXPIRED": "the key of the locked version, which has expired since",
+    "NEW KEY": "a different key; both are in the detail",
+    "NOT SIGNED": "not signed, unlike the locked version",
+    "now signed": "signed, unlike the locked version",
+    "still unsigned": "not signed, like the locked version",
+    "REFUSED": "the tool would refuse the release",
+    "?": "unknown; the reason is in the detail",
+}
+
+_LOOK_UP_SECONDS = 0.25
+"""Delay of the lookup of signers after a cursor movement, so that rows in passing cause none."""
+
+_FOLLOW_SECONDS = 0.04
+"""Delay of the detail after a cursor movement, so that the list scrolls smoothly while a key is held down."""
+
+_BATCH = 16
+"""Releases per lookup of signers; few, so that a row highlighted meanwhile waits only briefly."""
+
+
+class UpgradeScreen(RowActionsScreen):
+    """Lists upgrade candidates, selects them, and opens the Preview of the selection."""
+
+    TABLE = UPGRADE_KEYS
+    VIEW = views.UPGRADE
+    GRAMMAR = UPGRADE_GRAMMAR
+    LIST = UpgradeList
+    TERMS = (
+        ("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS}),
+        ("SIGNER  compared with the locked version", _UPGRADE_SIGNERS),
+        ("SIGNED BY", TIER_MEANINGS),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keys.view_bindings(UPGRADE_KEYS),
+        Binding("less_than_sign", "version(-1)", "Older version", show=False),
+        Binding("greater_than_sign", "version(1)", "Newer version", show=False),
+    ]
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self._reading = Job(self, "candidates")
+        self._signers = Job(self, "releases")
+        self._tried: frozenset[ReleaseId] = frozenset()
+        """The releases whose signers were looked up."""
+        self.selection = UpgradeSelection()
+        self.has_offers = False
+        """True after the first complete lookup."""
+        self._is_fresh = False
+        self._has_terms = False
+        """True after the policy's cooldown was applied; the user may have switched it off since."""
+        self.by = By.PROVIDER
+        self.in_full = False
+        self._unfolded: frozenset[str] = frozenset()
+        self._wanted: tuple[str, ProviderAddress] | None = None
+        """The provider to highlight once it is listed."""
+        self._timer_of_detail: Timer | None = None
+        self._timer_of_signers: Timer | None = None
+        self._here = Platform.parse(this_platform())
+
+    def prefer(self, preferences: Mapping[str, str]) -> None:
+        """Apply the saved grouping."""
+        self.by = By(preferences.get("upgrade.group", self.by))
+
+    @property
+    def left(self) -> UpgradeList:
+        """The list of providers."""
+        return self.query_one(UpgradeList)
+
+    @property
+    def row(self) -> UpgradeRow | None:
+        """The highlighted row."""
+        return self.left.current
+
+    @property
+    def row_target(self) -> RowTarget:
+        """Provider and versions, the line that holds it back, and the target release or else the newest."""
+        return upgrade_target(self.row, self.selection)
+
+    def reported(self, review: Review) -> UpgradeSelection:
+        """Return the candidates of every root, as `locklens upgrade --list` prints them."""
+        del review
+        return self.selection
+
+    def export_words(self, form: str) -> str:
+        """Return the description of an export: what is selected is part of it."""
+        del form
+        return "the candidates on this screen"
+
+    # Candidates
+
+    @property
+    def asking_words(self) -> str:
+        """The lookup in progress, in words; "" for none."""
+        if self.progress.words:
+            return self.progress.words
+        if self._reading.is_running:
+            offers = self.selection.offers.providers
+            waiting = sum(not offer.is_asked for offer in offers)
+            return _asked_words(waiting, len(offers)) if waiting else "checking registries again"
+        return "looking up signers" if self._signers.is_running else ""
+
+    def use(self, source: LockLens) -> None:
+        """Show another comparison, with nothing selected."""
+        self._reading.stop()
+        self._signers.stop()
+        self._tried = frozenset()
+        self.selection, self.has_offers, self._has_terms = UpgradeSelection(), False, False
+        super().use(source)
+
+    def reload(self, *, is_fresh: bool = False) -> None:
+        """Reload everything; the selection is kept."""
+        self._is_fresh = self._is_fresh or is_fresh
+        self._tried = frozenset()  # Packages may have been inspected since, so that more is known of a release.
+        self._reading.stop()
+        super().reload(is_fresh=is_fresh)
+
+    def review_arrived(self) -> None:
+        """Start the lookup once the configurations are read."""
+        if self.review is not None and not self._has_terms:
+            self._has_terms = True
+            self.selection = self.selection.with_terms(replace(self.selection.terms, policy=self.review.policy))
+        if self.review is not None and not self.is_asking and not self._reading.is_running and self.error is None:
+            self._read_candidates(self.review, self.top)
+        self.refresh_list()
+
+    def _read_candidates(self, review: Review, top: Path | None) -> None:
+        """Start the lookup of candidates; the registries are asked despite the cache after a reload by key."""
+        is_fresh, self._is_fresh = self._is_fresh, False
+
+        def read(run: Run) -> CandidateTable:
+            if top is None:
+                raise LockLensError("upgrades need a work tree: the shown revision is not on disk")
+            known = partial(run.tell, partial(self._take_candidates, is_final=False))
+            return self.source.candidates(review, top, on_known=known, cancel=run.cancel, is_fresh=is_fresh)
+
+        self._reading.start(read, self._take_candidates, self.say_error)
+
+    def _take_candidates(self, offers: CandidateTable, *, is_final: bool = True) -> None:
+        # During a further lookup, the previous candidates stay on the screen.
+        if not (is_final or not self.has_offers):
+            return
+        self.selection = self.selection.with_offers(offers)
+        if is_final:
+            self.has_offers = True
+            self.show_notes(offers.notes)
+        self.refresh_list()
+
+    def _take_signer(self, release: KnownRelease) -> None:
+        self.selection, dropped = self.selection.with_known((release,)).without_suspects()
+        if dropped:
+            names = ", ".join(sorted({offer.name for offer in dropped}))
+            self.say(f"deselected {names}: the signer changed")
+
+    def _end_look_up(self) -> None:
+        self._look_up()
+        self.refresh_list()
+
+    def look_up_soon(self) -> None:
+        """Schedule a lookup of signers for the highlighted row."""
+        if self._timer_of_signers is not None:
+            self._timer_of_signers.stop()
+        self._timer_of_signers = after(self, _LOOK_UP_SECONDS, self._look_up)
+
+    def _look_up(self) -> None:
+        if self.review is not None and self.is_open:
+            highlighted = self.row.offers if self.row is not None and self.row.is_of_provider else ()
+            self._look_up_signers(self.review, self.selection.unknown_releases(highlighted))
+
+    def _look_up_signers(self, review: Review, wanted: Iterable[ReleaseId]) -> None:
+        """Look up signers of the first releases not tried before; one lookup at a time."""
+        batch = [release for release in wanted if release not in self._tried][:_BATCH]
+        if self._signers.is_running or not batch:
+            return
+        self._tried |= frozenset(batch)
+
+        def look_up(run: Run) -> None:
+            known = partial(run.tell, self._take_signer)
+            self.source.releases(review, batch, on_known=known, cancel=run.cancel)
+
+        # After an error, the releases have no facts, and the rows show the signer as unknown.
+        self._signers.start(look_up, lambda _: self._end_look_up(), lambda _: self._end_look_up())
+
+    # Display
+
+    def refresh_list(self, *, cursor_key: str | None = None) -> None:
+        """Show the rows that match the filter."""
+        if self.review is None or not self.is_open:
+            return
+        rows = upgrade_rows(self.selection, by=self.by, narrowed=self.narrowed, unfolded=self._unfolded)
+        self.left.show_rows(rows, cursor_key=cursor_key or self._cursor_key(rows))
+        self.refresh_notice()
+        self.refresh_bars()
+        if self._wanted is not None and self.has_offers:
+            self.show_provider(*self._wanted)
+
+    def _cursor_key(self, rows: Sequence[UpgradeRow]) -> str | None:
+        """The row for the cursor: the highlighted row, or else one of its provider, the same root first.
+
+        Until the user moves it, the cursor is on the first title, and once all is known on the first provider, so that
+        it does not go from one provider to another while registries answer.
+        """
+        before = self.row
+        if before is None or not self.left.is_placed:
+            first = next((row for row in rows if row.depth), None) if self.has_offers else next(iter(rows), None)
+            return first.key if first is not None else None
+        if not before.is_of_provider or any(row.key == before.key for row in rows):
+            return None
+        address, roots = before.offers[0].address, {offer.root for offer in before.offers}
+        alike = [row for row in rows if row.is_of_provider and row.offers[0].address == address]
+        same = (row for row in alike if roots & {offer.root for offer in row.offers})
+        found = next(same, next(iter(alike), None))
+        return found.key if found is not None else None
+
+    def show_provider(self, root: str, address: ProviderAddress) -> None:
+        """Highlight a provider of a root, once it is listed."""
+        self._wanted = (root, address)
+        if not self.has_offers or not self.is_open:
+            return
+        self._wanted = None
+        if self.is_narrowed:
+            self.set_filter("")
+            self.narrowed = Filter()
+        self._unfolded |= {f"group:{address}"}
+        self.refresh_list(cursor_key=f"{root}\0{address}")
+        self.left.place()
+        self.left.focus()
+
+    def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
+        """Return the placeholder of an empty list."""
+        if any(root.configuration is None for root in review.roots):
+            return one_sentence("Reading configurations …", is_final=False)
+        return one_sentence("No provider is locked or required here.")
+
+    def head_layouts(self) -> tuple[BarLayout, ...]:
+        """The counts of the head line."""
+        return upgrade_head(self.selection)
+
+    def status_layouts(self) -> tuple[BarLayout, ...]:
+        """The selection and its download, or a message."""
+        selection = self.selection
+        terms = selection.terms
+        fetch = estimate_download(
+            selection.choices, selection.known, self._here, required=terms.platforms, believed=terms.policy.believed
+        )
+        message = self.status_text or ("" if self.asking_words else self._read_only_words)
+        return upgrade_status(
+            self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
+        )
+
+    @on(UpgradeList.Highlighted)
+    def _follow(self, event: UpgradeList.Highlighted[UpgradeRow]) -> None:
+        """Show the detail of the row: immediately for the same row, delayed for another one."""
+        key = event.row.key if event.row is not None else ""
+        if self._timer_of_detail is not None:
+            self._timer_of_detail.stop()
+            self._timer_of_detail = None
+        if key == self._shown_key or not self._shown_key:
+            self._show_detail()
+        else:
+            self._timer_of_detail = after(self, _FOLLOW_SECONDS, self._show_detail)
+
+    def _show_detail(self) -> None:
+        row = self.row if self.is_open else None
+        if row is None:
+            self.show_detail("", ())
+            return
+        lines = upgrade_lines(row, self.selection, in_full=self.in_full, is_asking=self._signers.is_running)
+        self.show_detail(row.key, lines)
+        self.look_up_soon()
+
+    @on(UpgradeList.Opened)
+    def _open_detail(self) -> None:
+        self._show_detail()
+        self.focus_detail()
+
+    @on(UpgradeList.Turned)
+    def _turn(self, event: UpgradeList.Turned) -> None:
+        self._unfolded ^= {event.row.key}
+        self.refresh_list(cursor_key=event.row.key)
+
+    @on(UpgradeList.MarkToggled)
+    def _toggle(self, event: UpgradeList.MarkToggled) -> None:
+        self._select(event.row)
+
+    # Movement
+
+    def action_warned(self, by: int) -> None:
+        """Go to the next or previous row with a warning, cyclically."""
+        if not self.left.go_to_next(by, lambda row: row.is_warned):
+            self.say("no row is held back or has warnings")
+
+    def action_section(self, by: int) -> None:
+        """Go to the next or previous section."""
+        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
+
+    # Selection
+
+    def action_select(self) -> None:
+        """Select the providers of the highlighted row, or deselect them."""
+        if self.row is not None:
+            self._select(self.row)
+
+    def _select(self, row: UpgradeRow) -> None:
+        if not self._is_refused():
+            self._take(toggled(self.selection, row))
+            self.look_up_soon()
+
+    def _take(self, chosen: Chosen, *, cursor_key: str | None = None) -> None:
+        """Show another selection, and what is said of it; the cursor then stays on its row."""
+        self.left.place()
+        self.selection = chosen.selection
+        self.refresh_list(cursor_key=cursor_key)
+        if chosen.words:
+            self.say(chosen.words)
+
+    def action_select_eligible(self) -> None:
+        """Select all eligible upgrades, or clear the selection."""
+        if not self._is_refused():
+            self._take(toggled_eligible(self.selection))
+            self.look_up_soon()
+
+    def action_version(self, by: int) -> None:
+        """Step to a newer or older version of the highlighted provider."""
+        row = self.row
+        self._take(stepped(self.selection, row, by), cursor_key=row.key if row is not None else None)
+
+    def action_limit(self) -> None:
+        """Set the next upgrade limit."""
+        self._take(with_next_limit(self.selection))
+
+    def action_majors(self) -> None:
+        """Take major versions into the eligible upgrades, or leave them out."""
+        self._take(with_majors_toggled(self.selection))
+
+    def action_cooldown(self) -> None:
+        """Switch the cooldown on or off."""
+        self._take(with_cooldown_toggled(self.selection))
+
+    def action_upgrade(self) -> None:
+        """Open the Preview of the selected upgrades."""
+        picks = self.selection.picks
+        if self._is_refused():
+            return
+        if not picks or self.top is None:
+            self.say("nothing selected: space selects the row, a selects all eligible")
+            return
+        where = partial(self.source.where, self.top)
+        policy, has_unread = self.selection.terms.policy, self.selection.has_unread
+        self.preview(Upgrade.of_picks(picks, where, policy=policy, allows_missing=has_unread))
+
+    def _is_refused(self) -> bool:
+        """True if the new side cannot be written, which is shown."""
+        if not self.is_read_only:
+            return False
+        self.say(f"upgrade: {self._read_only_words}")
+        return True
+
+    @property
+    def _read_only_words(self) -> str:
+        """Why nothing can be upgraded; "" if it can."""
+        try:
+            writable(self.review, self.top)
+        except LockLensError as error:
+            return str(error) if self.is_read_only else ""
+        return ""
+
+    # Details
+
+    def action_group(self) -> None:
+        """Switch the grouping."""
+        self.by = By.ROOT if self.by is By.PROVIDER else By.PROVIDER
+        self.post_message(PreferenceChanged("upgrade.group", self.by.value))
+        self.refresh_list()
+        self.say(f"grouped by {self.by}")
+
+    def action_expand(self) -> None:
+        """List all versions, or those near the target."""
+        self.in_full = not self.in_full
+        self.left.tell_highlighted()
+        self.say("all versions" if self.in_full else "versions near the target")
+
+    @property
+    def inside(self) -> InspectionRequest | None:
+        """The locked version and the target version, or else the newest, of the highlighted provider."""
+        row, target = self.row, self.row_target.release
+        if row is None or target is None or not row.is_of_provider:
+            return None
+        offer = row.offers[0]
+        locked = None if offer.locked is None else str(offer.locked)
+        folder = self.top or self.source.folder
+        return inside_request(offer.address, locked, target[1], folder=folder, root=offer.root, tool=offer.tool)
+
+    def action_why(self) -> None:
+        """Show the requirements of the provider, and the holds on newer versions."""
+        row = self.row
+        if row is None or not row.is_of_provider:
+            self.say("why: no provider on this row")
+            return
+        first, *others = row.offers
+        self.show_why(first.root, first.address, others=[offer.root for offer in others])
+
+
+def _asked_words(waiting: int, number: int) -> str:
+    """How far the lookup has come, as the other screens say it."""
+    return f"checking registries: {number - waiting} of {counted(number, 'provider')} done"

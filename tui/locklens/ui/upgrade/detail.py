@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
 from locklens.lines import FilePlace, Line, Role, Span, labelled, line
-from locklens.operations.upgrades.candidates import edits_in_short
+from locklens.operations.upgrades import edits_in_short
 from locklens.operations.upgrades.report import (
     blocker_place,
     constraint_lines,
@@ -21,17 +21,12 @@ from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell.bars import joined_parts
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
-from locklens.ui.widgets.strips import BarLayout, Piece
+from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.operations.upgrades.candidates import (
-        CandidateVersion,
-        DownloadEstimate,
-        RefusedRoot,
-        UpgradeCandidates,
-    )
+    from locklens.operations.upgrades import CandidateVersion, DownloadEstimate, RefusedRoot, UpgradeCandidates
 
 
 def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:

@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.lines import Role, Span
-from locklens.operations.upgrades.candidates import CandidateVersion, RefusedRoot, UpgradeCandidates, edits_in_short
+from locklens.operations.upgrades import CandidateVersion, RefusedRoot, UpgradeCandidates, edits_in_short
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.report import signer_span
 from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, candidate_key
 from locklens.review.model import Bump
-from locklens.review.reports.words import SEVERITY_ROLES
+from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
 

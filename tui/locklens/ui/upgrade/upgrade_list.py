@@ -11,8 +11,8 @@ from textual.message import Message
 
 from locklens.lines import Role, Span
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
+from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_place
 from locklens.ui.widgets.row_list import RowList, fold_marker
-from locklens.ui.widgets.strips import StyledPiece, fitted, fitted_end, fitted_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from locklens.ui.widgets.strips import StyledPiece, strip_of, wrapped
+from locklens.ui.widgets import StyledPiece, strip_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

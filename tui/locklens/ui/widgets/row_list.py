@@ -17,7 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from locklens.ui.widgets.strips import StyledPiece, strip_of
+from locklens.ui.widgets import StyledPiece, strip_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
