@@ -13,8 +13,8 @@ import pytest
 from conformance.forking import shared
 from kit.repositories import copy_of
 
+from locklens.cli import LiveLine
 from locklens.cli.main import main
-from locklens.cli.output import LiveLine
 from locklens.errors import ConfigurationError
 from locklens.operations.reports import formats_of, render_failure
 from locklens.operations.review.request import is_told
@@ -131,7 +131,7 @@ class Terminal(io.StringIO):
 
 def test_downloads_of_a_provider_share_the_last_line_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", shown := Terminal())
-    monkeypatch.setattr("locklens.cli.output._REDRAW_SECONDS", 0)
+    monkeypatch.setattr("locklens.cli._REDRAW_SECONDS", 0)
     line = LiveLine()
     line.show_download("acme/demo 1.0.0 linux_amd64", 0, 4_000_000)
     line.show_download("acme/demo 1.0.0 darwin_arm64", 5, None)

@@ -97,10 +97,6 @@ def test_the_upgrade_limit(limit: BumpLimit, expected: str) -> None:
     )
 
 
-def test_the_upgrade_limit_cycles() -> None:
-    assert BumpLimit.ANYWHERE.following.following.following is BumpLimit.ANYWHERE
-
-
 def test_up_to_date() -> None:
     assert suggested(offer("0.9.0:99 1.0.0:90 1.1.0-beta1:80", "~> 1.0")) == "no newer version: "
 

@@ -11,6 +11,7 @@ import pytest
 from kit.judging import root_of, settled_alone
 from kit.pages import table
 from kit.real_material import real_cases, shared_data
+from locklens.review.rules.verdict import Verdict
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
@@ -36,7 +37,6 @@ from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import KnownVerdicts, judge, judge_change, judge_root, settle
-from locklens.review.rules.verdict import Verdict
 from locklens.versions import Constraints
 
 AWS = "registry.terraform.io/hashicorp/aws"

@@ -15,9 +15,9 @@ from locklens.review.reports.lock_lines import fingerprint_line, grouped, key_li
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.phrases import unverified_of
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
+from locklens.ui.shell import Throttle
 from locklens.ui.shell.bars import Reading, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter
-from locklens.ui.shell.jobs import Throttle
 from locklens.ui.shell.review_loader import renewed, with_roots
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from textual.app import App
 from textual.worker import WorkerCancelled
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.ui.shell.jobs import Job
+from locklens.ui.shell import Job
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from locklens.ui.shell.jobs import Run
+    from locklens.ui.shell import Run
 
 
 class Words(App[None]):

@@ -28,7 +28,7 @@ from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.review import ReviewScreen
-from locklens.ui.shell.jobs import Throttle
+from locklens.ui.shell import Throttle
 
 if TYPE_CHECKING:
     from pathlib import Path

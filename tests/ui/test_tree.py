@@ -14,6 +14,7 @@ from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_line
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, NodeKind, outline
 from locklens.ui.review.rows import ChangeList, Mark, RowMaker, Setting, is_reviewed, mark_of
 from locklens.ui.shell.filtering import parse_filter
+from locklens.ui.shell.keys import following
 
 if TYPE_CHECKING:
     from ui.conftest import Samples
@@ -78,7 +79,7 @@ def test_grouping_by_severity(samples: Samples) -> None:
 
 
 def test_groupings_go_round() -> None:
-    assert [one.following for one in Grouping] == [Grouping.PROVIDER, Grouping.SEVERITY, Grouping.ROOT]
+    assert [following(one) for one in Grouping] == [Grouping.PROVIDER, Grouping.SEVERITY, Grouping.ROOT]
 
 
 def test_no_change_is_lost_by_grouping_or_counted_twice(samples: Samples) -> None:

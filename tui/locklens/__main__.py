@@ -18,10 +18,10 @@ _LOADING, _SHOWING = 200_000, 50_000
 modules alone makes more than 50,000 objects, none of which are garbage; a screen should not halt for long."""
 
 _INTERRUPTED = 130
-"""The same as `cli.output.INTERRUPTED`, which may not be loaded yet."""
+"""The same as `cli.INTERRUPTED`, which may not be loaded yet."""
 
 _UNUSABLE = 2
-"""The same as `cli.output.UNUSABLE`, for an error that nothing foresaw."""
+"""The same as `cli.UNUSABLE`, for an error that nothing foresaw."""
 
 
 def run() -> NoReturn:

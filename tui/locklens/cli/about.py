@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from locklens.cli.output import put, tell
+from locklens.cli import put, tell
 from locklens.errors import ConfigurationError, UsageError
 from locklens.text import page, size_words
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.cli.output import DONE, FINDINGS, INTERRUPTED, LiveLine, bar, deliver, tell
+from locklens.cli import DONE, FINDINGS, INTERRUPTED, LiveLine, bar, deliver, tell
 from locklens.errors import UsageError
 from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted, size_words

@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from locklens.cli import put
 from locklens.cli.commands import COMMANDS, Subcommand
-from locklens.cli.output import put
 from locklens.text import script_text
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from locklens.cli import DONE, put
 from locklens.cli.commands import read_options
 from locklens.cli.options import Parser, network_of
-from locklens.cli.output import DONE, put
 from locklens.cli.review import add_reading_options, check_reading, format_of, request_of, show
 from locklens.errors import ConfigurationError, UsageError
 from locklens.operations.reports import formats_of

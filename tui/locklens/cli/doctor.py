@@ -10,8 +10,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from locklens.cli import DONE, FINDINGS, deliver, takes_colour, tell
 from locklens.cli.options import Parser, given_tool, network_of, platform_option
-from locklens.cli.output import DONE, FINDINGS, deliver, takes_colour, tell
 from locklens.errors import ConfigurationError, UsageError
 from locklens.operations.reports import formats_of, report_pages
 from locklens.text import reason_of

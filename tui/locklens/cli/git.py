@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli.output import DONE, FINDINGS, put, tell
+from locklens.cli import DONE, FINDINGS, put, tell
 from locklens.cli.write import run_write, scope_of
 from locklens.errors import UsageError
 from locklens.text import counted, listing, page, visible

@@ -8,8 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from locklens.cli import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.cli.options import Parser, given_tool, network_of, platform_option
-from locklens.cli.output import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.cli.review import ReviewProgress, add_reading_options, check_reading, request_of, require_signatures
 from locklens.errors import ConfigurationError, UsageError
 from locklens.machine import work_in

@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
 from locklens.cli.options import (
     cache_of,
     check_source_options,
@@ -20,7 +21,6 @@ from locklens.cli.options import (
     platforms_of,
     source_methods,
 )
-from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
 from locklens.errors import LockLensError, UsageError
 from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted, json_text, page, visible

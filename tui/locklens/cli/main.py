@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from locklens.cli import commands
-from locklens.cli.output import FINDINGS, INTERRUPTED, UNUSABLE, complain, forget_output, put, tell
+from locklens.cli import FINDINGS, INTERRUPTED, UNUSABLE, commands, complain, forget_output, put, tell
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError
 from locklens.machine import work_in
 from locklens.text import page

@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def _print_message(self, message: str, file: object = None) -> None:  # noqa: ARG002
-        from locklens.cli.output import put
+        from locklens.cli import put
         from locklens.text import page
 
         put(page(message.splitlines()))

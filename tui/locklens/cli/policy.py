@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from locklens.cli import put, tell
 from locklens.cli.options import Parser, network_of
-from locklens.cli.output import put, tell
 from locklens.cli.write import run_write
 from locklens.errors import ConfigurationError, NoRepositoryError, UsageError
 from locklens.text import json_text, page

@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
-from locklens.cli.output import LiveLine, put
+from locklens.cli import LiveLine, put
 from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,

@@ -10,18 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from locklens.cli import DONE, FINDINGS, LiveLine, deliver, has_terminal, is_watched, no_terminal, takes_colour, tell
 from locklens.cli.options import Parser, given_tool, network_of
-from locklens.cli.output import (
-    DONE,
-    FINDINGS,
-    LiveLine,
-    deliver,
-    has_terminal,
-    is_watched,
-    no_terminal,
-    takes_colour,
-    tell,
-)
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, UsageError
 from locklens.operations.reports import formats_of, render_failure, report_pages
 from locklens.text import counted, size_words

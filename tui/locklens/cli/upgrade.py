@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from locklens.cli import DONE, deliver, tell
 from locklens.cli.options import Parser, cache_of, check_source_options, given_tool, platforms_of
-from locklens.cli.output import DONE, deliver, tell
 from locklens.cli.write import apply_plan, plan_with, run_write, scope_of
 from locklens.errors import NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, report_pages

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
 from locklens.cli.options import Parser, cache_of, given_tool, source_methods
-from locklens.cli.output import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
 from locklens.text import json_text, page

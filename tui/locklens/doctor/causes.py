@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import (
-    lock_causes,
-    network_causes,
-    package_causes,
-    package_remedies,
-    release_causes,
-    remedies,
-    version_remedies,
-)
+from locklens.doctor import lock_causes, network_causes, package_causes, provider_remedies, release_causes, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
@@ -115,7 +107,7 @@ CAUSES = (
         "The locked version does not satisfy the constraints as they are now, or no version satisfies all of them.",
         "locklens why PROVIDER lists each constraint with its place, and those that exclude one another.",
         lock_causes.constraint_conflict,
-        version_remedies.fix_constraint,
+        provider_remedies.fix_constraint,
         rules=("LK005",),
         stops_init=True,
     ),
@@ -125,7 +117,7 @@ CAUSES = (
         "The source address names a provider that its registry does not have, or does not show without a token.",
         "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
         lock_causes.wrong_source,
-        version_remedies.fix_source,
+        provider_remedies.fix_source,
     ),
     KnownCause(
         CauseId.OTHER_TOOL,
@@ -153,7 +145,7 @@ CAUSES = (
         "The shared plugin cache holds another package, perhaps of another source or of a run that was cut.",
         "locklens verify compares it with the lock file.",
         package_causes.cache_differs,
-        package_remedies.fix_copy,
+        provider_remedies.fix_copy,
         rules=("LK027",),
         stops_init=True,
         is_of_hashes=True,
@@ -164,7 +156,7 @@ CAUSES = (
         "A file in .terraform/providers was changed, added or removed after it was installed.",
         "locklens verify names the files; init replaces the folder.",
         package_causes.plugin_corrupted,
-        package_remedies.fix_installed,
+        provider_remedies.fix_installed,
         rules=("LK027",),
         stops_init=True,
         is_of_hashes=True,
@@ -175,7 +167,7 @@ CAUSES = (
         "init did not run in this folder, or not since the lock file changed, or the folder was cleared or copied.",
         "Look into .terraform/providers for the version in the lock file.",
         package_causes.plugin_missing,
-        package_remedies.fix_installed,
+        provider_remedies.fix_installed,
         stops_init=True,
     ),
     KnownCause(
@@ -184,7 +176,7 @@ CAUSES = (
         "A mirror holds another package under the version's name: rebuilt, damaged or altered.",
         "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
         package_causes.mirror_differs,
-        package_remedies.fix_copy,
+        provider_remedies.fix_copy,
         rules=("LK020", "LK027"),
         is_of_hashes=True,
     ),
@@ -194,7 +186,7 @@ CAUSES = (
         "The places that provider_installation allows do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
         package_causes.mirror_lacks,
-        package_remedies.fix_mirror,
+        provider_remedies.fix_mirror,
     ),
     KnownCause(
         CauseId.PLATFORM_MISSING,
@@ -491,7 +483,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             causes = [each for each in causes if each.verdict is CauseVerdict.YES]
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
-            offered = [*package_remedies.copies(one), *offered]
+            offered = [*provider_remedies.copies(one), *offered]
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
             found.setdefault(frozenset((remedy.command or remedy.title).split()), []).append((remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.version_remedies import listed_versions, upgrade
+from locklens.doctor.provider_remedies import listed_versions, upgrade
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.merge import MergeSide, merge, share_packages

@@ -1,15 +1,17 @@
 """Reads an executable in one pass over its bytes, within bounds on all that it keeps.
 
 The build information and the function table are sought where `debug/buildinfo` and the runtime have them, by their
-first bytes: the names of sections are lost in stripped files, and symbols are not needed.
+first bytes: the names of sections are lost in stripped files, and symbols are not needed. The build information is a
+blob that Go's linker writes: that of `debug/buildinfo` of Go 1.18 and later, with the text of
+`runtime/debug.ParseBuildInfo`.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
-from locklens.executables import BuildInfo, Executable
-from locklens.executables import build_info as blob
+from locklens.executables import BuildInfo, Executable, GoModule
 from locklens.executables.functions import (
     BEGINNING,
     LONGEST_HEADER,
@@ -25,7 +27,7 @@ from locklens.executables.headers import MOST_HEADERS, Headers, Range, read_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator
+    from collections.abc import Callable, Collection, Generator, Iterator
 
     from locklens.executables.functions import Search
 
@@ -34,6 +36,29 @@ _MOST_CANDIDATES = 1000
 
 _BOUNDARY = 16
 _MOST_VARINT = 5
+
+_MAGIC = b"\xff Go buildinf:"
+"""It stands on a boundary of 16 bytes."""
+
+_HEADER = 32
+"""Bytes of the blob before its strings."""
+
+_IS_INLINE = 2
+"""The flag, at byte 15, of a blob that its strings follow. Before Go 1.18 it held pointers to them."""
+
+_MOST_VERSION = 1024
+_MOST_TEXT = 1 << 20
+"""Bytes of the longest list of modules: that of 200 modules has some 20,000."""
+
+_MOST_ROWS = 20_000
+_MOST_LINE = 64 * 1024
+"""Characters of a line; the longest have the flags of the linker."""
+
+_SENTINEL = 16
+"""Bytes before the list of modules and behind it, by which older Go versions find it."""
+
+_ESCAPE = re.compile(r'\\(?:([abfnrtv\\"\'])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))')
+_CONTROLS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
 
 
 class ExecutableReader:
@@ -168,25 +193,25 @@ class _Search:
 def _seek_build_info(search: _Search, one: Range, passing: Passing) -> Search:
     """Seek the build information; ValueError where it is damaged."""
     while True:
-        yield from passing.find(lambda held, start: held.find(blob.MAGIC, start), len(blob.MAGIC))
+        yield from passing.find(lambda held, start: held.find(_MAGIC, start), len(_MAGIC))
         if (one.address + passing.at) % _BOUNDARY == 0:
-            header = yield from passing.peek(blob.HEADER)
-            if header[15] & blob.IS_INLINE:
+            header = yield from passing.peek(_HEADER)
+            if header[15] & _IS_INLINE:
                 break
             search.problem = "its build information is in the form of a Go before 1.18"
         if not search.passes_over():
             return
         passing.skip(1)
     search.problem = "its build information breaks off"
-    passing.skip(blob.HEADER)
+    passing.skip(_HEADER)
     strings = []
-    for most in (blob.MOST_VERSION, blob.MOST_TEXT):
+    for most in (_MOST_VERSION, _MOST_TEXT):
         length = yield from _varint(passing)
         if length > most:
             raise ValueError(f"its build information has a text of {length} bytes; at most {most} are read")
         strings.append((yield from passing.take(length)))
     try:
-        search.found = blob.build_info_of(*strings)
+        search.found = _build_info_of(*strings)
     except ValueError as error:
         raise ValueError(f"its build information is damaged: {error}") from error
 
@@ -200,6 +225,81 @@ def _varint(passing: Passing) -> Generator[None, None, int]:
         if byte < 0x80:
             return value
     raise ValueError("its build information is damaged: a length has too many digits")
+
+
+def _build_info_of(version: bytes, text: bytes) -> BuildInfo:
+    """Read both strings of a blob.
+
+    Args:
+        version: The toolchain's.
+        text: The list of modules between its sentinels; without them there is no list.
+
+    Raises:
+        ValueError: The list is not in the form that Go gives it.
+    """
+    go = version.decode("utf-8", "backslashreplace")
+    if len(text) < 2 * _SENTINEL + 1 or text[-_SENTINEL - 1 : -_SENTINEL] != b"\n":
+        return BuildInfo(go)
+    lines = text[_SENTINEL:-_SENTINEL].decode("utf-8", "backslashreplace").split("\n")
+    if len(lines) > _MOST_ROWS:
+        raise ValueError(f"it has more than {_MOST_ROWS} lines")
+    return _parsed(go, iter(lines))
+
+
+def _parsed(go: str, lines: Iterator[str]) -> BuildInfo:
+    path, main = "", None
+    modules: list[GoModule] = []
+    settings: list[tuple[str, str]] = []
+    for line in lines:
+        if len(line) > _MOST_LINE:
+            raise ValueError(f"a line has {len(line)} characters; at most {_MOST_LINE} are read")
+        word, *fields = line.split("\t")
+        if word == "path" and fields:
+            path = fields[0]
+        elif word == "mod":
+            main = _module(fields)
+        elif word == "dep":
+            modules.append(_module(fields))
+        elif word == "=>":
+            # The replacement of the module in the line before.
+            if modules:
+                modules[-1] = _replaced(modules[-1], _module(fields))
+            elif main is not None:
+                main = _replaced(main, _module(fields))
+            else:
+                raise ValueError("it has a replacement of no module")
+        elif word == "build" and fields:
+            key, rest = _unquoted("\t".join(fields), "=")
+            settings.append((key, _unquoted(rest.removeprefix("="), "")[0]))
+    return BuildInfo(go, path, main, tuple(modules), tuple(settings))
+
+
+def _module(fields: list[str]) -> GoModule:
+    if not 2 <= len(fields) <= 3:
+        raise ValueError("a line of a module has not two or three fields")
+    return GoModule(fields[0], fields[1], "".join(fields[2:]))
+
+
+def _replaced(module: GoModule, by: GoModule) -> GoModule:
+    return GoModule(module.path, module.version, module.checksum, by)
+
+
+def _unquoted(text: str, stop: str) -> tuple[str, str]:
+    """Return a word and what follows it; a word in quotes is written as Go writes a string."""
+    if text.startswith("`") and (end := text.find("`", 1)) > 0:
+        return text[1:end], text[end + 1 :]
+    if text.startswith('"') and (quoted := re.match(r'"((?:[^"\\]|\\.)*)"', text)):
+        return _ESCAPE.sub(_character, quoted[1]), text[quoted.end() :]
+    word, separator, rest = text.partition(stop) if stop else (text, "", "")
+    return word, separator + rest
+
+
+def _character(escape: re.Match[str]) -> str:
+    letter, *digits, octal = escape.groups()
+    if letter:
+        return _CONTROLS.get(letter, letter)
+    number = int(octal, 8) if octal else int(next(filter(None, digits)), 16)
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
 
 
 def _seek_functions(

@@ -25,7 +25,7 @@ from locklens.review.model import Change, HashFact, LookupAnswer, Review, RootRe
 from locklens.text import counted, size_words
 from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.phrases import Downloads, download_lines
-from locklens.ui.shell.jobs import Job, Run
+from locklens.ui.shell import Job, Run
 
 if TYPE_CHECKING:
     import threading

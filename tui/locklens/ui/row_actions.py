@@ -16,7 +16,7 @@ from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read_platforms
 from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
-from locklens.ui.shell.jobs import Job, Run
+from locklens.ui.shell import Job, Run
 from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.views import ExaminedProvider, ViewWanted

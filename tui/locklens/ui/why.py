@@ -21,7 +21,7 @@ from locklens.text import counted, size_words
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs import FRAME_WIDTH, MOST_WIDTH, READING_KEYS, DialogKey, ReadingDialog, TextDialog
 from locklens.ui.phrases import Downloads, download_lines, take_event
-from locklens.ui.shell.jobs import Job, Run
+from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
 from locklens.ui.views import PackagesInspected
 from locklens.ui.widgets import Piece

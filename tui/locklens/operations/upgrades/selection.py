@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.cycling import CyclicChoice
 from locklens.operations.upgrades import CandidateTable, UpgradeCandidates, is_refused, release_id
 from locklens.operations.write.upgrade import SelectedVersion
 from locklens.policy import Policy
@@ -36,7 +35,7 @@ USUAL_COOLDOWN = 7
 NOT_ALLOWED = "not on the allow list"
 
 
-class BumpLimit(CyclicChoice):
+class BumpLimit(StrEnum):
     """The upgrade limit: the largest step from the locked version to a recommended one."""
 
     ANYWHERE = "any version"

@@ -40,8 +40,7 @@ from locklens.ui.doctor.detail import (
     row_detail,
 )
 from locklens.ui.prove import DownloadDialog, Proved
-from locklens.ui.shell import keys
-from locklens.ui.shell.jobs import Job, Run
+from locklens.ui.shell import Job, Run, keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.two_panes import TwoPaneScreen
 

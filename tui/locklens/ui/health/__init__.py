@@ -30,10 +30,9 @@ from locklens.ui.health.rows import (
     health_status,
 )
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
-from locklens.ui.shell import bars, keys
+from locklens.ui.shell import Run, Throttle, bars, keys
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.jobs import Run, Throttle
-from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.views import ExaminedProvider, examined_row
 
@@ -248,13 +247,13 @@ class HealthScreen(RowActionsScreen):
 
     def action_sort(self) -> None:
         """Sort by the next order."""
-        self._sort = self._sort.following
+        self._sort = following(self._sort)
         self.refresh_list()
         self.say(f"sorted by {self._sort}")
 
     def action_group(self) -> None:
         """Group by the next kind."""
-        self._grouping = self._grouping.following
+        self._grouping = following(self._grouping)
         self.refresh_list()
         self.say(f"grouped by {self._grouping}")
 

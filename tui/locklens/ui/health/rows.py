@@ -5,12 +5,12 @@ Rows are checks, roots, providers or signers with what is found in them, then th
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.cycling import CyclicChoice
 from locklens.dialect import TERRAFORM
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy
@@ -39,7 +39,7 @@ HEALTH_GRAMMAR = Grammar("check, root, provider, rule, severity, finding or vers
 _ALL = Filter()
 
 
-class HealthGrouping(CyclicChoice):
+class HealthGrouping(StrEnum):
     """The kind of the sections."""
 
     CHECK = "check"
@@ -48,7 +48,7 @@ class HealthGrouping(CyclicChoice):
     SIGNER = "signer"
 
 
-class HealthSort(CyclicChoice):
+class HealthSort(StrEnum):
     """The order of the sections."""
 
     SEVERITY = "severity"

@@ -20,9 +20,8 @@ from locklens.ui.dialogs import TextDialog
 from locklens.ui.phrases import Downloads, take_event
 from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, raw_diff
-from locklens.ui.shell import bars, keys
+from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.jobs import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.screen import LockLensScreen, file_below
 from locklens.ui.views import DOCTOR, ExaminedProvider, ViewWanted, examined_failure

@@ -42,7 +42,7 @@ from locklens.ui.review.outline import (
 )
 from locklens.ui.review.rows import ChangeList, Row, RowMaker, Setting, Standing, is_folded, is_reviewed, marked_words
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
-from locklens.ui.shell.keys import view_bindings
+from locklens.ui.shell.keys import following, view_bindings
 from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
 
@@ -423,7 +423,7 @@ class ReviewScreen(RowActionsScreen):
 
     def action_group(self) -> None:
         """Switch to the next grouping."""
-        self.grouping = self.grouping.following
+        self.grouping = following(self.grouping)
         self.post_message(PreferenceChanged("review.group", self.grouping.value))
         self.refresh_list(is_ordered=True)
         self.say(f"grouped by {self.grouping}")
@@ -431,7 +431,7 @@ class ReviewScreen(RowActionsScreen):
     def action_sort(self) -> None:
         """Sort the rows anew if they kept their places, else switch to their next order."""
         if self._is_ordered:
-            self.sort = self.sort.following
+            self.sort = following(self.sort)
             self.post_message(PreferenceChanged("review.sort", self.sort.value))
         self.refresh_list(is_ordered=True)
         is_dated = any(age(section) != float("inf") for section in self._outline)

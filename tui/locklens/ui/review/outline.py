@@ -10,7 +10,6 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
-from locklens.cycling import CyclicChoice
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
 from locklens.review.model import Change, Finding, Proof, Review, RootReview, Severity, worst
@@ -30,7 +29,7 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-class Grouping(CyclicChoice):
+class Grouping(StrEnum):
     """The kind of the list's sections."""
 
     ROOT = "root"
@@ -428,7 +427,7 @@ def _proofs(change: Change) -> Iterator[str]:
 _LAST = float("inf")
 
 
-class Sort(CyclicChoice):
+class Sort(StrEnum):
     """The order of the rows."""
 
     SEVERITY = "severity"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from textual.binding import Binding
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -18,6 +19,8 @@ from locklens.ui.views import VIEWS, View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+
+ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 _TEXTUAL_NAMES = {
     "esc": "escape",
@@ -203,6 +206,12 @@ def help_section(title: str, meanings: Mapping[str, str]) -> Iterator[Line]:
 def help_entry(term: str, meaning: str) -> Line:
     """Return a term in its column, and its meaning."""
     return line("  ", Span(term.ljust(_WIDTH), Role.STRONG), meaning, hanging=_WIDTH + 2)
+
+
+def following(choice: ChoiceT) -> ChoiceT:
+    """Return the choice to which a key steps; the first follows the last."""
+    order = list(type(choice))
+    return order[(order.index(choice) + 1) % len(order)]
 
 
 class Command(NamedTuple):

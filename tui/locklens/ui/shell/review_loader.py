@@ -26,8 +26,8 @@ from locklens.operations.review.request import (
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.storage.preferences import MarkStore
 from locklens.ui.phrases import PARTIALLY_WATCHED
+from locklens.ui.shell import Job, Run, Throttle, after
 from locklens.ui.shell.bars import Reading
-from locklens.ui.shell.jobs import Job, Run, Throttle, after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

@@ -20,7 +20,7 @@ from locklens.machine import find_program, safe_environment
 from locklens.review.reports.evidence_lines import page_of_release
 from locklens.text import visible
 from locklens.ui.dialogs import ClosedOnce, TextDialog
-from locklens.ui.shell.jobs import after
+from locklens.ui.shell import after
 from locklens.ui.views import PreferenceChanged
 from locklens.ui.widgets import Bar
 

@@ -17,10 +17,9 @@ from locklens.operations.write.undo import AppliedWrite, Undo, applied_writes, d
 from locklens.review.reports import side_words
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
-from locklens.ui.shell import bars
+from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
-from locklens.ui.shell.jobs import Job
 from locklens.ui.shell.keys import Command, help_section, key_help, write_keys
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen

@@ -19,10 +19,9 @@ from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget, writable
-from locklens.ui.shell import keys
+from locklens.ui.shell import Job, Run, after, keys
 from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
-from locklens.ui.shell.jobs import Job, Run, after
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
 from locklens.ui.upgrade.rows import (

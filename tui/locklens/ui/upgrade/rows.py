@@ -17,6 +17,7 @@ from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
+from locklens.ui.shell.keys import following
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -436,7 +437,7 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
 
 def with_next_limit(selection: UpgradeSelection) -> Chosen:
     """Set the next upgrade limit."""
-    limit = selection.terms.limit.following
+    limit = following(selection.terms.limit)
     return Chosen(selection.with_terms(replace(selection.terms, limit=limit)), f"upgrade limit: {limit}")
 
 
