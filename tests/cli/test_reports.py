@@ -154,7 +154,7 @@ def test_a_review_shows_how_many_files_it_has_read_and_removes_that_line(
     for words in (["review"], ["health"]):
         with monkeypatch.context() as patched:
             patched.setattr("sys.stderr", shown := Terminal())
-            patched.setattr("locklens.cli.output._REDRAW_SECONDS", 0)
+            patched.setattr("locklens.cli._REDRAW_SECONDS", 0)
             main([*words, "--offline", "--no-cache", "--format", "text"], open_ui=lambda *_: 0)
         drawn = [line.strip() for line in shown.getvalue().split("\r")]
         count = 3 if words == ["review"] else 4

@@ -11,7 +11,6 @@ import pytest
 from kit.judging import root_of, settled_alone
 from kit.pages import table
 from kit.real_material import real_cases, shared_data
-from locklens.review.rules.verdict import Verdict
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
@@ -32,7 +31,7 @@ from locklens.review.changes import compare
 from locklens.review.context import LockedPlace, RootContext
 from locklens.review.evidence import trace, unasked_case
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
-from locklens.review.rules import agreement, release
+from locklens.review.rules import Verdict, agreement, release
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
 from locklens.review.rules.configuration import askers
