@@ -53,7 +53,7 @@ _lock = threading.Lock()
 _PLAIN_STRING = re.compile(r'"[^"\\$%]*+"')
 _MASKED = re.compile(r"[$%]|\A<")
 _COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?s:.*?)\*/")
-_BETWEEN = re.compile(r'(?:[^"#/<]|/(?![/*])|<(?!<))++')
+_BETWEEN = re.compile(r'(?:[^"#/<]|/(?![/*])|<(?!<))(?:[^"#/<]|/(?![/*])|<(?!<)|)*+')
 
 
 class Expressions:

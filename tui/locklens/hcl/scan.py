@@ -28,14 +28,17 @@ _LINE = re.compile(
     re.VERBOSE,
 )
 _LABEL = re.compile(r'"[^"]*+"')
+# Loops of groups that never give back end with an alternative that matches nothing: Python before 3.11.5 would keep
+# what the last turn took before it failed (https://github.com/python/cpython/issues/106052).
 _BLANK = r"[ \t]|/\*(?s:.*?)\*/"
-_SPACE = re.compile(rf"(?:{_BLANK})*+")
-_LINES = re.compile(rf"(?:{_BLANK}|(?:\#|//)[^\n]*+|\r?\n)*+")
-_LINE_END = re.compile(rf"(?:{_BLANK})*+{_COMMENT}(?:\r?\n|\Z)")
+_SPACE = re.compile(rf"(?:{_BLANK}|)*+")
+_LINES = re.compile(rf"(?:{_BLANK}|(?:\#|//)[^\n]*+|\r?\n|)*+")
+_LINE_END = re.compile(rf"(?:{_BLANK}|)*+{_COMMENT}(?:\r?\n|\Z)")
 _IDENTIFIER = re.compile(rf"(?=[A-Za-z_]|[^\x00-\x7f{STRAY}])(?:{_WORD})++")
+_PLAIN = rf'[^"\r\n\#/<{{}}()\[\]{STRAY}]|/(?![/*])|<(?!<-?(?:{_WORD})++\r?\n)'
 _EXPRESSION = re.compile(
     rf"""
-    (?P<plain>(?:[^"\r\n\#/<{{}}()\[\]{STRAY}]|/(?![/*])|<(?!<-?(?:{_WORD})++\r?\n))++)
+    (?P<plain>(?:{_PLAIN})(?:{_PLAIN}|)*+)
   | (?P<comment>(?:\#|//)[^\n]*+|/\*(?s:.*?)\*/)
   | (?P<heredoc><<-?(?:{_WORD})++\r?\n)
   | (?P<quote>")
