@@ -69,8 +69,8 @@ def test_check_says_what_it_did_not_check(place: Place, run: Run) -> None:
     status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
     words = "the hashes of acme/demo are complete; not checked: acme/orphan"
     assert (status, out) == (0, f".terraform.lock.hcl: {words}\n")
-    for file in place.lock_file.parent.glob("*.tf"):
-        file.unlink()
+    for found in place.lock_file.parent.glob("*.tf"):
+        found.unlink()
     before = place.lock_file.read_bytes()
     status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
     words = "nothing was checked: there is no configuration here"

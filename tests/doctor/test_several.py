@@ -10,10 +10,9 @@ import pytest
 from kit.git import git
 from msgspec.structs import replace
 
-from locklens.demo import lock_file
+from locklens.demo import lock_file, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.incidents import SampleIncident, boxed_log
-from locklens.demo.packages import lock_file, write_unpacked
 from locklens.doctor.model import CauseVerdict
 from locklens.project.clifiles import this_platform
 

@@ -12,7 +12,7 @@ import pytest
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import conflict_sides, parse
 from locklens.operations.compare import open_git
-from locklens.operations.health.scan import HealthRequest, scan_health
+from locklens.operations.health import HealthRequest, scan_health
 from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan import Plan, Scope
 from locklens.operations.plan.review import known_findings, review_plan

@@ -364,7 +364,9 @@ def test_nothing_is_connected_to_ahead_behind_a_proxy(server: Http2Server, autho
     environ = {"SSL_CERT_FILE": str(authority_file), "HTTPS_PROXY": "http://127.0.0.1:9"}
     connect_ahead(["https://registry.acme.test/"], environ)
     with closing(Client(environ)) as client:
-        assert "the proxy for requests to registry.acme.test cannot be reached" in refusal(client, "https://registry.acme.test/a")
+        assert "the proxy for requests to registry.acme.test cannot be reached" in refusal(
+            client, "https://registry.acme.test/a"
+        )
 
 
 def test_a_connection_ahead_is_not_taken_where_only_public_addresses_are_asked(
