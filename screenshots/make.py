@@ -74,7 +74,7 @@ SCENES = (
     Scene("health", (120, 32), ("5", "j", "j")),
     Scene("doctor", (120, 32), ("6",), pasted=LOG, folder="infra/prod/dns"),
     Scene("upgrade", (120, 36), ("2", "j", "space", "j")),
-    Scene("inside", (120, 36), ("2", *("j",) * 7, "z", "enter")),
+    Scene("inside", (120, 36), ("2", *("j",) * 4, "z", "enter")),
     Scene("preview", (120, 36), ("2", "a", "U")),
     Scene("keys", (110, 40), ("question_mark",)),
 )
