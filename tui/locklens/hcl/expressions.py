@@ -53,7 +53,8 @@ _lock = threading.Lock()
 _PLAIN_STRING = re.compile(r'"[^"\\$%]*+"')
 _MASKED = re.compile(r"[$%]|\A<")
 _COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?s:.*?)\*/")
-_BETWEEN = re.compile(r'(?:[^"#/<]|/(?![/*])|<(?!<))(?:[^"#/<]|/(?![/*])|<(?!<)|)*+')
+_PLAIN = r'[^"#/<]|/(?![/*])|<(?!<)'
+_BETWEEN = re.compile(rf"(?:{_PLAIN})(?:{_PLAIN}|)*+")  # The empty alternative: as in `scan.py`.
 
 
 class Expressions:

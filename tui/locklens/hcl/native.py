@@ -148,6 +148,7 @@ class _Reading:
         )
 
 
+# The empty alternative: as in `scan.py`.
 _BETWEEN_VALUES = re.compile(r"(?:[ \t]|\r?\n|(?:\#|//)[^\n]*+|/\*(?s:.*?)\*/|)*+")
 _TOKEN = re.compile(r'"|<<|\[|-?[0-9][0-9.eE+-]*+|[a-z]++')
 _NUMBER = re.compile(r"-?[0-9]++(?:\.[0-9]++)?(?:[eE]([+-]?[0-9]++))?\Z")

@@ -29,6 +29,8 @@ _STEP = re.compile(r"\.(?P<name>\w+)|\[(?P<index>[0-9]+)\]")
 KeyPath = tuple[str | int, ...]
 """Names from the top of a document; a number is the index of an array element."""
 
+# Repetitions that never give back end with an empty alternative: Python before 3.11.5 would keep what the last turn
+# took before it failed (https://github.com/python/cpython/issues/106052).
 _TOKEN = re.compile(
     r'''
     (?P<blank>[ \t\r]++|\#[^\n]*+)
