@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.command_line import no_screen
 from kit.git import git
 from msgspec.structs import replace
 
+from locklens.cli.main import main
 from locklens.demo import lock_file, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.incidents import SampleIncident, boxed_log
@@ -139,6 +143,27 @@ def equal(made: Any) -> Path:
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "roots with equal entries")
     return folder
+
+
+def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor: Any) -> None:
+    log = boxed_log(MISMATCH).replace("on linux_amd64\n", f"on {this_platform()}\n")
+    (equal / "ci.log").write_text(log, "utf-8")
+    lock = equal / "live/qa/.terraform.lock.hcl"
+    before = lock.read_text("utf-8")
+    numbers = iter(range(99))
+    edited = re.sub(r'"(zh:|h1:)[^"]{8}', lambda found: f'"{found[1]}{next(numbers):08}', before)
+    lock.write_text(edited, "utf-8")
+    git(equal, "commit", "-qam", "tidy")
+    document = doctor(equal, "--offline", "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"], first["roots"]) == ("hand-edit", "likely", ["live/qa"])
+    assert "were exchanged since commit" in first["evidence"]
+    assert "2 other lock files still have those of that commit" in first["evidence"]
+    (restore,) = (one for one in document["remedies"] if one["id"] == "restore-entry")
+    assert restore["roots"] == 1
+    assert not any(one["id"] == "upgrade" for one in document["remedies"])
+    assert main(shlex.split(restore["command"])[1:], no_screen) == 0
+    assert lock.read_text("utf-8") == before
 
 
 DUPLICATE = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from locklens.doctor.affected import Affected
-    from locklens.doctor.model import Judgement, Remedy
+    from locklens.doctor.model import Judgement, RecognisedError, Remedy
 
 
 class KnownCause(Struct, frozen=True):
@@ -471,16 +471,22 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     )
 
 
+def _strength(cause: Cause) -> int:
+    """Return 2 for a certain cause, 1 for a likely one with evidence, 0 for a likely one by the kind of the error."""
+    return 2 if cause.verdict is CauseVerdict.YES else int(cause.basis is not Basis.GUESS)
+
+
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first."""
     found: dict[object, list[tuple[Remedy, Affected]]] = {}
-    explained = {
-        one.examined.error for one in affected if any(each.verdict is CauseVerdict.YES for each in one.causes)
-    } - {None}
+    best: dict[RecognisedError | None, int] = {}
+    for one in affected:
+        strengths = (_strength(each) for each in one.causes if each.is_probable)
+        best[one.examined.error] = max(best.get(one.examined.error, 0), *strengths, 0)
     for one in affected:
         causes = [each for each in one.causes if each.is_probable]
-        if one.examined.error in explained:  # next to a certain cause, a guess is of no use
-            causes = [each for each in causes if each.verdict is CauseVerdict.YES]
+        if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
+            causes = [each for each in causes if _strength(each) == best[one.examined.error]]
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
             offered = [*provider_remedies.copies(one), *offered]

@@ -482,6 +482,24 @@ class Examined(Struct, frozen=True, dict=True):
                     return past
         return None
 
+    @cached_property
+    def exchanged_since(self) -> PastEntry | None:
+        """The committed state before all `zh` were exchanged without a new version, as other lock files still have it.
+
+        None where that did not happen, or where the release of today is known: that tells more.
+        """
+        if self.entry is None or self.is_known or not self.packed:
+            return None
+        version = self.entry.version
+        elsewhere = [packages_of(one.entry.hashes) for one in self.others if one.entry.version == version]
+        for past in self.past:
+            if past.entry is None or past.entry.version != version:
+                return None
+            packed = packages_of(past.entry.hashes)
+            if packed and not packed & self.packed:
+                return past if packed in elsewhere and self.packed not in elsewhere else None
+        return None
+
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry."""
         if self.entry is None:

@@ -128,8 +128,8 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.entry is None:
         return
-    if x.signed_before is not None:
-        yield _restored(one, x.signed_before)
+    if (before := x.signed_before or x.exchanged_since) is not None:
+        yield _restored(one, before)
         return
     says = (x.entry.version, frozenset(x.entry.hashes))
     past = next(
