@@ -120,6 +120,27 @@ def test_a_folder_of_the_log_that_is_here_tells_the_platform(made: Any, doctor: 
     assert doctor(folder, "ci.log")["facts"]["platform"] is None
 
 
+@pytest.mark.parametrize("is_set", [True, False])
+def test_packages_in_another_data_folder(
+    is_set: bool, made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    data = tmp_path / "data"
+    (folder / "live/prod/.terraform").rename(data)
+    log = (folder / "ci.log").read_text("utf-8").replace("(in .terraform/providers)", f"(in {data}/providers)")
+    (folder / "ci.log").write_text(log, "utf-8")
+    if is_set:
+        monkeypatch.setenv("TF_DATA_DIR", str(data))
+    document = doctor(folder, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("plugin-corrupted", "likely")
+    assert f"{data}/providers/registry.terraform.io/" in first["evidence"]
+    (command,) = (one["command"] for one in document["remedies"] if one["id"] == "reinstall")
+    place, rest = command.removeprefix("mv -- ").split(" ", 1)
+    assert Path(place).is_dir()
+    assert (f"TF_DATA_DIR={data} terraform" in rest) is not is_set
+
+
 def test_an_assumed_platform_confirms_nothing(made: Any, doctor: Any) -> None:
     words = "the cached package for registry.terraform.io/acme/demo 1.4.2 (in {}) does not match any of the checksums recorded"
     incident = replace(

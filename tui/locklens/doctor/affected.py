@@ -34,7 +34,8 @@ class Affected(Struct, frozen=True):
     def next_step(self) -> str:
         """The command line that runs init in the root; ROOT stands for one that the log does not tell."""
         root = "ROOT" if self.examined.fitting else self.path(self.roots[0] if self.roots else ".")
-        return shell_words([self.command_name, *([] if root == "." else [f"-chdir={root}"]), "init"])
+        chdir = () if root == "." else (f"-chdir={root}",)
+        return self.examined.with_settings(shell_words([self.command_name, *chdir, "init"]))
 
     @property
     def alone(self) -> Affected:

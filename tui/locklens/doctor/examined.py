@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from locklens.doctor.model import PackagePath
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
-from locklens.text import shell_words
+from locklens.text import shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +99,24 @@ def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPac
     return tuple(one for one in found if one.hashes & locked and one.origin.kind != "given")
 
 
+class InstalledPlace(Struct, frozen=True):
+    """The folder of a root's installed packages.
+
+    Attributes:
+        place: It on disk, absolute.
+        shown: It as reports show it.
+        base: The folder that it must not lead out of.
+        is_there: True if the root has been initialised here.
+        setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
+    """
+
+    place: str
+    shown: str
+    base: str
+    is_there: bool
+    setting: str = ""
+
+
 class PastEntry(Struct, frozen=True):
     """A state of the entry in git's history, from one commit to the next; `entry` is None where it was not locked."""
 
@@ -155,9 +173,7 @@ class Examined(Struct, frozen=True, dict=True):
         neighbour: The signer of the next version before; None if unknown.
         is_canonical: True if the file is written as its tool writes it.
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
-        has_data: True if the root has been initialised here.
-        data: The root's folder of installed packages, absolute.
-        data_base: The folder that it must not lead out of.
+        installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
         replaced: A folder of the package that was moved aside here, as reports show it; "" if there is none.
         is_offline: True if no registry is asked in this run.
@@ -188,10 +204,8 @@ class Examined(Struct, frozen=True, dict=True):
     neighbour: Signer | None = None
     is_canonical: bool = True
     readable_commit: str = ""
-    has_data: bool = False
+    installed: InstalledPlace | None = None
     downloads: tuple[str, ...] = ()
-    data: str = ""
-    data_base: str = ""
     twins: tuple[ElsewhereEntry, ...] = ()
     hashes_of: str = ""
     is_offline: bool = False
@@ -206,6 +220,11 @@ class Examined(Struct, frozen=True, dict=True):
     start: str = "."
     top: str = "."
     locking: tuple[str, ...] = ()
+
+    def with_settings(self, line: str) -> str:
+        """Return a command line that runs init with the data folder of the failing run."""
+        setting = self.installed.setting if self.installed is not None else ""
+        return f"TF_DATA_DIR={shell_word(setting)} {line}" if setting else line
 
     def command_line(self, *words: str) -> str:
         """Return a command line of locklens that works in the folder that the user's shell is in."""

@@ -247,11 +247,11 @@ def hand_edit(x: Examined) -> Judgement | None:
         missing = "" if x.is_edit_of_commit else "the author of the edit, or the release of that time"
         return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES)
     if (before := x.exchanged_since) is not None and before.entry is not None:
-        locking = sum(packages_of(one.entry.hashes) == packages_of(before.entry.hashes) for one in x.others)
+        number = sum(packages_of(one.entry.hashes) == packages_of(before.entry.hashes) for one in x.others)
+        still = "1 other lock file still has" if number == 1 else f"{number} other lock files still have"
         words = (
-            f"{x.lock.path}:{x.entry.line}: all {counted(len(x.packed), 'zh', 'zh')} of {x.release} were exchanged since "
-            f"commit {before.commit[:12]} without another version, and {counted(locking, 'other lock file')} still "
-            f"{'has' if locking == 1 else 'have'} those of that commit"
+            f"{x.lock.path}:{x.entry.line}: all {counted(len(x.packed), 'zh', 'zh')} of {x.release} were exchanged "
+            f"since commit {before.commit[:12]} without another version, and {still} those of that commit"
         )
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
     layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"

@@ -463,6 +463,6 @@ def plugin_missing(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, basis=Basis.RUN)
     if found:
         return Judgement(_NO, f"installed in {found[0].origin.path}")
-    if x.has_data and x.error is None:
-        return Judgement(_YES, f"{x.release} is locked, and not installed in .terraform/providers")
+    if x.installed is not None and x.installed.is_there and x.error is None:
+        return Judgement(_YES, f"{x.release} is locked, and not installed in {x.installed.shown}")
     return None

@@ -280,17 +280,27 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         title = f"Move the {'plugin cache' if target.cached else 'installed'} folder aside"
         yield _moved_aside(one, target, "reinstall", title)
     own = next((copy for copy in x.packages if copy.is_of_root), None)
-    if own is None and x.entry is not None and x.has_data:
+    installed = x.installed
+    if own is None and x.entry is not None and installed is not None and installed.is_there:
         place = f"{x.address}/{x.entry.version}/{x.platform}"
         donors = (each for each in holding(x.packages, x.entry) if each.place and each.platform == x.platform)
         if x.platform and (donor := next(donors, None)) is not None:
-            shown = f"{x.root or '.'}/.terraform/providers/{place}".removeprefix("./")
-            yield _replacement(one, f"{x.data}/{place}", x.data_base, shown, donor, is_there=False)
+            yield _replacement(
+                one, f"{installed.place}/{place}", installed.base, f"{installed.shown}/{place}", donor, is_there=False
+            )
     if not targets:
         there = own.shown_hash if own is not None else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
         where, title = replace(one, roots=("ROOT",)) if x.fitting else one.alone, "Install the locked package again"
-        yield Remedy("reinstall", title, len(one.alone.roots), _NONE, one.size_of(x.platform), where.line("init"), note)
+        yield Remedy(
+            "reinstall",
+            title,
+            len(one.alone.roots),
+            _NONE,
+            one.size_of(x.platform),
+            x.with_settings(where.line("init")),
+            note,
+        )
 
 
 _ON_SERVERS = frozenset({PackagePath.NETWORK_MIRROR, PackagePath.OCI_MIRROR})

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.examined import ASSUMED, KEPT_ASIDE, ElsewhereEntry, Examined, FoundPackage, PastEntry, holding
+from locklens.doctor.examined import (
+    ASSUMED,
+    KEPT_ASIDE,
+    ElsewhereEntry,
+    Examined,
+    FoundPackage,
+    InstalledPlace,
+    PastEntry,
+    holding,
+)
 from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
@@ -25,7 +35,6 @@ from locklens.storage.files import is_within
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry, LockFile
@@ -107,8 +116,8 @@ class Examiner:
             entry = self._locks.lock(path).by_address.get(one.address)
             if entry is None:
                 continue
-            shown = f"{self._checkout.shown(path)}/.terraform/providers".removeprefix("./")
-            copies = self._packages_on_disk.installed(self._data(path), shown, one.address, str(entry.version))
+            data = self._installed(path)
+            copies = self._packages_on_disk.installed(data.place, data.shown, one.address, str(entry.version))
             locked = frozenset(entry.hashes)
             if any(each.hashes and each.platform == machine and not each.hashes & locked for each in copies):
                 found.append(path)
@@ -155,7 +164,7 @@ class Examiner:
         below = f"{one.entry.address}/{one.entry.version}"
         mirrors = sources.of_provider(one.entry.address).mirrors
         named = [place for place in (sources.cache, *self._request.mirrors, *mirrors) if place]
-        for top in (str(self._data(one.root.path)), *named):
+        for top in (self._installed(one.root.path, one.error).place, *named):
             try:
                 names = sorted(each.name for each in os.scandir(self._request.folder / top / below))
             except (OSError, ValueError):
@@ -219,9 +228,7 @@ class Examiner:
             locking=locking,
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
             readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
-            has_data=self._data(root.path).is_dir(),
-            data=str(self._data(root.path)),
-            data_base=self._base(self._data(root.path)),
+            installed=self._installed(root.path, one.error),
             twins=twins,
             replaced=replaced,
             is_mirror_replaced=is_mirror_replaced,
@@ -236,14 +243,29 @@ class Examiner:
             top=path_from_shell(self._checkout.top),
         )
 
-    def _data(self, root: str) -> Path:
-        """Return the folder of installed packages of a root."""
-        folder = self._checkout.top / root
-        return folder / (self._request.environ.get("TF_DATA_DIR") or ".terraform") / "providers"
+    def _installed(self, root: str, error: RecognisedError | None = None) -> InstalledPlace:
+        """Return where the packages of a root are: in the folder that an error about it names, or by the settings."""
+        folder, setting = self._checkout.top / root, self._request.environ.get("TF_DATA_DIR") or ""
+        top = folder / (setting or ".terraform")
+        named = self._named_data(error)
+        if named is not None and named.resolve() != top.resolve():
+            data = str(named / "providers")
+            return InstalledPlace(data, data, data, is_there=True, setting=str(named))
+        shown = str(top) if os.path.isabs(setting) else f"{self._checkout.shown(root)}/{setting or '.terraform'}"  # noqa: PTH117
+        shown = f"{os.path.normpath(shown)}/providers".replace(os.sep, "/")
+        place = top / "providers"
+        base = str(place) if setting else str(self._checkout.top)
+        return InstalledPlace(str(place), shown, base, is_there=place.is_dir())
 
-    def _base(self, data: Path) -> str:
-        """Return the folder that installed packages must not lead out of: the user's own data folder, or the top."""
-        return str(data) if self._request.environ.get("TF_DATA_DIR") else str(self._checkout.top)
+    def _named_data(self, error: RecognisedError | None) -> Path | None:
+        """Return the data folder on this machine that an error about an installed package names; None without one."""
+        if error is None or error.kind not in _OF_FOLDERS or not os.path.isabs(error.place):  # noqa: PTH117
+            return None
+        place = Path(error.place)
+        try:
+            return place.parent if place.name == "providers" and place.is_dir() else None
+        except (OSError, ValueError):
+            return None
 
     def _packages(self, one: DoctorSubject, sources: Sources) -> tuple[FoundPackage, ...]:
         """Return the copies of the locked package on this machine: the root's own first."""
@@ -251,12 +273,11 @@ class Examiner:
             return ()
         address, version = one.entry.address, str(one.entry.version)
         finder, found = self._packages_on_disk, list[FoundPackage]()
-        for path in dict.fromkeys((one.root.path, *self._checkout.locks)):
-            shown = f"{self._checkout.shown(path)}/.terraform/providers".removeprefix("./")
-            is_own = path == one.root.path
+        own = self._installed(one.root.path, one.error)
+        for data in dict.fromkeys((own, *map(self._installed, self._checkout.locks))):
             found += [
-                replace(package, is_of_root=is_own, base=self._base(self._data(path)))
-                for package in finder.installed(self._data(path), shown, address, version)
+                replace(package, is_of_root=data == own, base=data.base)
+                for package in finder.installed(data.place, data.shown, address, version)
             ]
         if sources.cache:
             is_named = bool(self._request.cache)

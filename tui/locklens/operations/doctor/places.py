@@ -132,7 +132,7 @@ class PackageFinder:
             raise ConfigurationError(f"cannot be hashed: {found.problem}", path=text)
         return found
 
-    def installed(self, data: Path, origin: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
+    def installed(self, data: str, origin: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
         """Yield the packages of a version in a root's data folder, or in another tree of unpacked packages."""
         place = PackageOrigin("installed", origin)
         yield from self._below(self._folder / data, place, address, version, has_zips=False)
