@@ -56,11 +56,44 @@ def test_a_merge_takes_the_entry_of_the_side_that_its_fix_names(
     folder = made(in_conflict(theirs) if theirs else INCIDENTS["bad-merge"])
     fixes = doctor(folder, "ci.log")["remedies"]
     assert len(fixes) == 2
-    named = f"with acme/demo {(DEMO, NEWER)[number].version} of {('HEAD', 'other')[number]}"
+    named = f"with {('HEAD (ours)', 'other (theirs)')[number]}: acme/demo {(DEMO, NEWER)[number].version}"
     assert named in doctor(folder, "--format", "text", "ci.log")
     run(fixes[number]["command"])
     assert is_locked_as(folder, (DEMO, NEWER)[number])
     assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+def staged(folder: Path, text: bytes, *sides: bytes) -> None:
+    """Leaves a lock file in conflict: the three sides in git's index, and a text in the work tree."""
+    names = [git(folder, "hash-object", "-w", "--stdin", given=side) for side in sides]
+    rows = "".join(f"100644 {name} {stage}\t{LOCK}\n" for stage, name in enumerate(names, start=1))
+    git(folder, "rm", "--quiet", "--cached", LOCK)
+    git(folder, "update-index", "--index-info", given=rows.encode())
+    (folder / LOCK).write_bytes(text)
+
+
+def test_the_sides_of_a_merge_are_those_of_the_index(made: Any, doctor: Any) -> None:
+    ours, theirs = lock_file(DEMO), lock_file(NEWER)
+    line, other = b'  version     = "1.4.2"\n', b'  version     = "1.5.0"\n'
+    of_version = theirs.replace(other, b"<<<<<<< HEAD\n" + line + b"=======\n" + other + b">>>>>>> other\n")
+    mine, their = (text[text.index(b"  hashes") : -2] for text in (ours, theirs))
+    of_hashes = ours.replace(mine, b"<<<<<<< HEAD\n" + mine + b"=======\n" + their + b">>>>>>> other\n")
+    folder = made(INCIDENTS["bad-merge"])
+    for text in (of_version, of_hashes):
+        staged(folder, text, lock_file(replace(DEMO, constraints=">= 1.0")), ours, theirs)
+        report = doctor(folder, "--format", "text", "ci.log")
+        for side, entry in (("ours", DEMO), ("theirs", NEWER)):
+            assert re.search(rf"block by block with \w+ \({side}\): acme/demo {entry.version}\n", report)
+            assert f"$ locklens merge --prefer {side} --root=live/prod\n" in report
+        assert "same hashes" not in report
+        assert "no longer has the sides" not in report
+
+
+def test_a_side_that_the_tools_refuse_is_no_side_to_take(made: Any, doctor: Any) -> None:
+    folder, ours = made(INCIDENTS["bad-merge"]), lock_file(DEMO)
+    staged(folder, (folder / LOCK).read_bytes(), b"", ours, ours.replace(b"constraints = ", b"constraints ", 1))
+    fixes = doctor(folder, "ci.log")["remedies"]
+    assert [(one["command"], one["hint"]) for one in fixes] == [(None, f"git diff -- {LOCK}")]
 
 
 def test_constraints_are_rewritten_for_a_version_that_there_is(made: Any, doctor: Any) -> None:

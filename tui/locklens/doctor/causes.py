@@ -497,6 +497,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         own = [one for one in sound if one.causes and not one.examined.fitting]
         found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
     costs, has_several = list(TrustCost), Several.among(affected)
+    everywhere = {root for one in affected for root in one.roots}
     titles = Counter(group[0][0].title for group in found.values())
     named = []
     for group in found.values():
@@ -508,7 +509,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         }
         subject = has_several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)))
-        is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting)
+        is_of_some = has_several.roots and len(roots) < len(everywhere)
+        is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
         named.append(replace(remedy, subject=subject) if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
 

@@ -293,7 +293,9 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def name(self) -> str:
         """The provider as messages name it."""
-        return self.address.short(self.tool.default_host) if self.address is not None else "the provider"
+        if self.address is None:
+            return "the lock file" if self.lock.problems else "the provider"
+        return self.address.short(self.tool.default_host)
 
     @property
     def release(self) -> str:

@@ -234,8 +234,10 @@ def key_revoked(x: Examined) -> Judgement | None:
     return _untold(x)
 
 
-def _untold(x: Examined) -> Judgement:
-    """Return a cause of a key about which neither the message nor the registry says anything."""
+def _untold(x: Examined) -> Judgement | None:
+    """Return a cause of a key about which neither the message nor the registry tells; None where nothing is locked."""
+    if x.error is None and x.entry is None:
+        return None
     words = "the message does not tell" if x.error is not None else "the keys of the release are not known"
     return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.GUESS)
 

@@ -218,6 +218,11 @@ def fix_merge(one: Affected) -> Iterator[Remedy]:
         yield from fix_entry(one)
         return
     clashes = _clashes(one.examined)
+    if clashes is None:
+        shown = shell_words([*one.examined.git, "diff", "--", one.examined.lock.path])
+        title, note = "Resolve the conflict by hand", "the tools would refuse one of its sides, and so does merge"
+        yield Remedy("show-change", title, 1, _NONE, 0, "", note, hint=shown)
+        return
     if not clashes:
         command = one.alone.line("merge")
         yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command)
@@ -226,14 +231,19 @@ def fix_merge(one: Affected) -> Iterator[Remedy]:
         yield _merged_with(one, side, name, clashes)
 
 
-def _clashes(x: Examined) -> tuple[MergeConflict, ...]:
-    """Return the entries that both sides of a conflict changed in ways that exclude each other."""
-    assert x.lock.conflict is not None
-    sides = conflict_sides(x.lock.data) or (b"", x.lock.conflict.ours.data, x.lock.conflict.theirs.data)
+def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
+    """Return the entries that both sides of a conflict changed in ways that exclude each other.
+
+    None where the tools would refuse one of the sides, so that `merge` does, too.
+    """
+    conflict = x.lock.conflict
+    assert conflict is not None
+    staged = (conflict.base, conflict.ours.data, conflict.theirs.data)
+    sides = staged if conflict.is_staged else conflict_sides(x.lock.data) or staged
     try:
         return merge(*sides, dialect=x.tool).conflicts
-    except ConfigurationError:  # a side that no tool reads is merged by hand
-        return ()
+    except ConfigurationError:
+        return None
 
 
 def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy:
@@ -241,7 +251,8 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
 
     Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one.
     """
-    host, shown = one.examined.tool.default_host, list[str]()
+    conflict, host, shown = one.examined.lock.conflict, one.examined.tool.default_host, list[str]()
+    assert conflict is not None
     of_other, moved = list[str](), list[str]()
     other = MergeSide.THEIRS if side is MergeSide.OURS else MergeSide.OURS
     for clash in clashes:
@@ -252,14 +263,16 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
         if share_packages(clash.ours, clash.theirs):
             of_other += ["--prefer", f"{provider}={other}"]
             moved.append(f"{provider}={entry.version}")
-    title = f"Merge the lock file block by block, with {listing(shown, 3)} of {name}"
+    title = f"Merge block by block with {name}: {listing(shown, 3)}"
+    notes = [] if conflict.is_staged else ["git's index no longer has the sides: these are those between the markers"]
     sides = [] if len(moved) == len(clashes) else ["--prefer", side.value]
     command = one.alone.line("merge", *sides, *of_other)
-    if not moved:
-        return Remedy("merge-again", title, 1, _NONE, 0, command)
-    command = f"{command} && {one.alone.line('upgrade', *moved)}"
-    note = "both sides have the same hashes: the upgrade from the other version writes those of the signed release"
-    return Remedy("merge-again", title, 1, _LOW, None, command, note)
+    cost, size = _NONE, 0
+    if moved:
+        command = f"{command} && {one.alone.line('upgrade', *moved)}"
+        notes += ["both have the same hashes: the upgrade from the other version writes those of the signed release"]
+        cost, size = _LOW, None
+    return Remedy("merge-again", title, 1, cost, size, command, "; ".join(notes))
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:

@@ -5,6 +5,7 @@ In Markdown the text of others stands in code spans, where it forms no markup.
 
 from __future__ import annotations
 
+from string import ascii_lowercase
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -276,9 +277,9 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
     if diagnosis.remedies:
         yield ""
         yield line(Span("FIX", Role.STRONG))
-    for letter, remedy in zip("abcdefghijklmnopqrstuvwxyz", diagnosis.remedies, strict=False):
+    for count, remedy in enumerate(diagnosis.remedies):
         titled = wrap(remedy_title(remedy), _WIDTH - 5, break_on_hyphens=False)
-        yield from (f"  {' ' if number else letter}  {each}" for number, each in enumerate(titled))
+        yield from (f"  {'' if number else _mark(count):2} {each}" for number, each in enumerate(titled))
         yield f"     {remedy_costs(remedy)}"
         if remedy.command or remedy.is_left_out:
             yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
@@ -291,6 +292,12 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
     for one in diagnosis.not_offered:
         for number, each in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4)):
             yield f"  {' ' if number else '-'} {each}"
+
+
+def _mark(count: int) -> str:
+    """Return the letters of a fix, counted from 0: a to z, then aa to zz."""
+    before, last = divmod(count, len(ascii_lowercase))
+    return (ascii_lowercase[before - 1] if before else "") + ascii_lowercase[last]
 
 
 def _rest(diagnosis: Diagnosis) -> Iterator[Line | str]:

@@ -97,11 +97,15 @@ class Conflict(Struct, frozen=True):
         markers: The markers; () for the index.
         ours: The file as our side has it.
         theirs: The file as their side has it.
+        base: The bytes of the common ancestor; b"" where there is none, or the markers do not have it.
+        is_staged: True if the sides are those of git's index; between the markers git merged other lines by itself.
     """
 
     markers: tuple[ConflictMarker, ...]
     ours: LockFile
     theirs: LockFile
+    base: bytes = b""
+    is_staged: bool = False
 
     @property
     def names(self) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
 from locklens.hcl import SyntaxProblem
-from locklens.lockfile import Conflict, LockEntry, LockFile
+from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
 from locklens.project import LOCK_FILE
@@ -283,19 +283,20 @@ def with_staged_sides(lock: LockFile, index: Tree, tool: Dialect) -> LockFile:
     try:
         index.read(lock.path)
     except UnmergedFileError as error:
-        ours, theirs = _sides(lock.path, error, tool)
-        return replace(lock, conflict=replace(lock.conflict, ours=ours, theirs=theirs))
+        return replace(lock, conflict=_staged(lock.path, error, tool, lock.conflict.markers))
     except ConfigurationError:
         pass  # git has something other than a file there
     return lock
 
 
-def _sides(path: str, error: UnmergedFileError, tool: Dialect | None) -> tuple[LockFile, LockFile]:
+def _staged(
+    path: str, error: UnmergedFileError, tool: Dialect | None, markers: tuple[ConflictMarker, ...] = ()
+) -> Conflict:
     ours, theirs = (
         LockFile.absent(path) if data is None else parse(data, path, dialect=tool)
         for data in (error.ours, error.theirs)
     )
-    return ours, theirs
+    return Conflict(markers, ours, theirs, error.base or b"", is_staged=True)
 
 
 def _target(tree: Tree, path: str) -> str:
@@ -309,17 +310,17 @@ def _target(tree: Tree, path: str) -> str:
 
 def _unmerged(path: str, error: UnmergedFileError, tool: Dialect | None) -> LockFile:
     """Return a lock file of the index that is not merged, with both sides."""
-    ours, theirs = _sides(path, error, tool)
+    conflict = _staged(path, error, tool)
     problem = SyntaxProblem(1, 1, "Merge conflict", f"{error}: stage 2 (ours) and stage 3 (theirs); {error.hint}")
     return LockFile(
         path,
         b"",
         exists=True,
-        writer=ours.writer or theirs.writer,
+        writer=conflict.ours.writer or conflict.theirs.writer,
         entries=(),
         problems=(problem,),
         is_complete=False,
-        conflict=Conflict((), ours, theirs),
+        conflict=conflict,
     )
 
 

@@ -16,10 +16,18 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.model import WARNINGS, ReadLog, RecognisedError
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
-from locklens.operations.root_modules import Root, RootReader, folders_with_locks, lock_path, no_root, read_lock
+from locklens.operations.root_modules import (
+    Root,
+    RootReader,
+    folders_with_locks,
+    lock_path,
+    no_root,
+    read_lock,
+    with_staged_sides,
+)
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.git import Repository
-from locklens.project.gittree import SparseWorkTree
+from locklens.project.gittree import IndexTree, SparseWorkTree
 from locklens.project.tree import WorkTree, folder_of
 from locklens.versions import Constraints
 
@@ -186,7 +194,10 @@ class SubjectFinder:
 
     def _root(self, path: str) -> Root:
         if path not in self._roots:
-            self._roots[path] = self._reader.read_folder(self._checkout.tree, path)
+            root, repository = self._reader.read_folder(self._checkout.tree, path), self._checkout.repository
+            if root.lock.conflict is not None and repository is not None:
+                root = replace(root, lock=with_staged_sides(root.lock, IndexTree(repository), root.tool))
+            self._roots[path] = root
         return self._roots[path]
 
     def _named_roots(self) -> list[str]:
