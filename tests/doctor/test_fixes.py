@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -196,6 +197,10 @@ def test_an_edit_of_hashes_that_a_commit_has_as_they_were_signed(is_committed: b
     run(fix["command"])
     assert is_locked_as(folder, DEMO)
     if not is_committed:
+        assert doctor(folder, "ci.log")["state"] == "fixed"
+        (folder / LOCK).write_text(text, "utf-8")  # back by hand, of which nothing tells
+        later = (folder / LOCK).stat().st_mtime + 3600
+        os.utime(folder / "ci.log", (later, later))
         causes = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}
         assert causes["hand-edit"] == "unknown"
     for number in range(2 if is_committed else 0):
@@ -204,6 +209,26 @@ def test_an_edit_of_hashes_that_a_commit_has_as_they_were_signed(is_committed: b
         assert "[OK]" in doctor(folder, "--format", "text", "--", "live/prod")
         if not number:
             git(folder, "commit", "-qam", "restored")
+
+
+@pytest.mark.parametrize("others", [(), ("live/dev", "live/old")], ids=["one-root", "equal-roots"])
+def test_a_fix_of_an_edit_that_was_never_committed_is_known(others: tuple[str, ...], made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    for name in others:
+        shutil.copytree(folder / "live/prod", folder / name)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "roots")
+    lock = folder / LOCK
+    lock.write_text(re.sub(r"(zh:|h1:)....", r"\1dead", lock.read_text("utf-8")), "utf-8")
+    document = doctor(folder, "ci.log", "--", "live/prod")
+    restore = next(one["command"] for one in document["remedies"] if one["id"] == "restore-entry")
+    run(restore)
+    document = doctor(folder, "ci.log")
+    assert document["fixed"] == f"locklens wrote other hashes of acme/demo 1.4.2 into {LOCK}, later than the log"
+    assert document["facts"]["root"] == "live/prod"
+    later = (folder / LOCK).stat().st_mtime + 3600
+    os.utime(folder / "ci.log", (later, later))
+    assert doctor(folder, "ci.log")["state"] == "open", "the log is later than the fix"
 
 
 def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:

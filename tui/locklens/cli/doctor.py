@@ -105,7 +105,7 @@ def doctor_request(
 ) -> DoctorRequest:
     """Return the diagnosis that the options ask for."""
     from locklens.doctor.model import PackagePath
-    from locklens.operations.doctor import DoctorRequest
+    from locklens.operations.doctor import DoctorRequest, changed_at
 
     return DoctorRequest(
         log,
@@ -121,6 +121,7 @@ def doctor_request(
         options.prove,
         options.plugin_cache,
         options.provider,
+        logged=changed_at(folder / options.log) if log is not None and options.log != "-" else "",
         tool=given_tool(options),
         test_directory=options.test_directory,
     )

@@ -118,7 +118,12 @@ class InstalledPlace(Struct, frozen=True):
 
 
 class PastEntry(Struct, frozen=True):
-    """A state of the entry in git's history, from one commit to the next; `entry` is None where it was not locked."""
+    """A state of the entry, from one commit to the next; `entry` is None where it was not locked.
+
+    Attributes:
+        commit: The commit; "" for a state that was not committed.
+        date: ISO 8601, of the commit; of a state that was not committed, of the write that ended it.
+    """
 
     commit: str
     date: str
@@ -167,6 +172,8 @@ class Examined(Struct, frozen=True, dict=True):
         case: Facts of registries; None without an entry or where nobody was asked.
         packages: Packages on disk, and the one that was handed in.
         past: The entry's history, the newest first; its first item is the committed state.
+        written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
+            no write is later than the log.
         others: The provider in other lock files.
         locking: Their roots, relative to the folder of the diagnosis.
         twins: The provider of the same name in the other tool's registry, in any lock file.
@@ -200,6 +207,7 @@ class Examined(Struct, frozen=True, dict=True):
     case: Case | None = None
     packages: tuple[FoundPackage, ...] = ()
     past: tuple[PastEntry, ...] = ()
+    written: PastEntry | None = None
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
     is_canonical: bool = True

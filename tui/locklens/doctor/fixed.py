@@ -29,7 +29,8 @@ _OF_RELEASES = frozenset(
 )  # fmt: skip
 """Errors of a release, which was locked if an earlier commit locks it."""
 
-_OF_HASHES = frozenset({"local-package", "current-package", "shared-cache", "cached-package"})
+OF_HASHES = frozenset({"local-package", "current-package", "shared-cache", "cached-package"})
+"""Errors of a package that has none of the locked hashes."""
 
 
 def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
@@ -39,7 +40,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         x: What is known.
         causes: The causes as they are judged now.
     """
-    if x.error is None or x.lock.conflict is not None or x.lock.problems or x.fitting:
+    if x.error is None or x.lock.conflict is not None or x.lock.problems or (x.fitting and x.written is None):
         return ""  # of a root that nobody names, nothing is known to be fixed
     kind, entry = x.error.kind, x.entry
     if kind == "lock-invalid":
@@ -55,7 +56,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.release} is locked now ({place})"
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
-    return _changed(x, causes) if kind in _OF_HASHES else ""
+    return _changed(x, causes) if kind in OF_HASHES else ""
 
 
 def _was_locked(x: Examined) -> bool:
@@ -79,6 +80,9 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     assert x.entry is not None
     before = _before(x)
     covers = _covers_since(x)
+    words = f"locklens wrote other hashes of {x.release} into {x.lock.path}, later than the log"
+    if x.written is not None and covers and _accepts_release(x):
+        return words
     is_more = before is not None and before.entry is not None and {*before.entry.hashes} < {*x.entry.hashes}
     if before is not None and covers and is_more and _accepts_release(x):
         return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
@@ -97,6 +101,8 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{repaired.origin.path} has a locked hash now"
     if before is None or not covers:
         return ""
+    if x.written is not None:
+        return words
     return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
 
 
@@ -113,7 +119,7 @@ def awaits_init(x: Examined) -> bool:
 
 
 def _has_changed(x: Examined) -> bool:
-    """True if the entry has more hashes than the committed one of its version, or those of an earlier commit.
+    """True if the entry has more hashes than the committed one of its version, those of an earlier commit, or of a fix.
 
     Hashes that were taken away or replaced by hand may be what the failing run met.
     """
@@ -121,11 +127,13 @@ def _has_changed(x: Examined) -> bool:
     if x.entry is None or before is None or before.entry is None or before.entry.version != x.entry.version:
         return False
     committed, now = frozenset(before.entry.hashes), frozenset(x.entry.hashes)
-    return committed != now and (committed < now or _is_restored(x))
+    return committed != now and (committed < now or x.written is not None or _is_restored(x))
 
 
 def _before(x: Examined) -> PastEntry | None:
-    """Return the committed state; of hashes that are those of an earlier commit again, the state between."""
+    """Return the state before a fix, or the committed one; of hashes of an earlier commit again, the one between."""
+    if x.written is not None:
+        return x.written
     now = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     if len(x.past) > 1 and x.past[0].entry is not None and frozenset(x.past[0].entry.hashes) == now:
         return x.past[1] if _is_restored(x) else x.past[0]
@@ -158,7 +166,7 @@ def _covers(x: Examined) -> bool:
 
 def changed_words(x: Examined) -> str:
     """Return a note on an entry that was changed since its last commit, where that need not end the error."""
-    if x.error is None or x.error.kind not in _OF_HASHES or x.fitting or not _has_changed(x) or _covers_since(x):
+    if x.error is None or x.error.kind not in OF_HASHES or x.fitting or not _has_changed(x) or _covers_since(x):
         return ""
     before = _before(x)
     assert before is not None
@@ -167,7 +175,8 @@ def changed_words(x: Examined) -> str:
     with_h1 = f", with the h1 of {listing(platforms)}" if platforms else ""
     ask = f"whether it covers {x.platform} is not known"
     ask = ask if x.platform else "whether that covers the failing run is not known: name its platform with --platform"
-    return f"{x.lock.path} was changed since commit {before.commit[:12]}{with_h1}: {ask}"
+    since = f"since commit {before.commit[:12]}" if before.commit else "by locklens, later than the log"
+    return f"{x.lock.path} was changed {since}{with_h1}: {ask}"
 
 
 def _repaired(x: Examined) -> FoundPackage | None:

@@ -5,6 +5,7 @@ Here is the request: a log, corrections of its facts, and a package of the faili
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from locklens.operations.comparison import RootSettings
@@ -35,6 +36,7 @@ class DoctorRequest(RootSettings, frozen=True):
         started_from: The finding or the failed plan behind it; None without one.
         network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
+        logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known.
     """
 
     log: bytes | None
@@ -51,3 +53,12 @@ class DoctorRequest(RootSettings, frozen=True):
     cache: str = ""
     provider: str = ""
     started_from: StartingPoint | None = None
+    logged: str = ""
+
+
+def changed_at(path: Path) -> str:
+    """Return the time at which a file was changed, ISO 8601 in UTC; "" where it is not known."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    except (OSError, ValueError):
+        return ""

@@ -117,7 +117,7 @@ def _diagnosed(
     if checkout.repository is not None:
         notes += packages_words(checkout.repository, (one.root.path for one in subjects))
     examiner = Examiner(request, read, checkout, finder, cancel)
-    subjects = examiner.with_altered_folders(subjects)[:MOST_SUBJECTS]
+    subjects = examiner.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
     damaged = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,9 @@ from locklens.doctor.examined import (
     PastEntry,
     holding,
 )
+from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog, RecognisedError
+from locklens.errors import ConfigurationError
 from locklens.hashes import count_by_scheme
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
@@ -31,6 +34,7 @@ from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
 from locklens.storage.files import is_within
+from locklens.storage.journal import Journal
 
 if TYPE_CHECKING:
     import threading
@@ -41,7 +45,10 @@ if TYPE_CHECKING:
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
     from locklens.project.git import Repository
+    from locklens.storage.journal import Record
 
+
+_SECONDS = len("2026-11-21T14:02:11")
 
 _OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 """Errors about the installed folder of one root, whatever others have the same entry."""
@@ -95,18 +102,49 @@ class Examiner:
         """
         return self._packages_on_disk.given(self._request.package, platform) if self._request.package else None
 
-    def with_altered_folders(self, subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
-        """Return the subjects; of an error about an installed folder, those of the roots whose folder is not locked.
+    def with_own_roots(self, subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
+        """Return the subjects; of roots with equal entries, those that differ beside them.
 
-        All roots with equal entries fit such a log, and their folders may differ. Where no folder here is altered, or
-        not every folder was hashed, the subjects stay as they are.
+        All of them fit a log that names no root. The root of an error about an installed folder has a folder that is
+        not locked, where every folder was hashed; that of a fix has an entry that locklens wrote later than the log.
         """
         found: list[DoctorSubject] = []
         for one in subjects:
-            altered = self._altered(one) if one.fitting and one.error and one.error.kind in _OF_FOLDERS else []
-            more = self._locks.elsewhere(one, altered) if altered and not self.is_cut else [one]
-            found += [each for each in more if each not in found]
+            kind = one.error.kind if one.error is not None and one.fitting else ""
+            own = [path for path in one.fitting if kind in OF_HASHES and self._written(path, one.address) is not None]
+            if not own and kind in _OF_FOLDERS:
+                own = self._altered(one)
+                own = own if not self.is_cut else []
+            found += [each for each in (self._locks.elsewhere(one, own) if own else [one]) if each not in found]
         return found
+
+    def _written(self, path: str, address: ProviderAddress | None) -> PastEntry | None:
+        """Return an entry as it was before locklens wrote it as it is, later than the log; None without a write."""
+        lock = self._locks.lock(path)
+        now = lock.by_address.get(address) if address is not None and self._request.logged else None
+        if now is None:
+            return None
+        place = os.fsencode(os.path.realpath(self._checkout.top / lock.path))
+        for record in self._writes:
+            if record.at[:_SECONDS] < self._request.logged[:_SECONDS]:
+                return None
+            for file in record.files:
+                if file.place != place or file.new is None or file.old is None or record.target != "files":
+                    continue
+                old, new = (parse(data, lock.path).by_address.get(now.address) for data in (file.old, file.new))
+                if _says(new) != _says(now):
+                    return None  # it was changed again since
+                if _says(old) != _says(new):
+                    return PastEntry("", record.at, old) if old is not None and old.version == now.version else None
+        return None
+
+    @cached_property
+    def _writes(self) -> tuple[Record, ...]:
+        """What locklens wrote here, the newest first; none where its records cannot be used."""
+        try:
+            return Journal().writes(self._checkout.top)
+        except ConfigurationError:
+            return ()
 
     def _altered(self, one: DoctorSubject) -> list[str]:
         """Return the roots that an error fits whose installed package of this machine's platform is not locked."""
@@ -224,6 +262,7 @@ class Examiner:
             entry,
             packages=packages,
             past=past,
+            written=self._written(root.path, one.address),
             others=others,
             locking=locking,
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),

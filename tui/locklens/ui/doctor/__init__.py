@@ -6,6 +6,7 @@ With its keys and help, and the dialogs for a log and for downloads.
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -20,7 +21,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import Diagnosis, PackagePath
 from locklens.lines import Line, Role, Span, line
-from locklens.operations.doctor import DoctorRequest
+from locklens.operations.doctor import DoctorRequest, changed_at
 from locklens.storage.files import is_within
 from locklens.text import reason_of, visible
 from locklens.ui import views
@@ -282,7 +283,8 @@ class DoctorScreen(TwoPaneScreen):
 
         def take(answers: Answers | None) -> None:
             if answers is not None:
-                self._diagnose_log(_read_end(Path(answers["log"]).expanduser()))
+                path = Path(answers["log"]).expanduser()
+                self._diagnose_log(_read_end(path), changed_at(path))
 
         self.app.push_screen(_file_form(), take)
 
@@ -378,8 +380,9 @@ class DoctorScreen(TwoPaneScreen):
         else:
             self._start(is_again=True)
 
-    def _diagnose_log(self, log: bytes) -> None:
-        request = replace(self._request, log=log[-(MOST_BYTES + 1) :])
+    def _diagnose_log(self, log: bytes, logged: str = "") -> None:
+        logged = logged or datetime.now(UTC).isoformat(timespec="seconds")
+        request = replace(self._request, log=log[-(MOST_BYTES + 1) :], logged=logged)
         self._request = replace(request, roots=(), provider="", started_from=None)
         self._start()
 
