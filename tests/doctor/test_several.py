@@ -129,7 +129,23 @@ def test_beside_a_provider_that_is_not_locked_a_guess_about_another_one_is_not_l
     (folder / "ci.log").write_text(f"Error: Provider dependency changes detected\n\n{words}\n", "utf-8")
     causes = doctor(folder, "ci.log")["causes"]
     assert [one["id"] for one in causes if one["verdict"] in {"yes", "likely"}] == ["not-locked"]
-    assert {one["id"]: one["verdict"] for one in causes}["h1-missing"] == "unknown"
+    assert not {one["id"] for one in causes} & {"h1-missing", "platform-missing"}, "no hash gives this message"
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_entry_that_nothing_requires_is_removed(listed: bool, made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, NETBOX),), (("acme/demo", "~> 1.4"),)))
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    head = "- Reusing previous version of acme/demo from the dependency lock file\n\n" if listed else ""
+    (folder / "ci.log").write_text(f"{head}Error: Provider dependency changes detected\n\n{words}\n", "utf-8")
+    document = doctor(folder, "ci.log")
+    probable = [(one["id"], one["provider"], one["verdict"]) for one in document["causes"] if one["verdict"] != "no"]
+    provider = "registry.terraform.io/acme/netbox"
+    assert probable == [("not-required", provider, "yes")]
+    commands = [one["command"] for one in document["remedies"]]
+    assert commands == ["locklens prune acme/netbox --root=live/prod"]
+    without = {one["id"]: one["verdict"] for one in doctor(folder, "--provider", provider, "--", "live/prod")["causes"]}
+    assert (without["plugin-missing"], without["constraint-conflict"]) == ("no", "no")
 
 
 @pytest.fixture

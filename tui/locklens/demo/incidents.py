@@ -250,6 +250,10 @@ _VIOLATED = (
     "locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 2.0; must "
     "use terraform init -upgrade to allow selection of new versions"
 )
+_READ_ONLY = (
+    "Provider dependency changes detected",
+    "Changes to the required provider dependencies were detected, but the lock file is read-only.",
+)
 _NOWHERE = "provider registry.terraform.io/acme/demo was not found in any of the search locations - mirror"
 _UNKNOWN = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/acme/dmeo"
 _INVALID = (
@@ -377,7 +381,8 @@ def _of_the_registry() -> tuple[SampleIncident, ...]:
 
 def sample_incidents() -> tuple[SampleIncident, ...]:
     """Return every incident."""
-    return (*_of_packages(), *_of_the_lock_file(), *_of_the_registry())
+    unrequired = SampleIncident("not-required", _READ_ONLY, (lock_file(_DEMO, _NETBOX),))
+    return (*_of_packages(), *_of_the_lock_file(), *_of_the_registry(), unrequired)
 
 
 def make_incident(incident: SampleIncident, folder: Path) -> Path:

@@ -180,9 +180,14 @@ CATALOGUE = (
     _row(
         "readonly-changed",
         "Provider dependency changes detected",
+        causes=(_C.OTHER_TOOL, _C.NOT_LOCKED, _C.NOT_REQUIRED),
+        advice="-lockfile=readonly: the run would add entries to the lock file, or remove some",
+    ),
+    _row(
+        "lock-not-updated",
         "Provider lock file not updated",
-        causes=(_C.NOT_LOCKED, _C.CONSTRAINT_CONFLICT, _C.PLATFORM_MISSING, _C.H1_MISSING),
-        advice="-lockfile=readonly: run init without it, and commit the lock file",
+        causes=(_C.PLATFORM_MISSING, _C.H1_MISSING),
+        advice="-lockfile=readonly: the run learned hashes that the lock file does not have",
     ),
     _row(
         "lock-incomplete",

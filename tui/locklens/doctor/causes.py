@@ -102,6 +102,15 @@ CAUSES = (
         stops_init=True,
     ),
     KnownCause(
+        CauseId.NOT_REQUIRED,
+        "the provider is locked, and nothing requires it",
+        "init removes an entry that nothing requires any more, which a read-only lock file does not allow.",
+        "terraform providers lists what is required; compare it with the blocks of the lock file.",
+        lock_causes.not_required,
+        remedies.fix_unrequired,
+        rules=("LK007",),
+    ),
+    KnownCause(
         CauseId.CONSTRAINT_CONFLICT,
         "the locked version does not satisfy the constraints",
         "The locked version does not satisfy the constraints as they are now, or no version satisfies all of them.",

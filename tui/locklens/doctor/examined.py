@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -268,6 +269,16 @@ class Examined(Struct, frozen=True, dict=True):
     def git(self) -> tuple[str, ...]:
         """The beginning of a git command whose paths are relative to the top."""
         return ("git",) if self.top == "." else ("git", "-C", self.top)
+
+    @property
+    def of_run(self) -> frozenset[ProviderAddress]:
+        """The providers that the failing run required, as the lines before its message list them; empty if unknown."""
+        names = (*self.error.reused, *self.error.searched) if self.error is not None else ()
+        found = set()
+        for name in names:
+            with suppress(ValueError):
+                found.add(self.tool.parse_source(name))
+        return frozenset(found)
 
     @property
     def is_of_bad_signature(self) -> bool:

@@ -127,6 +127,24 @@ def not_locked(x: Examined) -> Judgement | None:
     return Judgement(_LIKELY, place, missing)
 
 
+def not_required(x: Examined) -> Judgement | None:
+    """Test if the provider is locked, and not required: init would remove its entry."""
+    if x.entry is None or x.address is None or x.configuration is None:
+        return None
+    place = f"{x.lock.path}:{x.entry.line} locks {x.release}"
+    if x.configuration.requires(x.address):
+        by = listing([f"{one.file}:{one.line}" for one in x.configuration.of(x.address)], 3)
+        return Judgement(_NO, f"{x.name} is required{f' ({by})' if by else ''}")
+    if unknown := x.configuration.unknown_reason:
+        return Judgement(_UNKNOWN, f"{place}; whether anything requires it is not known", unknown)
+    words = f"{place}, and nothing here requires it"
+    if not x.of_run:
+        return Judgement(_YES, words)
+    if x.address in x.of_run:
+        return Judgement(_NO, f"the lines before the message name {x.name}: that run required it", basis=Basis.RUN)
+    return Judgement(_YES, f"{words}, nor did the run, as the lines before the message say", basis=Basis.RUN)
+
+
 def constraint_conflict(x: Examined) -> Judgement | None:
     """Test if constraints exclude one another, the locked version violates them, or no listed one satisfies them."""
     if x.address is None or x.configuration is None:
@@ -135,6 +153,8 @@ def constraint_conflict(x: Examined) -> Judgement | None:
     constraints = x.configuration.constraints(x.address)
     if len(required) > 1 and (clash := _clash(x)):
         return Judgement(_YES, clash, title="no version satisfies all constraints, which exclude one another")
+    if not required and x.error is None and not x.configuration.unknown_reason:
+        return Judgement(_NO, f"nothing here requires {x.name}, so that no constraint holds")
     if not required:
         words = x.configuration.unknown_reason or f"nothing here requires {x.name}"
         missing = "the configuration of the failing run: -- ROOT" if x.error is not None else "the root's configuration"
@@ -310,6 +330,8 @@ def other_tool(x: Examined) -> Judgement | None:
     if x.error is not None and x.error.kind == "entries-migrated":
         words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
         return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
+    if x.error is not None and x.error.kind == "readonly-changed":
+        return None  # the message is about which providers are locked, whatever their hashes
     if x.address.host not in hosts:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
     theirs = x.case.packages.elsewhere if x.case is not None else {}

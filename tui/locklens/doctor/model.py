@@ -19,6 +19,7 @@ class CauseId(StrEnum):
     LOCK_SYNTAX = "lock-syntax"
     BAD_MERGE = "bad-merge"
     NOT_LOCKED = "not-locked"
+    NOT_REQUIRED = "not-required"
     CONSTRAINT_CONFLICT = "constraint-conflict"
     WRONG_SOURCE = "wrong-source"
     HAND_EDIT = "hand-edit"
@@ -122,7 +123,7 @@ class NetworkReason(StrEnum):
     FOREIGN_PAGE = "the answer was not the registry's"
 
 
-WARNINGS = frozenset({"entries-migrated", "lock-incomplete"})
+WARNINGS = frozenset({"entries-migrated", "lock-incomplete", "lock-not-updated"})
 """Kinds of messages that stop nothing; they stand behind those that do."""
 
 
@@ -271,7 +272,7 @@ class RemedyWrite(Struct, frozen=True):
     """The operation of a remedy that changes lock files, as its command line has it.
 
     Attributes:
-        command: "lock", "restore", "upgrade" or "replace": of a folder.
+        command: "lock", "prune", "restore", "upgrade" or "replace": of a folder.
         provider: The provider as the command names it.
         roots: Relative to the current folder.
         platform: OS_ARCH; "" for none.

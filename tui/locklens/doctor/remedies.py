@@ -211,6 +211,14 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file", write)
 
 
+def fix_unrequired(one: Affected) -> Iterator[Remedy]:
+    """The entry is removed."""
+    alone = one.alone
+    command, write = alone.line("prune", one.examined.name), alone.write("prune")
+    title = f"Remove {one.examined.name} from the lock file, which nothing requires"
+    yield Remedy("prune", title, len(alone.roots), _NONE, 0, command, "then commit the lock file", write)
+
+
 def fix_merge(one: Affected) -> Iterator[Remedy]:
     """The lock file is merged again, with the entries of either side where both differ; or an entry is restored."""
     conflict = one.examined.lock.conflict

@@ -285,7 +285,7 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     from locklens.addresses import Platform
     from locklens.operations.plan import Scope
     from locklens.operations.write.lock import Lock
-    from locklens.operations.write.lock_edits import Restore, RestoredProviders
+    from locklens.operations.write.lock_edits import Prune, Restore, RestoredProviders
     from locklens.operations.write.undo import ReplaceFolder
     from locklens.operations.write.upgrade import Upgrade
 
@@ -294,6 +294,8 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     where = Scope(folder, write.roots, tool=settings.tool, test_directory=settings.test_directory)
     if write.command == "restore":
         return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)
+    if write.command == "prune":
+        return Prune(where, (write.provider,))
     if write.command == "upgrade":
         return Upgrade(where, (write.provider,), edits_constraints=write.edits_constraints)
     platforms = (Platform.parse(write.platform),) if write.platform else ()
