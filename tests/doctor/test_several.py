@@ -202,6 +202,17 @@ def test_of_roots_with_equal_entries_the_one_that_cannot_be_read_is_named(equal:
     assert "has the same entry" not in " ".join(doctor(equal, "--format", "text", "ci.log").split())
 
 
+def test_the_root_of_a_file_that_locklens_made_readable_is_that_of_the_log(equal: Path, doctor: Any) -> None:
+    lock = equal / "live/qa/.terraform.lock.hcl"
+    text = lock.read_text("utf-8")
+    lock.write_text(f"<<<<<<< HEAD\n{text}=======\n{text.replace('~> 1.4', '~> 1.3')}>>>>>>> topic\n", "utf-8")
+    (equal / "ci.log").write_text(DUPLICATE, "utf-8")
+    assert doctor(equal, "ci.log")["facts"]["root"] == "live/qa"
+    assert main(["merge", "--prefer", "ours", "--root=live/qa"], no_screen) == 0
+    document = doctor(equal, "ci.log")
+    assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
+
+
 CACHED = (
     "Error: registry.terraform.io/acme/demo: the cached package for registry.terraform.io/acme/demo 1.4.2 (in "
     ".terraform/providers) does not match any of the checksums recorded in the dependency lock file\n"
@@ -222,6 +233,11 @@ def test_of_roots_with_equal_entries_the_one_with_an_altered_folder_is_named(equ
     assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/qa", "plugin-corrupted", "likely")
     assert "live/qa/.terraform/providers/" in first["evidence"]
     assert all(one["command"].startswith("mv -- live/qa/.terraform/") for one in document["remedies"])
+    place = equal / "live/qa/.terraform/providers" / str(DEMO.provider) / "1.4.2" / str(this_platform())
+    place.rename(place.with_name(f"{place.name}.suspect"))
+    write_unpacked(equal / "live/qa/.terraform/providers", DEMO.provider, "1.4.2", str(this_platform()))
+    document = doctor(equal, "ci.log")
+    assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
 
 
 LISTED = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +11,22 @@ from typing import Any
 
 import pytest
 from kit.command_line import no_screen
+from kit.git import git
 from kit.schemas import validate
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
+from locklens.demo import lock_file
+from locklens.demo.cases import sample_entry
+from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
+MISMATCH = (
+    "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2 doesn't "
+    "match any of the checksums previously recorded in the dependency lock file; for more information: terraform init"
+)
 
 
 def test_an_edit_that_is_not_committed_is_nobodys(made: Any, doctor: Any) -> None:
@@ -100,6 +108,39 @@ def test_a_requirement_that_is_met_now(made: Any, doctor: Any) -> None:
     main_tf = folder / "live/prod/main.tf"
     main_tf.write_text(main_tf.read_text("utf-8").replace("~> 2.0", "~> 1.4"), "utf-8")
     assert doctor(folder, "ci.log")["fixed"] == "acme/demo 1.4.2 satisfies ~> 1.4 now"
+    log = (folder / "ci.log").read_text("utf-8").replace("~> 2.0", "~> 2.7")
+    (folder / "ci.log").write_text(log, "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    words = "the log has the constraint ~> 2.7 on acme/demo, which live/prod neither has nor had"
+    assert any(note.startswith(words) for note in document["run"]["notes"])
+
+
+def test_an_entry_without_zh_rules_nothing_out(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    lock = folder / LOCK
+    lines = [line for line in lock.read_text("utf-8").splitlines(keepends=True) if '"zh:' not in line]
+    lock.write_text("".join(lines), "utf-8")
+    git(folder, "commit", "-qam", "drop zh")
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", MISMATCH)), "utf-8")
+    verdicts = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}
+    assert {verdicts[name] for name in ("hand-edit", "other-tool", "bad-merge")} == {"unknown"}
+
+
+def test_of_two_errors_one_is_fixed(made: Any, doctor: Any) -> None:
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    demo, netbox = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    other = "darwin_arm64" if str(this_platform()) != "darwin_arm64" else "linux_amd64"
+    broken = replace(demo, hashes_of="1.3.9"), replace(netbox, unpacked=(), packed=(other,))
+    folder = made(SampleIncident("", ("none",), (lock_file(demo, broken[1]), lock_file(*broken)), required))
+    other_message = MISMATCH.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    log = "".join(boxed_log(("Failed to install provider", message)) for message in (MISMATCH, other_message))
+    (folder / "ci.log").write_text(log.replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
+    command = next(one["command"] for one in doctor(folder, "ci.log")["remedies"] if one["id"] == "restore-entry")
+    assert main(shlex.split(command)[1:], no_screen) == 0
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "Fixed is the error of acme/demo 1.4.2." in out
+    assert "No cause was found" not in out
 
 
 @pytest.mark.parametrize("cause", ["key-changed", "yanked", "proxy-or-ca"])

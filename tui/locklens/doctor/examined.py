@@ -192,6 +192,7 @@ class Examined(Struct, frozen=True, dict=True):
         oci_mirrors: The templates of OCI repositories that they name for it.
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
+        is_constraint_of_here: True if the constraint in the message stands in the configuration, or did in a commit.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
         top: The folder that `root` is relative to, likewise.
     """
@@ -229,6 +230,7 @@ class Examined(Struct, frozen=True, dict=True):
     start: str = "."
     top: str = "."
     locking: tuple[str, ...] = ()
+    is_constraint_of_here: bool = True
 
     def with_settings(self, line: str) -> str:
         """Return a command line that runs init with the data folder of the failing run."""

@@ -70,6 +70,8 @@ def _satisfied(x: Examined) -> str:
     assert x.entry is not None
     if x.configuration is None or x.address is None or not x.configuration.of(x.address):
         return ""
+    if x.error is not None and x.error.constraint and not x.is_constraint_of_here:
+        return ""  # of another commit or branch: what is met here says nothing about it
     constraints = x.configuration.constraints(x.address)
     is_met = x.configuration.complete and constraints.admits(x.entry.version)
     return f"{x.release} satisfies {constraints or 'the configuration'} now" if is_met else ""

@@ -71,11 +71,12 @@ def bad_merge(x: Examined) -> Judgement | None:
             )
             verdict = _YES if x.is_known else _LIKELY
             return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
-    if x.is_known and not x.stale:
+    if x.is_known and x.packed and not x.stale:
         return Judgement(_NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
     words = "no conflict markers, and no provider twice"
-    if not x.past:
-        return Judgement(_UNKNOWN, f"{words}; there is no history to compare", x.why_unknown)
+    if not x.past or not x.packed:
+        lacking = "there is no history to compare" if x.packed else "no zh is locked that could be compared"
+        return Judgement(_UNKNOWN, f"{words}; {lacking}", x.why_unknown if x.packed else "")
     shared = [
         (len(x.packed & packages_of(entry.hashes)), place, entry) for place, entry in x.entries_of_other_versions()
     ]
@@ -275,9 +276,14 @@ def hand_edit(x: Examined) -> Judgement | None:
         )
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
     layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
+    if not x.packed:
+        was = next((one for one in x.past if one.entry is not None and packages_of(one.entry.hashes)), None)
+        gone = f"; commit {was.commit[:12]} locks {len(packages_of(was.entry.hashes))}" if was and was.entry else ""
+        missing = "the commit that left the zh out, or its author" if gone else "a zh, which alone is signed"
+        missing = missing if x.is_known else x.why_unknown
+        return Judgement(_UNKNOWN, f"{layout}, and no zh is locked{gone}", missing, x.as_of, basis=Basis.GUESS)
     if x.is_known and not x.stale:
-        hashes = f"all {len(x.packed)} locked zh are of {x.entry.version}" if x.packed else "no zh is locked"
-        words = f"{layout}, and {hashes}"
+        words = f"{layout}, and all {len(x.packed)} locked zh are of {x.entry.version}"
         if x.met_release:
             words = f"{words}; an edit that was never committed, and is undone, leaves no trace"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
@@ -343,7 +349,7 @@ def other_tool(x: Examined) -> Judgement | None:
         if x.packed and x.packed <= packages_of(other.entry.hashes):
             words = f"{other.lock_file} locks the same {len(x.packed)} zh for {other.entry.address}"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
-    if x.is_known and not x.stale:
+    if x.is_known and x.packed and not x.stale:
         words = f"all locked zh are of {x.address.host}"
         return Judgement(_NO, words, as_of=x.as_of)
     writer, ran = x.lock.writer, x.incident.tool

@@ -364,6 +364,7 @@ class ErrorPlace(Struct, frozen=True):
 
     Attributes:
         has_cause: True if a cause of it is certain or probable.
+        is_fixed: True if it is one of the past.
     """
 
     error: RecognisedError
@@ -371,6 +372,7 @@ class ErrorPlace(Struct, frozen=True):
     roots: tuple[str, ...]
     is_known: bool
     has_cause: bool
+    is_fixed: bool = False
 
 
 class Diagnosis(Struct, frozen=True):

@@ -262,8 +262,8 @@ def _of_index(x: Examined) -> Judgement:
             f"the mirror's index names {_short(named)}, which is locked, and the package that arrived is another one"
         )
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
-    words = "the mirror's index names a hash that is not locked, and its package does not have it"
-    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+    words = "the message says so: the mirror's index names a hash that is not locked, and its package does not have it"
+    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
 
 
 def _unknown_copy(x: Examined, words: str) -> Judgement:

@@ -162,12 +162,14 @@ def yanked(x: Examined) -> Judgement | None:
     if x.error is not None and x.error.reason is NetworkReason.ABSENT:
         host = x.error.host or "the host"
         words = f"the message says so: {host} answered 404"
-        if listing is not None and listing.is_known and listing.has(version):
+        is_listed = listing is not None and listing.is_known and listing.has(version)
+        if is_listed:
             words += f"; {x.address.host} lists {version}"
         title = f"{host} does not have the file (404)"
         if x.is_of_mirror:
             words = f"{words}; that is said of a mirror"
-            return Judgement(_UNKNOWN, words, "what the registry lists", x.as_of, basis=Basis.GUESS)
+            missing = "" if is_listed else "what the registry lists"
+            return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
         missing = f"if {host} is a mirror or the host of the release"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
     if x.error is not None and x.error.kind == "sums-without-package":

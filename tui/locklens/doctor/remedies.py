@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.provider_remedies import listed_versions, upgrade
@@ -303,8 +305,8 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     writer = x.lock.writer
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
         title = f"Use {writer.product}, which wrote the lock file"
-        words = one.next_step.partition(" ")[2]
-        yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, f"{writer.command} {words}")
+        as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
+        yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, as_writer.next_step)
     if x.error is not None and x.error.kind == "provider-unknown":
         return  # the entry is right for its own tool
     if x.error is not None and x.error.kind == "entries-migrated":
@@ -360,7 +362,7 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)
 
 
-_URL = re.compile(r"https?://[\w./:~%+-]{1,300}(?=[\"\s]|$)")
+_URL = re.compile(r"https?://[\w./:~%+-]{0,299}[\w/](?=[\"\s]|:\s|$)")
 """A URL of a message, without a query."""
 
 

@@ -104,9 +104,13 @@ def _without_cause(diagnosis: Diagnosis) -> str:
 
 
 def _unexplained(diagnosis: Diagnosis) -> str:
-    """Return which errors no cause was found for, where others have one."""
-    left = [one.examined or one.error.kind for one in diagnosis.places if not one.has_cause]
-    return f" No cause was found for the error of {listing(list(dict.fromkeys(left)))}." if left else ""
+    """Return which errors are of the past, and which no cause was found for, where others have one."""
+    words = ""
+    for opening, is_fixed in (("Fixed is", True), ("No cause was found for", False)):
+        left = [one for one in diagnosis.places if one.is_fixed is is_fixed and (is_fixed or not one.has_cause)]
+        names = dict.fromkeys(one.examined or one.error.kind for one in left)
+        words += f" {opening} the error of {listing(list(names))}." if names else ""
+    return words
 
 
 def _capital(text: str) -> str:

@@ -145,12 +145,13 @@ def _diagnosed(
         notes += dict.fromkeys(filter(None, map(changed_words, known)))
         notes += dict.fromkeys(_of_other_version(one) for one in known if one.is_of_other_version and not one.fitting)
         notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
+        notes += dict.fromkeys(_of_other_constraint(one) for one in known if not one.is_constraint_of_here)
     pending = [one for one in affected if awaits_init(one.examined)] if fixed else []
     affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
     causes = joined_causes(affected, rules)
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
     has_several = Several.among(affected)
-    places = _places(read.errors, affected)
+    places = _places(read.errors, affected, past)
     facts = found[0].incident if found else Incident()
     if has_several.roots:
         facts = replace(facts, root=None)
@@ -225,23 +226,36 @@ def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     return tuple(by_root.values())
 
 
-def _places(errors: Sequence[RecognisedError], affected: Sequence[Affected]) -> tuple[ErrorPlace, ...]:
-    """Return where each error is, and whether a cause of it was found."""
+def _places(
+    errors: Sequence[RecognisedError], affected: Sequence[Affected], past: Sequence[str]
+) -> tuple[ErrorPlace, ...]:
+    """Return where each error is, and whether a cause of it was found, or it is of the past."""
     found = []
     for error in errors:
-        own = [one for one in affected if one.examined.error == error]
+        pairs = [(one, words) for one, words in zip_longest(affected, past) if one.examined.error == error]
+        own = [one for one, _ in pairs]
         if own:
             roots = [root for one in own for root in one.examined.fitting or one.roots[:1]]
             is_known = not any(one.examined.fitting for one in own)
             has_cause = any(cause.is_probable for one in own for cause in one.causes)
             headline = _headline(own[0].examined)
-            found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause))
+            is_fixed = all(words for _, words in pairs)
+            found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause, is_fixed))
     return tuple(found)
 
 
 def _of_which_root(x: Examined) -> str:
     """Return a note on a log that does not tell its root, where it fits several."""
     return f"the log does not tell which root failed; it fits {listing(list(x.fitting), 8)}: name it with -- ROOT"
+
+
+def _of_other_constraint(x: Examined) -> str:
+    """Return a note on a log whose constraint is nowhere here."""
+    assert x.error is not None
+    return (
+        f"the log has the constraint {x.error.constraint} on {x.name}, which {x.root or '.'} neither has nor had: "
+        "check out the commit of the failing run, or name its root with -- ROOT"
+    )
 
 
 def _of_other_version(x: Examined) -> str:

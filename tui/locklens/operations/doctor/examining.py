@@ -35,6 +35,7 @@ from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
 from locklens.storage.files import is_within
 from locklens.storage.journal import Journal
+from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     import threading
@@ -115,6 +116,8 @@ class Examiner:
             if not own and kind in _OF_FOLDERS:
                 own = self._altered(one)
                 own = own if not self.is_cut else []
+            if kind == "lock-invalid":
+                own = [path for path in one.fitting if self._is_made_readable(path)]
             found += [each for each in (self._locks.elsewhere(one, own) if own else [one]) if each not in found]
         return found
 
@@ -138,6 +141,17 @@ class Examiner:
                     return PastEntry("", record.at, old) if old is not None and old.version == now.version else None
         return None
 
+    def _is_made_readable(self, path: str) -> bool:
+        """True if locklens made a lock file that could not be read one that can, later than the log."""
+        place = os.fsencode(os.path.realpath(self._checkout.top / self._locks.lock(path).path))
+        for record in self._writes:
+            if not self._request.logged or record.at[:_SECONDS] < self._request.logged[:_SECONDS]:
+                return False
+            for file in record.files:
+                if file.place == place and file.old is not None and record.target == "files":
+                    return bool(parse(file.old, path).problems) and not self._locks.lock(path).problems
+        return False
+
     @cached_property
     def _writes(self) -> tuple[Record, ...]:
         """What locklens wrote here, the newest first; none where its records cannot be used."""
@@ -147,19 +161,24 @@ class Examiner:
             return ()
 
     def _altered(self, one: DoctorSubject) -> list[str]:
-        """Return the roots that an error fits whose installed package of this machine's platform is not locked."""
+        """Return the roots that an error fits whose installed package of this machine's platform is not locked.
+
+        Where there are none, those in which a fix has moved the package aside.
+        """
         assert one.address is not None
-        found, machine = list[str](), this_platform()
+        found, mended, machine = list[str](), list[str](), this_platform()
         for path in one.fitting:
             entry = self._locks.lock(path).by_address.get(one.address)
             if entry is None:
                 continue
             data = self._installed(path)
+            if _kept_aside(Path(data.place, str(entry.address), str(entry.version))):
+                mended.append(path)
             copies = self._packages_on_disk.installed(data.place, data.shown, one.address, str(entry.version))
             locked = frozenset(entry.hashes)
             if any(each.hashes and each.platform == machine and not each.hashes & locked for each in copies):
                 found.append(path)
-        return found
+        return found or mended
 
     def examined(self, subjects: Sequence[DoctorSubject]) -> list[Examined]:
         """Return what is known of each subject, without facts of registries."""
@@ -203,14 +222,8 @@ class Examiner:
         mirrors = sources.of_provider(one.entry.address).mirrors
         named = [place for place in (sources.cache, *self._request.mirrors, *mirrors) if place]
         for top in (self._installed(one.root.path, one.error).place, *named):
-            try:
-                names = sorted(each.name for each in os.scandir(self._request.folder / top / below))
-            except (OSError, ValueError):
-                continue
-            for name in names:
-                if KEPT_ASIDE in name:
-                    is_of_mirror = top in {*self._request.mirrors, *mirrors}
-                    return f"{below}/{name.partition(KEPT_ASIDE)[0]}", is_of_mirror
+            if platform := _kept_aside(self._request.folder / top / below):
+                return f"{below}/{platform}", top in {*self._request.mirrors, *mirrors}
         return "", False
 
     def _place_here(self, error: RecognisedError | None, subject: DoctorSubject | None) -> str:
@@ -275,6 +288,7 @@ class Examiner:
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             asks_registry=known.has_direct,
             mirrors=(*self._request.mirrors, *known.mirrors) if known.has_installation else self._request.mirrors,
+            is_constraint_of_here=self._has_constraint(one),
             network_mirrors=known.places(MethodKind.NETWORK),
             oci_mirrors=known.places(MethodKind.OCI),
             machine=this_platform(),
@@ -332,6 +346,23 @@ class Examiner:
         top = os.path.realpath(self._checkout.top)
         return top if is_within(top, os.path.normpath(base)) else base
 
+    def _has_constraint(self, one: DoctorSubject) -> bool:
+        """True if the constraint in a message stands where its root requires the provider, or did in a commit.
+
+        Of commits, the numbers of its versions count: what a file says is not parsed.
+        """
+        if one.error is None or one.address is None or self._history is None:
+            return True
+        try:
+            wanted = frozenset(Constraints.parse(one.error.constraint).terms)
+        except ValueError:
+            return True
+        if wanted <= frozenset(one.root.configuration.constraints(one.address).terms):
+            return True
+        numbers = [str(term.version).removesuffix(".0").removesuffix(".0") for term in wanted]
+        files = {requirement.file for requirement in one.root.configuration.of(one.address)}
+        return any(self._history.had(file, numbers) for file in sorted(files))
+
     def _compared(self, packages: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
         """Add the differing files to copies that the lock file does not accept, where another copy is accepted."""
         accepted = [one for one in holding(packages, entry) if not one.zh]
@@ -354,6 +385,15 @@ class Examiner:
         if self._history is None or examined.entry is None:
             return None
         return self._history.onset(examined.lock, examined.past, examined.entry)
+
+
+def _kept_aside(folder: Path) -> str:
+    """Return the platform of a package that a fix has moved aside in the folder of its version; "" without one."""
+    try:
+        names = sorted(each.name for each in os.scandir(folder))
+    except (OSError, ValueError):
+        return ""
+    return next((name.partition(KEPT_ASIDE)[0] for name in names if KEPT_ASIDE in name), "")
 
 
 def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
@@ -430,6 +470,16 @@ class LockHistory:
             else:
                 states.append(PastEntry(commit, date, entry))
         return tuple(states)
+
+    def had(self, path: str, words: Sequence[str]) -> bool:
+        """True if a file has all of some words in one of its commits, or was never committed.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        commits = self._repository.touching(path, PAST_COMMITS)
+        states = (self._repository.show(commit, path) or b"" for commit, _ in commits)
+        return not commits or any(all(word.encode() in data for word in words) for data in states)
 
     def readable(self, lock_path: str) -> str:
         """Return the newest commit whose lock file can be read; "" if there is none.
