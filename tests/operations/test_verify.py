@@ -70,8 +70,9 @@ def package(place: Bench) -> Path:
 
 def test_what_init_installed_is_as_locked(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     with bench(TERRAFORM, monkeypatch, PINNED) as place:
-        assert run("verify") == 0
-        assert "nothing is installed" in capfd.readouterr().err
+        assert run("verify") == 2
+        text, notes = capfd.readouterr()
+        assert (text, "nothing is installed" in notes) == ("no package was compared\n", True)
         assert run("init") == 0
         place.steps()
         status, found = verified(capfd)
@@ -134,9 +135,10 @@ def test_what_was_looked_at_is_said_above_the_roots(monkeypatch: pytest.MonkeyPa
             shutil.copy(place.work / name, below / name)
         monkeypatch.chdir(below.parent)
         capfd.readouterr()
-        run("verify", "--all")
+        assert run("verify", "--all") == 2
         out, err = capfd.readouterr()
         assert "no lock file was read" in out
+        assert "no package was compared; 1 not locked\n" in out
         assert ".: there is no lock file, so that no package is compared" in err
         assert "give --all-roots" in err
         assert "nothing is installed" not in err
@@ -236,7 +238,7 @@ def test_an_unpacked_package_beside_zh_alone_cannot_be_compared(
         lock.write_text("".join(one for one in lock.read_text().splitlines(keepends=True) if '"h1:' not in one))
         place.configure(MIRROR)
         status, found = verified(capfd)
-        assert (status, verdicts(found)) == (0, [("installed", "unknown"), ("mirror", "unknown")])
+        assert (status, verdicts(found)) == (2, [("installed", "unknown"), ("mirror", "unknown")])
 
 
 def test_lock_is_not_advised_where_locked_hashes_contradict_the_release(

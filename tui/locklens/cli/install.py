@@ -403,7 +403,9 @@ def _run_verify(options: Namespace) -> int:
     deliver(report_pages("verify", options.format, found, lists_all=options.all), options.output)
     if options.format == "text":
         tell(_next_step(found))
-    return FINDINGS if found.has_failed else DONE
+    if found.has_failed:
+        return FINDINGS
+    return UNUSABLE if found.is_vacuous else DONE
 
 
 def _next_step(found: PackageVerification) -> Iterator[str]:

@@ -156,6 +156,11 @@ class PackageVerification(Struct, frozen=True):
         """True if a package is not as locked, or a root could not be read."""
         return bool(self.failures) or any(package.verdict in FAILING for package in self.packages)
 
+    @property
+    def is_vacuous(self) -> bool:
+        """True if no package could be compared, so that nothing is verified."""
+        return all(package.verdict not in _COMPARED for package in self.packages)
+
 
 NOT_COMPARABLE = "the lock file has no hash that can be compared with an unpacked package of this platform"
 
@@ -387,20 +392,18 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
                 lines.append(f"            {package.shown} is not locked")
             lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
     counts = _counts(found)
-    checked = len(found.packages) - sum(counts[verdict] for verdict in _UNDECIDED)
-    parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
-    rest = [
-        f"; {counts[verdict]} {words}"
-        for verdict, words in ((PackageVerdict.UNKNOWN, "cannot be compared"), (PackageVerdict.UNLOCKED, "not locked"))
-        if counts[verdict]
-    ]
-    lines.append(f"{counted(checked, 'package')} compared: {', '.join(parts) or 'none'}{''.join(rest)}")
+    compared = {verdict: words for verdict, words in _COMPARED.items() if counts[verdict]}
+    total = counted(sum(counts[verdict] for verdict in compared), "package")
+    parts = ", ".join(f"{counts[verdict]} {words}" for verdict, words in compared.items())
+    rest = [f"{counts[verdict]} {words}" for verdict, words in _NOT_COMPARED.items() if counts[verdict]]
+    lines.append("; ".join([f"{total} compared: {parts}" if compared else "no package was compared", *rest]))
     return page(lines)
 
 
-_WORDS = {
-    PackageVerdict.MATCHES: "as locked",
-    PackageVerdict.DIFFERS: "not as locked",
+_COMPARED = {PackageVerdict.MATCHES: "as locked", PackageVerdict.DIFFERS: "not as locked"}
+_NOT_COMPARED = {
     PackageVerdict.MISSING: "missing",
     PackageVerdict.UNREADABLE: "unreadable",
+    PackageVerdict.UNKNOWN: "cannot be compared",
+    PackageVerdict.UNLOCKED: "not locked",
 }
