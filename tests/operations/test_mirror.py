@@ -99,6 +99,27 @@ def test_what_is_there_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch, cap
         assert files(place.work / "out") == whole
 
 
+def test_an_error_names_the_requirement_and_its_root_and_comes_before_the_result(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    broken = requires(("acme/demo", "~> 1.0"), ("acme/third", "9.9.9"))
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files={"a/main.tf": broken, "b/main.tf": broken})) as place:
+        assert run("mirror", "--dry-run", "out", "--", "a") == 1
+        said, err = capfd.readouterr()
+        assert said == "1 package would be in out; 1 error\n"
+        assert err.endswith("\ndry run: nothing was written\n")
+        assert "Error: Could not mirror providers\n\na/main.tf:7: provider acme/third: " in err
+        assert "locking" not in err
+        assert run("mirror", "--json", "--dry-run", "out", "--", "a") == 1
+        lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+        assert [(one["type"], one["root"]) for one in lines[-2:]] == [("error", "a"), ("outcome", None)]
+        assert run("mirror", "out", "--", "a", "b") == 1
+        said, err = capfd.readouterr()
+        assert said == "1 package in out; 1 error\n"
+        assert "(and 1 other root)" in err
+        assert not (place.work / "out/registry.terraform.io/acme/third").exists()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and SIGINT")
 @pytest.mark.parametrize("end", ["SIGKILL", "SIGINT"])
 def test_after_an_interrupted_download_the_next_run_goes_on(end: str, monkeypatch: pytest.MonkeyPatch) -> None:

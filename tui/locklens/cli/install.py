@@ -370,18 +370,23 @@ def _run_mirror(options: Namespace) -> int:
         tell(f"note: {words}" for words in (*result.notes, *cache.take_notices()))
     if options.verbose:
         tell(result.log)
+    for diagnostic in (*result.warnings, *result.failures):
+        progress.begin(diagnostic.root or None)
+        progress.report([diagnostic])
     if options.json:
         facts = {"packages": result.packages, "removed": list(result.removed), "failures": len(result.failures)}
         put(json_text({"type": "outcome", "root": None, **facts}, indent=None))
+        return FINDINGS if result.failures else DONE
+    lead = "would remove" if options.dry_run else "removed"
+    lines = [f"{lead} {visible(name)}" for name in result.removed]
+    there = f"{counted(result.packages, 'package')}{' would be' if options.dry_run else ''} in {visible(options.place)}"
+    if result.failures:
+        lines.append(f"{there}; {counted(len(result.failures), 'error')}")
     else:
-        lead = "would remove" if options.dry_run else "removed"
-        lines = [f"{lead} {visible(name)}" for name in result.removed]
-        if not result.failures and not options.dry_run:
-            lines.append(f"Success! {counted(result.packages, 'package')} in {visible(options.place)}.")
-        put(page(lines))
-        if options.dry_run:
-            tell([NOT_WRITTEN])
-    progress.report((*result.warnings, *result.failures))
+        lines.append(f"{there}." if options.dry_run else f"Success! {there}.")
+    put(page(lines))
+    if options.dry_run:
+        tell([NOT_WRITTEN])
     return FINDINGS if result.failures else DONE
 
 

@@ -68,13 +68,19 @@ class Locker:
         self._context = context
         self._known: dict[_Build, _Obtained | Diagnostic] = {}
 
-    def choose(self, wanted: Iterable[ProviderRequirement]) -> list[Version | Diagnostic]:
+    def choose(
+        self, wanted: Iterable[ProviderRequirement], *, summary: str = LOCKING_FAILED
+    ) -> list[Version | Diagnostic]:
         """Select the version of each provider as `providers lock` does: the locked one, or else the newest in range.
+
+        Args:
+            wanted: The providers.
+            summary: The title of the errors.
 
         Raises:
             RunCancelledError: The run was cancelled.
         """
-        return self._context.map(lambda requirement: _selected(requirement, self._context), wanted)
+        return self._context.map(lambda requirement: _selected(requirement, self._context, summary), wanted)
 
     def fetch(self, requests: Sequence[LockRequest]) -> None:
         """Fetch the packages of requests that were not fetched before, concurrently.
@@ -242,7 +248,7 @@ class Locker:
         return _failed(context, request.address, f"{lead}: {words}", TrustError(words, hint=hint))
 
 
-def _selected(requirement: ProviderRequirement, context: InstallContext) -> Version | Diagnostic:
+def _selected(requirement: ProviderRequirement, context: InstallContext, summary: str) -> Version | Diagnostic:
     name, version = context.name(requirement.address), requirement.locked
     context.emit(QueryStarted(name, str(combined(requirement.requirements)), version is not None))
     if requirement.first is not None:
@@ -250,19 +256,14 @@ def _selected(requirement: ProviderRequirement, context: InstallContext) -> Vers
     try:
         offered = context.source(requirement.address).versions(requirement.address)
     except LockLensError as error:
-        return _failed(
-            context,
-            requirement.address,
-            f"Could not retrieve the list of available versions for provider {name}: {error}",
-            error,
-        )
+        words = f"Could not retrieve the list of available versions for provider {name}: {error}"
+        return _failed(context, requirement.address, words, error, summary=summary)
     if offered.warnings:
         context.emit(RegistryWarned(name, offered.warnings))
     selection = select(requirement.requirements, offered.versions, version, upgrade=False)
     if isinstance(selection, Unselectable):
-        return _failed(
-            context, requirement.address, f"provider {name}: {selection.words(requirement.address, context.dialect)}"
-        )
+        words = f"provider {name}: {selection.words(requirement.address, context.dialect)}"
+        return _failed(context, requirement.address, words, summary=summary)
     return selection.version
 
 
@@ -294,7 +295,12 @@ def _signed_before(context: InstallContext, request: LockRequest) -> str:
 
 
 def _failed(
-    context: InstallContext, address: ProviderAddress, words: str, error: LockLensError | None = None
+    context: InstallContext,
+    address: ProviderAddress,
+    words: str,
+    error: LockLensError | None = None,
+    *,
+    summary: str = LOCKING_FAILED,
 ) -> Diagnostic:
     hint = next_step(error) if error is not None else ""
-    return context.failed(address, LOCKING_FAILED, words, hint, is_of_trust=isinstance(error, TrustError))
+    return context.failed(address, summary, words, hint, is_of_trust=isinstance(error, TrustError))

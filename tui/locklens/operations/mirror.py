@@ -17,7 +17,7 @@ from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.hashes import is_of_files, is_of_zip
 from locklens.install.context import InstallContext, InstallEvent, ProviderRequirement
 from locklens.install.lock import Locker
-from locklens.install.mirroring import MirrorFolder, mirror, write_documents
+from locklens.install.mirroring import SUMMARY, MirrorFolder, mirror, write_documents
 from locklens.operations.root_modules import RootReader, require_folder
 from locklens.operations.write.diagnostics import unreadable
 from locklens.project.clifiles import this_platform
@@ -25,10 +25,11 @@ from locklens.project.installation import require_oci
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.storage.files import lies_in_repository
+from locklens.text import counted
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.dialect import Dialect
@@ -40,6 +41,18 @@ if TYPE_CHECKING:
 
     _Locked = Mapping[tuple[str, ProviderAddress, Version], Mapping[Place, frozenset[str]]]
     """The locked hashes of a tool's versions, by the place of each entry."""
+
+
+class _Requirement(Struct):
+    """A provider that a tool is to mirror, and the roots that require it alike.
+
+    Attributes:
+        roots: Their names, each with the place of its first requirement.
+    """
+
+    tool: Dialect
+    provider: ProviderRequirement
+    roots: list[tuple[str, Place]]
 
 
 class MirrorRequest(Struct, frozen=True):
@@ -111,15 +124,13 @@ def fill_mirror(
     if not isinstance(request.place, str):
         lies_in_repository(request.place)
     locked: dict[tuple[str, ProviderAddress, Version], dict[Place, frozenset[str]]] = {}
-    required = _required(request, locked)
+    wanted, failures = _required(request, locked)
     warnings: list[Diagnostic] = []
-    failures = [one for one in required if isinstance(one, Diagnostic)]
-    wanted = [one for one in required if not isinstance(one, Diagnostic)]
     with ReleaseSession(settings, None, cancel, is_installing=True) as session:
         found: dict[str, tuple[InstallContext, list[MirroredBuild]]] = {}
-        for tool in {tool.name: tool for tool, _ in wanted}.values():
+        for tool in {one.tool.name: one.tool for one in wanted}.values():
             context = InstallContext(session, tool, on_event)
-            own = [one for other, one in wanted if other is tool]
+            own = [one for one in wanted if one.tool is tool]
             found[tool.name] = context, _builds(own, context, request.platforms, failures)
         if isinstance(request.place, str):
             packages, removed = _pushed(request, request.place, found.values(), failures)
@@ -202,37 +213,50 @@ def _pushed(
 
 def _required(
     request: MirrorRequest, locked: dict[tuple[str, ProviderAddress, Version], dict[Place, frozenset[str]]]
-) -> list[tuple[Dialect, ProviderRequirement] | Diagnostic]:
+) -> tuple[list[_Requirement], list[Diagnostic]]:
     """Return what the roots require, each question once, and errors; add to the locked hashes what is to be heeded."""
     where = request.where
     reader, tree = RootReader(where), FileSystem(where.folder)
-    found: dict[object, tuple[Dialect, ProviderRequirement] | Diagnostic] = {}
+    found: dict[object, _Requirement] = {}
+    problems: dict[Diagnostic, list[str]] = {}
     for name in tuple(dict.fromkeys(where.roots)) or ("",):
         root = reader.read_folder(tree, require_folder(tree, name))
-        found |= {problem: problem for problem in unreadable(root, allows_missing=request.allows_missing)}
+        for problem in unreadable(root, allows_missing=request.allows_missing):
+            problems.setdefault(problem, []).append(root.name)
         wanted = root.wanted()
         for one in [replace(each, prior=None) for each in wanted] if request.ignores_locks else wanted:
             if one.prior is not None and (hashes := one.locked_hashes(one.prior.version)):
                 place = root.lock.path, one.prior.line
                 locked.setdefault((root.tool.name, one.address, one.prior.version), {})[place] = hashes
             constraints = tuple(str(requirement.constraints) for requirement in one.requirements)
-            found[root.tool.name, one.address, one.locked, constraints] = root.tool, one
-    return list(found.values())
+            question = root.tool.name, one.address, one.locked, constraints
+            first = one.requirements[0]
+            found.setdefault(question, _Requirement(root.tool, one, [])).roots.append(
+                (root.name, (first.file, first.line))
+            )
+    failures = [replace(one, root=names[0]) if len(names) == 1 else one for one, names in problems.items()]
+    return list(found.values()), failures
 
 
 def _builds(
-    wanted: list[ProviderRequirement],
-    context: InstallContext,
-    platforms: tuple[Platform, ...],
-    failures: list[Diagnostic],
+    wanted: list[_Requirement], context: InstallContext, platforms: tuple[Platform, ...], failures: list[Diagnostic]
 ) -> list[MirroredBuild]:
     """Return the packages of the selected versions; a provider without one adds to the failures."""
     platforms = platforms or (Platform.parse(this_platform()),)
-    asked = [replace(one, first=platforms[0]) for one in wanted]
+    asked = [replace(one.provider, first=platforms[0]) for one in wanted]
+    chosen = Locker(context).choose(asked, summary=SUMMARY)
     builds: dict[MirroredBuild, None] = {}
-    for one, selected in zip(asked, Locker(context).choose(asked), strict=True):
+    for one, selected in zip(wanted, chosen, strict=True):
         if isinstance(selected, Diagnostic):
-            failures.append(selected)
+            failures.append(_placed(selected, one.roots))
         else:
-            builds.update(((one.address, selected, platform), None) for platform in platforms)
+            builds.update(((one.provider.address, selected, platform), None) for platform in platforms)
     return list(builds)
+
+
+def _placed(failure: Diagnostic, roots: Sequence[tuple[str, Place]]) -> Diagnostic:
+    """Return an error about a required provider with the place of its requirement, and the number of other roots."""
+    (name, place), *others = roots
+    if not others:
+        return replace(failure, place=place, root=name)
+    return replace(failure, place=place, detail=f"{failure.detail} (and {counted(len(others), 'other root')})")
