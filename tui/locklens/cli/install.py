@@ -312,8 +312,8 @@ def _init_words(outcome: RootResult) -> str:
 
 
 def _lock_words(outcome: RootResult) -> str:
-    if outcome.has_failed:
-        return ""
+    if outcome.has_failed or (outcome.is_unchecked and not outcome.would_change):
+        return ""  # What was not checked is a note.
     product = outcome.tool.product
     if outcome.would_change:
         return (
