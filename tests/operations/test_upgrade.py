@@ -86,6 +86,11 @@ class Shelf(RegistrySource):
         signed = Authentication(AuthenticationOutcome.ACCEPTED, Tier.PARTNER, key)
         return ReleaseFacts(ReleaseId(tool.name, address, version), authentication=signed)
 
+    def releases(
+        self, names: Iterable[tuple[ProviderAddress, Version]], tool: Dialect
+    ) -> Mapping[tuple[ProviderAddress, Version], ReleaseFacts | None]:
+        return {name: self.release(*name, tool) for name in names}
+
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         return [
             EntryPlatforms(
@@ -696,3 +701,19 @@ def test_a_pin_holds_back_where_no_version_is_named(top: Path) -> None:
     ]
     shelf.signers[version] = keys[0]
     assert planned(top, shelf, "aws", policy=policy).changes == free.changes
+
+
+def test_another_signer_is_a_warning(top: Path) -> None:
+    lay(top, TWO)
+    keys = "A" * 40, "B" * 40
+    shelf = Shelf(OFFERED)
+    shelf.signers |= {"5.1.0": keys[0], "5.2.0": keys[1]}
+    warning = f"aws: 5.2.0 is signed by {keys[1]}, which is not the key that signed 5.1.0"
+    assert remarks(planned(top, shelf, "aws")) == [warning]
+    pick = SelectedVersion("", address("aws"), Version.parse("5.2.0"))
+    assert remarks(planned(top, shelf, roots=("",), picks=(pick,))) == [], "the screens review the plan"
+    shelf.signers["5.2.0"] = keys[0]
+    assert remarks(planned(top, shelf, "aws")) == []
+    policy = parse_policy(f'[trust.hashicorp]\nkeys = ["{keys[1]}"]'.encode(), "locklens.toml")
+    (words,) = remarks(planned(top, shelf, "aws=5.2.0", policy=policy))
+    assert words.startswith(f"aws: 5.2.0 is signed by {keys[0]}; the policy pins hashicorp to ")

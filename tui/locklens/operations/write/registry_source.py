@@ -161,6 +161,14 @@ class RegistrySource(RegistryRun):
         name = ReleaseId(tool.name, address, version)
         return ReleaseFacts(name, checksums=release.checksums, authentication=release.authentication)
 
+    def releases(
+        self, names: Iterable[tuple[ProviderAddress, Version]], tool: Dialect
+    ) -> Mapping[tuple[ProviderAddress, Version], ReleaseFacts | None]:
+        """Return the release of each version, as `release` does, concurrently."""
+        wanted = list(dict.fromkeys(names))
+        found = self._context(tool).map(lambda name: self.release(*name, tool), wanted)
+        return dict(zip(wanted, found, strict=True))
+
     def coverage(self, entries: Sequence[LockEntry], tool: Dialect) -> Sequence[EntryPlatforms]:
         """Return the platforms of each entry; see `locklens.operations.write.registry_source`."""
         return entry_platforms(entries, self._context(tool), self.here)

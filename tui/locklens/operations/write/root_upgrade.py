@@ -20,7 +20,7 @@ from locklens.operations.write.registry_source import EntryPlatforms, RegistrySo
 from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
-from locklens.review.rules.release import signing_objection
+from locklens.review.rules.release import SigningProblem, signing_objection
 from locklens.selection import NOT_ALLOWED_HOLD, Hold, Unselectable
 from locklens.selection.choosing import (
     combined,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile import LockEntry
     from locklens.project.configuration import Requirement
+    from locklens.releases import ReleaseFacts
     from locklens.sources.metadata import ListedVersion
 
 
@@ -53,6 +54,7 @@ class RootUpgradeOptions(Struct, frozen=True):
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
         names_providers: True if the user named the providers, so that each that cannot be upgraded is an error.
+        warns_of_signers: True to warn of versions that another key signs than the locked one.
     """
 
     platforms: tuple[Platform, ...] = ()
@@ -61,6 +63,7 @@ class RootUpgradeOptions(Struct, frozen=True):
     edits_constraints: bool = False
     allows_missing: bool = False
     names_providers: bool = False
+    warns_of_signers: bool = False
 
     @property
     def cooldown(self) -> int | None:
@@ -218,6 +221,32 @@ class RootUpgrade:
         names = ", ".join(map(str, request.platforms))
         words = f"locked for {names}: {counted(now, 'h1 hash', 'h1 hashes')} instead of {before}"
         self._warn(request.address, f"{words}; pass --platform for each platform to keep")
+
+    @property
+    def signer_comparisons(self) -> list[tuple[ProviderAddress, Version, Version]]:
+        """The locked version of each provider that moves, and the one that it moves to."""
+        requests = self.requests if self._options.warns_of_signers else ()
+        return [
+            (request.address, request.prior.version, request.version)
+            for request in requests
+            if request.prior is not None and request.prior.version != request.version
+        ]
+
+    def warn_of_signers(self, releases: Mapping[tuple[ProviderAddress, Version], ReleaseFacts | None]) -> None:
+        """Warn of each version that neither the key of the locked one nor a pinned key signs."""
+        for address, locked, version in self.signer_comparisons:
+            new = releases[address, version]
+            objection = signing_objection(self._options.policy, address, new=new, old=releases[address, locked])
+            if objection is None:
+                continue
+            key = new.authentication.key if new is not None and new.authentication is not None else None
+            words = {
+                SigningProblem.NOT_PINNED: f"{objection.words} ({objection.place})",
+                SigningProblem.NO_LONGER_SIGNED: f"not signed, unlike {locked}",
+                SigningProblem.OTHER_KEY: f"signed by {key.fingerprint if key else 'another key'}, "
+                f"which is not the key that signed {locked}",
+            }[objection.problem]
+            self._warn(address, f"{version} is {words}")
 
     def put(self) -> None:
         """Plan the entries."""

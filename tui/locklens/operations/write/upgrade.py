@@ -145,6 +145,7 @@ class Upgrade(RegistryOperation, frozen=True):
             self.edits_constraints,
             self.allows_missing,
             names_providers=bool(self.providers),
+            warns_of_signers=not self.picks,
         )
         resolved: list[tuple[RootUpgrade, dict[str, PlannedFile]]] = []
         for path in paths:
@@ -190,7 +191,7 @@ def _list_versions(
 
 
 def _fetch(upgrades: Sequence[RootUpgrade], source: RegistrySource) -> None:
-    """Look up the platforms of entries, then fetch the packages of all roots; each concurrently."""
+    """Look up the platforms of entries, fetch the packages of all roots, and compare signers; each concurrently."""
     for tool in {upgrade.tool.name: upgrade.tool for upgrade in upgrades}.values():
         same_tool = [upgrade for upgrade in upgrades if upgrade.tool is tool]
         priors = [prior for upgrade in same_tool for prior in upgrade.priors.values()]
@@ -199,6 +200,11 @@ def _fetch(upgrades: Sequence[RootUpgrade], source: RegistrySource) -> None:
             upgrade.select_platforms({address: next(coverage) for address in upgrade.priors})
         if requests := [request for upgrade in same_tool for request in upgrade.requests]:
             source.locker(tool).fetch(requests)
+        compared = [one for upgrade in same_tool for one in upgrade.signer_comparisons]
+        names = ((address, version) for address, *versions in compared for version in versions)
+        releases = source.releases(names, tool)
+        for upgrade in same_tool:
+            upgrade.warn_of_signers(releases)
 
 
 def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[ProviderAddress, Version | None]]:
