@@ -325,7 +325,7 @@ def test_the_newest_is_offered_where_it_would_settle_something(clone: Clone, tmp
     lost, added = entry("a", "1.0.0", zh("a"), constraints="~> 1.0"), A1_MAC
     for ours, theirs in ((lost, added), (A11, A2)):
         said = clone.locklens("merge", *files(tmp_path, lock(A1), lock(ours), lock(theirs)), status=1)
-        assert "--prefer ours or theirs the entry of that side" in said
+        assert "--prefer ours or --prefer theirs takes the entry of that side" in said
         assert offer not in said
 
 

@@ -206,6 +206,8 @@ def test_keys_are_pinned_in_full_and_dropped(run: Run, top: Path) -> None:
 
 def test_no_key_that_is_unknown_or_revoked_is_pinned(run: Run, top: Path, registry: DemoRegistry) -> None:
     assert "no release of hashicorp is locked here" in run("keys", "trust", "hashicorp", "--no-cache")[2]
+    status, _, err = run("keys", "trust", "acme/demo", "--no-cache")
+    assert (status, "acme/demo is a provider" in err, "hint: locklens keys trust acme\n" in err) == (2, True, True)
     status, _, err = run("keys", "trust", "acme", "--offline", "--no-cache")
     assert (status, "1.0.0: " in err) == (2, True)
     registry.faults = Faults((FaultRule(Fault.UNSIGNED, DEMO, "1.0.0"),))

@@ -143,6 +143,9 @@ def test_the_command_line_has_a_side_for_each_provider_of_each_root(tmp_path: Pa
     assert second.endswith(" merge --prefer=acme/a=theirs --prefer=acme/b=ours --root infra")
 
 
+SIDES = "--prefer ours or --prefer theirs takes the entry of that side"
+
+
 def test_two_versions_clash_unless_the_newest_is_preferred(merging: Merging) -> None:
     merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
     plan = merging.plan()
@@ -150,7 +153,7 @@ def test_two_versions_clash_unless_the_newest_is_preferred(merging: Merging) -> 
     (failure,) = plan.failures
     words = "two versions were selected: 1.1.0 in HEAD (ours), 1.2.0 in topic (theirs)"
     assert (failure.address, failure.detail) == ("acme/a", words)
-    assert failure.hint == "--prefer newest selects the newer version, --prefer ours or theirs the entry of that side"
+    assert failure.hint == f"--prefer newest selects the newer version, {SIDES}"
     (clash,) = ResolveConflicts(Scope(merging.top, ("infra",))).clashes()
     assert str(clash.newest) == "1.2.0"
     plan = merging.plan(newest=True)
@@ -165,7 +168,8 @@ def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) ->
         plan = merging.plan(newest=newest)
         assert not plan.proposal.files
         assert plan.failures[0].detail.startswith("one side removed it, the other changed it: 1.1.0 in HEAD (ours), ")
-        assert plan.failures[0].hint == "--prefer ours or theirs the entry of that side"
+        assert plan.failures[0].hint == SIDES
+        assert ("keep the entry of the other, or remove it" in plan.failures[0].detail) is newest
 
 
 @pytest.mark.parametrize("style", ["merge", "diff3"])

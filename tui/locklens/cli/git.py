@@ -135,7 +135,7 @@ def _run_merge(options: Namespace) -> int:
     """
     if options.root:
         return run_write(options)
-    from locklens.operations.merge import merge_files, newest_of_both
+    from locklens.operations.merge import merge_files, newest_of_both, ways_to_settle
 
     base, ours, theirs = (Path(name) for name in (options.base, options.ours, options.theirs))
     prefer, _ = _preferences(options)
@@ -150,8 +150,7 @@ def _run_merge(options: Namespace) -> int:
         tell([f"{name}: lines were merged, not blocks: {result.line_merge}"])
         tell(["hint: correct the file, then run locklens review"])
     if result.conflicts:
-        newest = "--prefer newest selects the newer version, " if any(map(newest_of_both, result.conflicts)) else ""
-        sides = f"{newest}--prefer ours or theirs the entry of that side"
+        sides = ways_to_settle(has_newest=any(map(newest_of_both, result.conflicts)))
         tell([f"hint: keep one of both entries, then run locklens review; {sides}"])
     return DONE if result.is_clean else FINDINGS
 

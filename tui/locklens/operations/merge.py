@@ -165,6 +165,12 @@ def why_no_newest(conflict: MergeConflict) -> str:
     return "the newer version does not satisfy the constraints of both sides"
 
 
+def ways_to_settle(*, has_newest: bool) -> str:
+    """Return the options that settle a conflict; `has_newest` is True if the newer version settles it."""
+    newest = "--prefer newest selects the newer version, " if has_newest else ""
+    return f"{newest}--prefer ours or --prefer theirs takes the entry of that side"
+
+
 def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
     """Return the newer entry of a conflict between two versions, if it satisfies what both sides recorded.
 

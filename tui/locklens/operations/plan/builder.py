@@ -301,7 +301,7 @@ def require_valid(lock: LockFile) -> None:
     if lock.conflict is not None:
         line = lock.conflict.markers[0].line if lock.conflict.markers else None
         words = "unresolved conflict in the lock file"
-        raise ConfigurationError(words, path=lock.path, line=line, hint="resolve it first")
+        raise ConfigurationError(words, path=lock.path, line=line, hint="locklens merge --root DIR resolves it")
     if lock.problems:
         problem = lock.problems[0]
         words = f"{problem.summary}: {problem.detail}"

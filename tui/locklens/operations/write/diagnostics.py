@@ -68,7 +68,7 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
             f"failed to read dependency lock file: {problem.summary}",
             problem.detail,
             place=(root.lock.path, problem.line),
-            hint=_MARKERS if root.lock.conflict else "",
+            hint="locklens merge --root DIR resolves it" if root.lock.conflict else "",
         )
         for problem in root.lock.problems
     ]
@@ -102,9 +102,6 @@ MISSING_MODULES = "--allow-missing-modules"
 def hint_of_missing_modules(root: Root) -> str:
     """Return the two ways on from modules that cannot be read."""
     return f"`{root.tool.command} get` fetches remote modules; {MISSING_MODULES} continues without"
-
-
-_MARKERS = "resolve the conflict in the file first"
 
 
 def look_alikes(root: Root) -> list[Diagnostic]:

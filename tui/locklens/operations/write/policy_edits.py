@@ -5,6 +5,7 @@ Like the rest of the policy they apply once the base has them; until then a revi
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, date, datetime
 from pathlib import Path  # noqa: TC003  # a field of values
 from typing import TYPE_CHECKING
@@ -263,6 +264,11 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
             raise LockLensError(f"{uses[0].name} is signed by {key.fingerprint}, which was revoked")
         keys[key.fingerprint] = None
     if not keys:
+        addresses = (change.address for root in review.roots for change in root.changes)
+        named = next((address for address in addresses if f"/{address}".endswith(f"/{name}")), None)
+        if named is not None:
+            words = f"{name} is a provider, and keys are pinned for a namespace"
+            raise ConfigurationError(words, hint=f"locklens keys trust {shlex.quote(named.namespace)}")
         raise LockLensError(f"no release of {name} is locked here", hint="locklens keys lists the signers")
     return replace(
         covering, keys=tuple(keys), by=decision.by, on=decision.on, why=decision.reason, review_by=decision.until

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
 from locklens.lockfile import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
-from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, why_no_newest
+from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, ways_to_settle, why_no_newest
 from locklens.operations.plan import Plan, PlannedChange, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.write.apply import FileOperation, listed_roots, no_progress
-from locklens.text import listing
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -162,10 +162,11 @@ class ResolveConflicts(FileOperation, frozen=True):
         prefer = partial(self._preference, root)
         merged, settled = merge_sides(conflicted.sides, prefer=prefer, dialect=root.tool)
         if merged.conflicts:
+            prefers_newest = self.prefer is Preference.NEWEST
             for clash in conflicted.clashes(prefer):
-                newest = "--prefer newest selects the newer version, " if clash.newest else ""
-                hint = f"{newest}--prefer ours or theirs the entry of that side"
-                draft.fail(root.path, ConfigurationError(clash.words, hint=hint), address=clash.name)
+                words = f"{clash.words}; {clash.problem}" if prefers_newest and clash.problem else clash.words
+                hint = ways_to_settle(has_newest=clash.newest is not None)
+                draft.fail(root.path, ConfigurationError(words, hint=hint), address=clash.name)
             return set()
         after = parse(merged.data, root.lock.path, dialect=root.tool)
         if not after.is_valid:
@@ -175,8 +176,8 @@ class ResolveConflicts(FileOperation, frozen=True):
         before = parse(conflicted.sides.ours, root.lock.path, dialect=root.tool)
         for address, old, new in differing(before, after):
             draft.changes.append(PlannedChange(root.path, address, root.name_of(address), old, new))
-        name, count = root.path or ".", len(after.entries)
-        draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count} providers")
+        name, count = root.path or ".", counted(len(after.entries), "provider")
+        draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count}")
         draft.put_lock(root, merged.data)
         if conflicted.is_staged and root.lock.exists:
             # With the markers, git's merge of lines can have given our version the other one's hashes.
