@@ -169,6 +169,7 @@ def test_the_plugin_cache_and_mirrors_are_verified(monkeypatch: pytest.MonkeyPat
         assert (status, verdicts(found)[-2:]) == (1, [("mirror", "unreadable"), ("mirror", "matches")])
 
 
+NOBODYS = "zh:" + "0" * 64
 MIRROR = 'provider_installation {\n  filesystem_mirror {\n    path = "mirror"\n  }\n}\n'
 
 
@@ -226,6 +227,27 @@ def test_a_signed_copy_of_a_platform_that_is_not_locked_is_called_so(
             == f"{words}; `locklens lock -platform={HERE} registry.terraform.io/acme/demo` adds its hashes"
         )
         assert run("init") == 1
+
+
+@pytest.mark.parametrize("order", [(".", "tofu"), ("tofu", ".")])
+def test_a_mirror_of_both_tools_is_compared_with_the_lock_files_of_both(
+    order: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock")
+        run("mirror", str(place.work / "mirror"))
+        place.configure(MIRROR.replace('mirror"\n', f'{place.work}/mirror"\n'))
+        version = f'version = "1.0.0"\n  hashes = [\n    "{NOBODYS}",\n  ]'
+        other = f'provider "registry.opentofu.org/acme/other" {{\n  {version}\n}}\n'
+        (place.work / "tofu").mkdir()
+        (place.work / "tofu/main.tofu").write_text("")
+        (place.work / "tofu/.terraform.lock.hcl").write_text(other)
+        status, found = verified(capfd, "--offline", "--", *order)
+        assert (status, verdicts(found)) == (0, [("mirror", "matches")])
+        (package,) = (place.work / "mirror").rglob("*.zip")
+        package.write_bytes(package.read_bytes()[:100])
+        status, found = verified(capfd, "--offline", "--", *order)
+        assert (status, verdicts(found)) == (1, [("mirror", "unreadable")])
 
 
 def test_an_unpacked_package_beside_zh_alone_cannot_be_compared(
@@ -343,6 +365,7 @@ def test_network_mirrors_are_verified_by_what_they_list(monkeypatch: pytest.Monk
         document.write_text(text.replace(listed, "h1:" + "A" * 43 + "="))
         found = verified(capfd)[1]
         assert verdicts(found)[1:] == [("mirror", "unknown")], "the zip file behind an h1 may be a locked one"
+        assert "no h1 that the mirror lists for" in found["packages"][1]["reason"]
         assert (found["summary"]["unknown"], found["summary"]["unlocked"]) == (1, 0)
         assert run("verify") == 0
         assert "1 package compared: 1 as locked; 1 cannot be compared\n" in capfd.readouterr().out

@@ -304,6 +304,8 @@ def listed_package(
         if verdict in verdicts:
             return VerifiedPackage(place, verdict, shown, found, reason=reason)
     words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
+    if hashes_of_files(found) and any(map(hashes_of_files, groups)):
+        words = f"no h1 that the mirror lists for {platform} is locked; the package itself may be, by its zh"
     undecided = PackageVerdict.UNKNOWN if PackageVerdict.UNKNOWN in verdicts else PackageVerdict.UNLOCKED
     return VerifiedPackage(place, undecided, shown, found, reason=words)
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
-    from locklens.diagnostics import Diagnostic
+    from locklens.dialect import Dialect
     from locklens.operations.review.request import ReviewRequest
     from locklens.packages.hashing import Passed
     from locklens.project.cliconfig import CliConfig
@@ -66,8 +66,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
     _Build = tuple[ProviderAddress, Version, Platform]
-    _Locked = Mapping[tuple[ProviderAddress, Version], Sequence[frozenset[str]]]
-    _Work = tuple[PackagePlace, _Locked, str]
+    _Release = tuple[ProviderAddress, Version]
 
 
 _ORDER = {where: place for place, where in enumerate(Where)}
@@ -126,12 +125,59 @@ def verify(
         notes, searched = (*session.notes, *dict.fromkeys(verifying.notes)), tuple(dict.fromkeys(verifying.searched))
         tracked = tracked_packages_of(options.folder, [root.path for root in read])
         return PackageVerification(
-            packages, _errors(failures), moment(), settings.is_offline, notes, session.log, searched, tracked
+            packages,
+            tuple(one for one in failures if one.is_error),
+            moment(),
+            settings.is_offline,
+            notes,
+            session.log,
+            searched,
+            tracked,
         )
 
 
-def _errors(failures: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    return tuple(one for one in failures if one.is_error)
+class _Locks:
+    """The locked hashes of some roots.
+
+    Attributes:
+        roots: The roots.
+        by_release: The roots that lock each version, each with the hashes that can be compared.
+    """
+
+    def __init__(self, roots: Sequence[Root]) -> None:
+        self.roots = roots
+        self.by_release: dict[_Release, list[tuple[Root, frozenset[str]]]] = {}
+        for root in roots:
+            for entry in root.lock.entries:
+                hashes = frozenset(filter(is_known_scheme, entry.hashes))
+                self.by_release.setdefault((entry.address, entry.version), []).append((root, hashes))
+
+
+class _Work(Struct, frozen=True):
+    """A package to compare, and the roots that would install it from its place.
+
+    Attributes:
+        locks: The locked hashes of these roots; of several tools where each has the place in its settings.
+    """
+
+    place: PackagePlace
+    locks: tuple[_Locks, ...]
+
+    @property
+    def lockers(self) -> list[tuple[Root, frozenset[str]]]:
+        """The roots that lock the version, each with its comparable hashes."""
+        release = self.place.address, self.place.version
+        return [one for locks in self.locks for one in locks.by_release.get(release, ())]
+
+    @property
+    def why_not_locked(self) -> str:
+        """The reason for a version that is not locked, with the lock files that it was compared with."""
+        read = [root.lock.path for locks in self.locks for root in locks.roots if root.lock.exists]
+        if not read:
+            return "no lock file was read"
+        if len(read) == 1:
+            return f"this version is not in {read[0]}"
+        return f"this version is in none of the {len(read)} lock files that were read"
 
 
 class _Wanted(Struct, frozen=True):
@@ -181,32 +227,38 @@ class _Verifying:
 
     def run(self, on_progress: Callable[[int, int], None]) -> tuple[VerifiedPackage, ...]:
         """Verify all packages, concurrently."""
-        works: list[_Work] = []
-        for root in self._roots:
-            locked = _locked([root])
-            works += [(place, locked, root.tool.name) for place in self._finder.installed(root)]
+        works: dict[PackagePlace, _Work] = {}
+
+        def add(places: Iterable[PackagePlace], locks: _Locks) -> None:
+            for place in filter(self._wanted.has, places):
+                known = works[place].locks if place in works else ()
+                works[place] = _Work(place, known if locks in known else (*known, locks))
+
         listed: list[VerifiedPackage] = []
+        for root in self._roots:
+            add(self._finder.installed(root), _Locks([root]))
         for name in {root.tool.name: None for root in self._roots}:
             same = [root for root in self._roots if root.tool.name == name]
-            config = self._session.registries(DIALECTS[name]).config
-            listed += self._listed(config, name, _locked(same))
-            works += [(place, _locked(same), name) for place in self._finder.shared(config, same)]
-        works = list(
-            {place: (place, locked, tool) for place, locked, tool in works if self._wanted.has(place)}.values()
-        )
-        verified = self._verified(works, on_progress)
-        wrong = [number for number, package in enumerate(verified) if package.verdict is PackageVerdict.DIFFERS]
-        builds = list({_build(works[number][0]): works[number] for number in wrong}.values())
+            config, locks = self._session.registries(DIALECTS[name]).config, _Locks(same)
+            listed += self._listed(config, name, locks)
+            add(self._finder.shared(config, same), locks)
+        packages = self._verified(list(works.values()), on_progress)
+        wrong = [works[one.place] for one in packages if one.verdict is PackageVerdict.DIFFERS]
+        builds = list({_build(work.place): work for work in wrong}.values())
         # One package of a build is enough for all of its places, such as a data folder and the plugin cache behind it.
-        found = self._session.map(lambda work: self._signed(work[0], work[2], verified), builds)
-        signed = dict(zip((_build(place) for place, *_ in builds), found, strict=True))
-        for number in wrong:
-            place, locked, _ = works[number]
-            verified[number] = self._compared(verified[number], locked, signed[_build(place)])
-        verified += listed
-        return tuple(sorted(verified, key=lambda one: (_ORDER[one.place.where], one.place.address, one.place.shown)))
+        found = self._session.map(lambda work: self._signed(work, packages), builds)
+        signed = dict(zip((_build(work.place) for work in builds), found, strict=True))
+        compared = [
+            self._compared(one, works[one.place], signed[_build(one.place)])
+            if one.verdict is PackageVerdict.DIFFERS
+            else one
+            for one in packages
+        ]
+        return tuple(
+            sorted((*compared, *listed), key=lambda one: (_ORDER[one.place.where], one.place.address, one.place.shown))
+        )
 
-    def _listed(self, config: CliConfig, tool: str, locked: _Locked) -> list[VerifiedPackage]:
+    def _listed(self, config: CliConfig, tool: str, locks: _Locks) -> list[VerifiedPackage]:
         """Compare what mirrors on servers list of the locked versions, for this machine's platform."""
         methods = config.installation.methods if config.installation is not None else ()
         mirrors = [method for method in methods if method.kind in SERVED]
@@ -221,33 +273,36 @@ class _Verifying:
         works = [
             (build, method, registries.installation(Path(), [method]))
             for method in mirrors
-            for build in locked
+            for build in locks.by_release
             if method.accepts(build[0]) and self._wanted.has_provider(build[0])
         ]
         found = self._session.map(
-            lambda work: listed_package((*work[0], self._here), work[1], work[2], locked[work[0]]), works
+            lambda work: listed_package(
+                (*work[0], self._here), work[1], work[2], [hashes for _, hashes in locks.by_release[work[0]]]
+            ),
+            works,
         )
         return [package for package in found if package is not None]
 
     def _verified(self, works: Sequence[_Work], on_progress: Callable[[int, int], None]) -> list[VerifiedPackage]:
         """Compare all packages, of which each is read once, however many links lead to it."""
         found: dict[int, VerifiedPackage] = {}
-        groups = same_packages(place for place, *_ in works)
+        groups = same_packages(work.place for work in works)
 
         def judge(group: list[int]) -> dict[int, VerifiedPackage]:
-            contents = cache(lambda: self._contents(works[group[0]][0]))
-            return {number: self._judged(*works[number][:2], contents) for number in group}
+            contents = cache(lambda: self._contents(works[group[0]].place))
+            return {number: self._judged(works[number], contents) for number in group}
 
         for judged in on_all_processors(judge, groups, self._session.cancel):
             found |= judged
             on_progress(len(found), len(works))
         return [found[number] for number in range(len(works))]
 
-    def _judged(self, place: PackagePlace, locked: _Locked, read: Callable[[], _Contents]) -> VerifiedPackage:
+    def _judged(self, work: _Work, read: Callable[[], _Contents]) -> VerifiedPackage:
         """Compare one package with the hashes of every root that locks its version."""
-        groups = locked.get((place.address, place.version), ())
-        if not groups:
-            return VerifiedPackage(place, PackageVerdict.UNLOCKED, reason=self._not_in(place))
+        place, lockers = work.place, work.lockers
+        if not lockers:
+            return VerifiedPackage(place, PackageVerdict.UNLOCKED, reason=work.why_not_locked)
         if place.path is None or not is_on_disk(place.path, follows_links=True):
             return VerifiedPackage(place, PackageVerdict.MISSING, reason="it is locked, and not installed")
         try:
@@ -259,22 +314,12 @@ class _Verifying:
             return VerifiedPackage(
                 place, PackageVerdict.UNREADABLE, reason=f"it cannot be read: {reason}; {_next_step(place)}"
             )
-        verdicts = [verdict_of(place, contents.hashes, group) for group in groups]
+        verdicts = [verdict_of(place, contents.hashes, hashes) for _, hashes in lockers]
         for verdict in (PackageVerdict.DIFFERS, PackageVerdict.MATCHES):
             if verdict in verdicts:
                 return VerifiedPackage(place, verdict, contents.shown, contents.hashes)
         verdict = PackageVerdict.UNKNOWN if PackageVerdict.UNKNOWN in verdicts else PackageVerdict.UNLOCKED
         return VerifiedPackage(place, verdict, contents.shown, contents.hashes, reason=NOT_COMPARABLE)
-
-    def _not_in(self, place: PackagePlace) -> str:
-        """Return the reason for a version that is not locked, with the lock files that it was compared with."""
-        own = [root for root in self._roots if place.root in {None, root.path}]
-        read = [root.lock.path for root in own if root.lock.exists]
-        if not read:
-            return "no lock file was read"
-        if len(read) == 1:
-            return f"this version is not in {read[0]}"
-        return f"this version is in none of the {len(read)} lock files that were read"
 
     def _contents(self, place: PackagePlace) -> _Contents:
         cancel = self._session.cancel
@@ -285,22 +330,22 @@ class _Verifying:
         hashes = HashedPackage.of_digests(digests).of_files
         return _Contents(hashes, " ".join(sorted(hashes)), dict(digests))
 
-    def _signed(
-        self, place: PackagePlace, tool: str, others: Sequence[VerifiedPackage]
-    ) -> _Contents | LockLensError | OSError:
+    def _signed(self, work: _Work, others: Iterable[VerifiedPackage]) -> _Contents | LockLensError | OSError:
         """Return the contents of the signed package: of another place where it is as locked, or downloaded."""
         good = (one.place for one in others if one.verdict is PackageVerdict.MATCHES and one.place.path is not None)
-        spare = next((other for other in good if _build(other) == _build(place)), None)
+        spare = next((place for place in good if _build(place) == _build(work.place)), None)
+        lockers = [root for root, _ in work.lockers]
         if spare is None and not self._downloads:
-            command = self._command(["verify"], self._locked_in(place))
-            return LockLensError(f"`{command}` downloads it, and says whether this is the publisher's")
+            return LockLensError(
+                f"`{self._command(['verify'], lockers)}` downloads it, and says whether this is the publisher's"
+            )
         try:
-            return self._contents(spare) if spare is not None else self._downloaded(place, tool)
+            return self._contents(spare) if spare is not None else self._downloaded(work.place, lockers[0].tool)
         except (LockLensError, OSError) as error:
             return error
 
     def _compared(
-        self, package: VerifiedPackage, locked: _Locked, signed: _Contents | LockLensError | OSError
+        self, package: VerifiedPackage, work: _Work, signed: _Contents | LockLensError | OSError
     ) -> VerifiedPackage:
         """Name the files of a package that are not as signed."""
         place = package.place
@@ -309,33 +354,27 @@ class _Verifying:
             # Only an installed package shows that this platform is locked.
             doubt = "; the locked hashes may be of other platforms only" if place.where is Where.MIRROR else ""
             return replace(package, reason=words + doubt)
-        if not any(signed.hashes & group for group in locked[place.address, place.version]):
+        if all(signed.hashes.isdisjoint(hashes) for _, hashes in work.lockers):
             if not signed.hashes.isdisjoint(package.hashes):
                 words = "it is the signed package, of which the lock file has no hash, so that `init` refuses it"
-                return replace(package, reason=f"{words}{self._next_of_signed(place, signed)}")
+                return replace(package, reason=f"{words}{self._next_of_signed(work, signed)}")
             return replace(package, reason="the signed package of today is not as locked either")
         try:
             return replace(package, files=_differences(signed.files, self._contents(place).files))
         except (LockLensError, OSError, ValueError) as error:
             return replace(package, reason=f"its files cannot be read again: {error}")
 
-    def _next_of_signed(self, place: PackagePlace, signed: _Contents) -> str:
+    def _next_of_signed(self, work: _Work, signed: _Contents) -> str:
         """Return the next step for a signed package without a locked hash, a clause; "" where it is not known."""
-        locked = self._locked_in(place)
-        if any(packages_of(root.lock.by_address[place.address].hashes) for root in locked) and not signed.listed:
+        place, lockers = work.place, [root for root, _ in work.lockers]
+        locked = [packages_of(root.lock.by_address[place.address].hashes) for root in lockers]
+        if any(locked) and not signed.listed:
             return ""
-        for root in locked:
-            if packages_of(root.lock.by_address[place.address].hashes) - signed.listed:
+        for root, packages in zip(lockers, locked, strict=True):
+            if packages - signed.listed:
                 return f"; {root.lock.path} has hashes that are not of this release, so that `lock` adds none"
-        return (
-            f"; `{self._command(['lock', f'-platform={place.platform}', str(place.address)], locked)}` adds its hashes"
-        )
-
-    def _locked_in(self, place: PackagePlace) -> list[Root]:
-        """Return the roots that lock the version of a package."""
-        own = [root for root in self._roots if place.root in {None, root.path}]
-        entries = ((root, root.lock.by_address.get(place.address)) for root in own)
-        return [root for root, entry in entries if entry is not None and entry.version == place.version]
+        command = self._command(["lock", f"-platform={place.platform}", str(place.address)], lockers)
+        return f"; `{command}` adds its hashes"
 
     def _command(self, words: list[str], roots: Sequence[Root]) -> str:
         """Return a command on roots, as it is run in the folder that the shell is in."""
@@ -345,22 +384,12 @@ class _Verifying:
         paths = sorted(os.path.relpath(os.path.realpath(self._folder / root.path), start) for root in roots)
         return shell_words(["locklens", *lead, *words, *(["--", *paths] if paths != ["."] else [])])
 
-    def _downloaded(self, place: PackagePlace, tool: str) -> _Contents:
-        context = self._contexts[tool]
+    def _downloaded(self, place: PackagePlace, tool: Dialect) -> _Contents:
+        context = self._contexts[tool.name]
         metadata, release = admitted(context, place.address, place.version, place.platform)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-") as spool:
             found = _of_zip(downloaded(context, metadata, release, cast("BinaryIO", spool)))
             return replace(found, listed=release.hashes)
-
-
-def _locked(roots: Sequence[Root]) -> _Locked:
-    """Return the comparable hashes of each locked version, one set for each root that locks it."""
-    found: dict[tuple[ProviderAddress, Version], list[frozenset[str]]] = {}
-    for root in roots:
-        for entry in root.lock.entries:
-            hashes = frozenset(filter(is_known_scheme, entry.hashes))
-            found.setdefault((entry.address, entry.version), []).append(hashes)
-    return found
 
 
 def _next_step(place: PackagePlace, hint: str = "") -> str:
