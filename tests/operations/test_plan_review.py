@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -138,6 +139,17 @@ def test_a_hash_that_the_way_back_removes_was_never_in_the_list(top: Path, envir
     (change,) = found.review.changes
     assert [fact.hash for fact in change.removed] == [f"zh:{'5' * 64}"]
     assert {one.rule for one in change.findings} & {"LK001", "LK002"} == set()
+
+
+def test_an_older_commit_with_the_signed_hashes_was_not_published_again(top: Path, environ: dict[str, str]) -> None:
+    path = top / "a" / LOCK
+    signed = path.read_text()
+    path.write_text(re.sub('"zh:.(.{63})"', r'"zh:5\1"', signed))
+    git(top, "commit", "-qam", "edited")
+    elsewhere = git(top, "commit-tree", "-m", "signed", "HEAD~^{tree}").strip()
+    for revision, expected in (("HEAD~", set()), (elsewhere, {"LK001"})):
+        found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"], revision), request(top, environ))
+        assert {one.rule for one in found.review.findings} & {"LK001"} == expected
 
 
 def test_the_way_back_to_hashes_that_are_no_longer_listed_is_told(top: Path, environ: dict[str, str]) -> None:

@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host
-from locklens.errors import NoRepositoryError
+from locklens.errors import NoRepositoryError, RepositoryError
+from locklens.hashes import is_of_zip
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side, SideKind
@@ -23,7 +24,17 @@ from locklens.project import LOCK_FILE, RootPair
 from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
-from locklens.review.model import Accepted, Change, ChangeKind, Finding, Proof, Review, RootReview, Severity
+from locklens.review.model import (
+    PROOF_KINDS,
+    Accepted,
+    Change,
+    ChangeKind,
+    Finding,
+    Proof,
+    Review,
+    RootReview,
+    Severity,
+)
 from locklens.review.reports import by_severity, hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.change import OF_THE_STEP
@@ -93,8 +104,7 @@ def review_plan(
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         if against:
             review = _accepted(review, committed, against)
-        is_undo, is_restored = bool(plan.proposal.undoes), bool(plan.restored_from)
-        review = _of_the_result(review, committed, is_undo=is_undo, is_restored=is_restored)
+        review = _of_the_result(review, committed, plan, is_older=_is_of_before(plan, comparison.repository, reviewed))
         if plan.proposal.target is not WriteTarget.INDEX:  # The index is judged as the next commit, which has them all.
             review = _without_those_before(review, _before(plan, comparison, review, request, reviewed))
         left = _left(review, committed) if against else 0
@@ -166,14 +176,41 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
     return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
 
 
-def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo: bool, is_restored: bool) -> Review:
+def _is_of_before(plan: Plan, repository: Repository | None, reviewed: Review) -> bool:
+    """True for a plan that restores entries of a commit from which the reviewed base descends."""
+    base = reviewed.base.revision
+    if not plan.restored_from or repository is None or base is None:
+        return False
+    commit = repository.resolve_base(plan.restored_from)
+    try:
+        return repository.merge_base(commit, base) == commit
+    except RepositoryError:
+        return False
+
+
+def _of_the_result(review: Review, committed: Mapping[str, LockFile], plan: Plan, *, is_older: bool) -> Review:
     """Leave out what is only found about the state that a plan ends.
 
     An undo, or the restoration of a committed entry, is the way back: that it goes down, has fewer hashes, or has those
     of the version that it replaces, tells of the state that is left. Likewise that a file could not be read before.
     The entry of any other commit is not known to be good: of two versions with the same hashes, one was edited, and
-    the signed release alone tells which.
+    the signed release alone tells which. Where an older commit has the hashes of today's release, that release was
+    there before the hashes that replaced them, and was not published again over these.
+
+    Args:
+        review: The review of the plan.
+        committed: Its lock files in the reviewed base.
+        plan: The plan.
+        is_older: True if it restores entries of a commit from which the base descends.
     """
+    is_undo, is_restored = bool(plan.proposal.undoes), bool(plan.restored_from)
+
+    def is_of_a_way_back(finding: Finding, change: Change) -> bool:
+        if finding.rule == _REPUBLISHED:
+            packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
+            is_released = packages and all(PROOF_KINDS[fact.proof].is_verified for fact in packages)
+            return bool(is_older and is_released) and _is_of_the_step(finding, change)
+        return _is_of_a_way_back(finding, change)
 
     def judged(root: RootReview) -> RootReview:
         base = committed.get(root.lock_file)
@@ -184,7 +221,7 @@ def _of_the_result(review: Review, committed: Mapping[str, LockFile], *, is_undo
         changes = tuple(
             replace(change, findings=tuple(one for one in change.findings if not _is_of_the_step(one, change)))
             if is_undo or (left is not None and change.address not in left)
-            else replace(change, findings=tuple(one for one in change.findings if not _is_of_a_way_back(one, change)))
+            else replace(change, findings=tuple(one for one in change.findings if not is_of_a_way_back(one, change)))
             if is_restored
             else change
             for change in root.changes

@@ -102,7 +102,7 @@ def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> S
     """
     if review.head.kind != "worktree" or top is None:
         words = "only changes of the work tree can be staged"
-        raise ConfigurationError(words, hint="run locklens review without --head, --staged and --old")
+        raise ConfigurationError(words, hint="B goes back to it")
     chosen = tuple(blocks for blocks in (_chosen(root, marks) for root in review.roots) if blocks is not None)
     if not chosen:
         raise ConfigurationError("nothing is marked as reviewed", hint="mark changes with space first")
