@@ -52,6 +52,17 @@ def test_narrow_lists_leave_columns_out() -> None:
     assert line_of(fitting(58).painted_titles()).rstrip().endswith(" held by")
 
 
+def test_an_expired_key_has_a_sign_on_narrow_lists() -> None:
+    expired = [replace(row, signer=Span("key EXPIRED", Role.WARN)) for row in BODY]
+    for width, titles, cell in ((74, ["key"], " exp"), (94, ["key"], " exp"), (130, ["signer"], " key EXPIRED")):
+        laid_out = LaidOutColumns.fitting(COLUMNS, expired, width, lead=6)
+        assert [column.title for column, _ in laid_out.columns if column.title in {"key", "signer"}] == titles
+        ready = next(row for row in expired if row.title.endswith("ready"))
+        assert cell in line_of(laid_out.painted(ready))
+    quiet = [replace(row, signer=Span("same key")) for row in BODY]
+    assert "key" not in line_of(LaidOutColumns.fitting(COLUMNS, quiet, 94, lead=6).painted_titles())
+
+
 def test_without_a_database_there_is_no_column_of_advisories() -> None:
     plain = [replace(row, fixes=Span("")) for row in BODY]
     laid_out = LaidOutColumns.fitting(COLUMNS, plain, 160, lead=6)

@@ -38,6 +38,7 @@ class Column:
             leave it out; None to take the width that is left.
         short_title: The title where the other does not fit.
         from_width: The list's width below which the column is left out.
+        narrow: The column in its place on narrower lists, if any.
         is_at_end: True to align its cells at their end.
     """
 
@@ -47,6 +48,7 @@ class Column:
     width: int | Callable[[Sequence[UpgradeRow]], int] | None = None
     short_title: str = ""
     from_width: int = 0
+    narrow: Column | None = None
     is_at_end: bool = False
 
     def width_for(self, rows: Sequence[UpgradeRow]) -> int:
@@ -83,6 +85,19 @@ def _signer_width(rows: Sequence[UpgradeRow]) -> int:
     return max(_SIGNER_LEAST, max((len(row.signer.text) for row in rows), default=0))
 
 
+def _key_sign(row: UpgradeRow) -> Span:
+    """The word of the signer column, short, where it is a warning."""
+    return Span(_KEY_SIGNS.get(row.signer.text, ""), row.signer.role)
+
+
+_KEY_SIGNS = {"key EXPIRED": "exp", "NEW KEY": "new", "NOT SIGNED": "no", "still unsigned": "no", "REFUSED": "bad"}
+
+
+def _key_sign_width(rows: Sequence[UpgradeRow]) -> int:
+    """0 where no signer is to be warned of: the column is left out."""
+    return len("key") if any(_key_sign(row).text for row in rows) else 0
+
+
 def _longest(texts: Iterable[str]) -> int:
     return max(_VERSION_LEAST, min(_VERSION_MOST, max(map(len, texts), default=0)))
 
@@ -115,13 +130,14 @@ COLUMNS: tuple[Column, ...] = (
         from_width=100,
         is_at_end=True,
     ),
-    # On narrower screens the last column shows a change of signer.
     Column(
         "signer",
         lambda row: row.signer,
-        "the signer of the target, compared with that of the locked version, as below",
+        "the signer of the target, compared with that of the locked version, as below; on narrow screens the column"
+        " key: exp (key EXPIRED), new (NEW KEY), no (not signed), bad (REFUSED)",
         _signer_width,
         from_width=120,
+        narrow=Column("key", _key_sign, "the warnings of the column signer", _key_sign_width),
     ),
     Column(
         "held back by",
@@ -150,7 +166,8 @@ class LaidOutColumns:
             width: Width of the list in columns of the terminal.
             lead: The part of it before the name.
         """
-        wanted = [(column, column.width_for(rows)) for column in table if width >= column.from_width]
+        fitting = (column if width >= column.from_width else column.narrow for column in table)
+        wanted = [(column, column.width_for(rows)) for column in fitting if column is not None]
         shown = [(column, needed) for column, needed in wanted if needed or column.width is None]
         room = width - lead - sum(1 + needed for _, needed in shown)
         names = max((len(row.title) + 2 * (row.depth - 1) for row in rows), default=0)
