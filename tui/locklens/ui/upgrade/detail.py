@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 
 def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
-    """The head line: how many providers can be upgraded, need a decision, are held back in a root or more, are unknown.
+    """The head line: how many providers can be upgraded, need a decision, are held back, are unknown.
 
+    Those that are held back in some of their roots alone are counted by their best root too, and named as such.
     Where nothing is known, or not yet, no other number is said: none would be true.
     """
     name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
@@ -42,14 +43,17 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     extent = f"  {counted(len({offer.address for offer in providers}), 'provider')} in {counted(len(roots), 'root')}"
     states = list(selection.state_by_provider().values())
     ready, undecided = states.count(Eligibility.READY), states.count(Eligibility.DECIDE)
-    held = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD})
+    held = states.count(Eligibility.HELD)
+    partly = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD}) - held
+    held_words = f"{held} held back" if held or not partly else f"{partly} held back in some roots"
+    held_words += f", {partly} in some roots" if held and partly else ""
     asking = len({offer.address for offer in providers if not offer.is_asked})
     unknown = states.count(Eligibility.UNKNOWN)
     is_any_known = unknown < len(states)
     counts = (
         Piece(f"  {ready} can upgrade" if is_any_known else "", Role.GOOD if ready else Role.DIM),
         Piece(f"  {undecided} to decide" if undecided else "", Role.WARN),
-        Piece(f"  {held} held back" if is_any_known else "", Role.WARN if held else Role.DIM),
+        Piece(f"  {held_words}" if is_any_known else "", Role.WARN if held or partly else Role.DIM),
         Piece(f"  {unknown - asking} unknown" if unknown > asking else "", Role.WARN),
         Piece(f"  {counted(refused, 'root')} not read" if refused else "", Role.WARN),
     )
