@@ -414,6 +414,16 @@ def test_targets_that_are_refused(
         assert place.steps().count("package") == 0
 
 
+def test_the_hint_about_an_unreachable_registry_names_what_was_typed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench(OPENTOFU, monkeypatch):
+        assert run("mirror", "--tool", "opentofu", "oci://localhost:1/p/{type}") == 1
+        said = capfd.readouterr().err
+        assert "check that the registry is there, and the address behind oci://" in said
+        assert "oci_mirror block" not in said
+
+
 def test_both_spellings_of_a_template(monkeypatch: pytest.MonkeyPatch) -> None:
     with beside(monkeypatch) as (_, server):
         template = f"oci://{server.host}/p/${{hostname}}/${{namespace}}/${{type}}"

@@ -164,6 +164,7 @@ class _Pushing:
         is_dry: bool,
     ) -> None:
         registries = context.session.registries(context.dialect).oci()
+        registries.named_by = "the address behind oci://"
         self._context = context
         self._adds_platforms = adds_platforms
         self._is_dry = is_dry

@@ -163,7 +163,7 @@ class OciMirror(Unsigned):
             repository = repository_of(self._template, address)
         except ValueError as error:
             words = f"selecting OCI repository address: the template {visible(self._template)} names none: {error}"
-            hint = "mend repository_template of the oci_mirror block, or exclude the provider from it"
+            hint = f"mend {self._registries.named_by}, or exclude the provider from it"
             raise UnavailableError(words, source=str(self), address=str(address), hint=hint) from None
         verdict = None if self._judge is None or self._names(repository) else self._judge(repository.registry)
         if isinstance(verdict, NotAsked):
