@@ -176,6 +176,29 @@ def test_what_cannot_be_accepted_is_said(run: Run, top: Path) -> None:
     assert (top / POLICY_FILE).read_text() == "cooldwn = 7\n"
 
 
+@pytest.mark.usefixtures("republished")
+def test_an_acceptance_is_of_the_change_of_the_roots_that_are_named(run: Run, top: Path) -> None:
+    """The change of one root could not be selected, and no word said when an acceptance counts."""
+    (top / "other").mkdir()
+    (top / "other" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", unpacked=())))
+    git(top, "add", "other")
+    git(top, "commit", "-qm", "other")
+    changed = SampleLock(DEMO, "1.0.0", constraints=">= 1.0.0", unpacked=(), edition="again")
+    (top / "other" / LOCK).write_bytes(lock_file(changed))
+    words = "accept", "LK001", "demo", "--reason", "checked", "--no-cache"
+    status, out, err = run(*words, "--", ".")
+    assert (status, out.count("LK001 accepted")) == (0, 1), err
+    assert err.splitlines()[-1] == (
+        'hint: it counts once it is committed on the base, or at once where the base has accept_from = "head"'
+    )
+    command = json.loads(run(*words, "--dry-run", "--json", "--root", "../other")[1].splitlines()[-1])["command"]
+    assert command.endswith("--reason checked -- ../other")
+    assert run(*words, "--", "../other")[0] == 0
+    assert len({one["change"] for one in tomllib.loads((top / POLICY_FILE).read_text())["accept"]}) == 2
+    assert run("undo")[0] == run("undo")[0] == 0
+    assert run(*words)[1].count("LK001 accepted") == 2
+
+
 # keys trust, keys drop
 
 

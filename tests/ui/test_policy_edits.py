@@ -30,6 +30,8 @@ from locklens.review.model import Severity
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import FormDialog, date_problem, digits_problem, reason_problem, rules_problem
+from locklens.ui.review.actions import accepting
+from locklens.ui.review.outline import Node, NodeKind, RootChange
 from locklens.ui.signers import SignersScreen
 
 HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
@@ -143,6 +145,21 @@ def test_the_equivalent_command_compares_with_the_reviewed_base(top: Path, sampl
         assert command.removeprefix("locklens accept LK027 registry.terraform.io/hashicorp/aws --reason checked") == (
             f" {words}" if words else ""
         )
+
+
+def test_the_equivalent_command_names_the_root_where_others_change_the_provider_in_another_way(
+    top: Path, samples: Samples
+) -> None:
+    changes = [
+        samples.change(findings=(samples.finding("LK027", Severity.INFO),), salt=name) for name in ("live", "other")
+    ]
+    one, other = samples.root("live", changes[:1]), samples.root("other", changes[1:])
+    review = samples.review(one, other)
+    decision = Decision("checked", "Ann Example", date(2026, 1, 1))
+    for chosen, words in ((((one, changes[0]),), " -- live"), (((one, changes[0]), (other, changes[1])), "")):
+        node = Node("key", NodeKind.GROUP, "aws", subjects=tuple(RootChange(*pair) for pair in chosen))
+        command = accepting(node, review, top, ["LK027"], decision).plan().proposal.command
+        assert command.partition(" && ")[0].endswith(f"--reason checked{words}")
 
 
 async def test_a_name_that_git_does_not_know_is_asked_for(opening: Opening, top: Path, tmp_path: Path) -> None:

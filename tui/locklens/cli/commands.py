@@ -112,7 +112,7 @@ _ROWS = (
         "policy",
         "accept one finding about one change, with a reason, in locklens.toml",
         ('locklens accept LK001 acme/demo --reason "confirmed by telephone"', "in this change only"),
-        operands=None,
+        ('locklens accept LK001 acme/demo --reason "tested" -- live/prod', "in the change of one root"),
         recovers=True,
     ),
     Subcommand(
@@ -438,11 +438,16 @@ def _with_two_dashes(word: str) -> str:
     return f"-{word}" if is_single else word
 
 
+_OTHER_WORDS = {"pin": "keys trust", "trust": "keys trust", "unpin": "keys drop", "fmt": "format", "diff": "review"}
+"""Commands by words that people type for them."""
+
+
 def _unknown(command: str) -> str:
     import difflib
 
-    near = difflib.get_close_matches(command, COMMANDS, 1)
-    return f"unknown command {command!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    near = [_OTHER_WORDS.get(command, ""), *difflib.get_close_matches(command, COMMANDS, 1)]
+    meant = next(filter(None, near), "")
+    return f"unknown command {command!r}" + (f"; did you mean {meant!r}?" if meant else "")
 
 
 def read_options(name: str, arguments: Sequence[str], operands: Sequence[str] = ()) -> Namespace:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli import put, tell
+from locklens.cli import DONE, put, tell
 from locklens.cli.options import Parser, network_of
 from locklens.cli.write import run_write
 from locklens.errors import ConfigurationError, NoRepositoryError, UsageError
@@ -45,9 +45,12 @@ def add_accept_options(parser: Parser) -> None:
     """Add the options of `accept`."""
     parser.begin(
         "Accept a rule's finding about exactly one change, in locklens.toml of the work tree. It counts once the "
-        'base has it, or at once where the base has accept_from = "head".',
-        "[OPTION...] RULE PROVIDER",
-        run_write,
+        'base has it, or at once where the base has accept_from = "head". Where roots change a provider in different '
+        "ways, each of these changes is accepted: -- ROOT selects that of some roots. It holds wherever a root makes "
+        "the same change.",
+        "[OPTION...] RULE PROVIDER [-- ROOT...]",
+        _run_edit,
+        _check_accept,
         operation=_accept,
     )
     add = parser.add_argument
@@ -55,6 +58,7 @@ def add_accept_options(parser: Parser) -> None:
     add("provider", metavar="PROVIDER", help="provider of the change")
     add("--reason", required=True, metavar="TEXT", help="why it is accepted; one line (no default)")
     add("--until", metavar="DATE", type=_date("--until"), help="last day on which it holds (default: no end)")
+    parser.group("scope").add_roots("every root of the repository")
     _add_reviewing(parser, has_merge_base=True)
 
 
@@ -76,7 +80,7 @@ def add_keys_drop_options(parser: Parser) -> None:
 
 
 def _begin_pin(parser: Parser, description: str, operation: Callable[[Namespace], Operation]) -> None:
-    parser.begin(description, "[OPTION...] NAMESPACE", run_write, operation=operation)
+    parser.begin(description, "[OPTION...] NAMESPACE", _run_edit, operation=operation)
     parser.add_argument("namespace", metavar="NAMESPACE", help="such as acme, or registry.example.com/acme")
 
 
@@ -168,6 +172,19 @@ def _show(options: Namespace) -> int:
     )
 
 
+def _check_accept(options: Namespace) -> None:
+    options.all_roots = False  # The default, which has deleted lock files too.
+
+
+def _run_edit(options: Namespace) -> int:
+    """Edit the policy of the work tree, and say when the edit counts."""
+    status = run_write(options)
+    if status == DONE and not (options.dry_run or options.json):
+        at_once = "" if options.operation is _drop else ', or at once where the base has accept_from = "head"'
+        tell([f"hint: it counts once it is committed on the base{at_once}"])
+    return status
+
+
 def _accept(options: Namespace) -> Operation:
     """Return the operation that accepts a finding.
 
@@ -182,11 +199,11 @@ def _accept(options: Namespace) -> Operation:
     top = _top()
     decision = decision_of(top, options.reason, by=options.by, until=options.until)
     fork_of = "HEAD" if options.merge_base else ""
-    opened = partial(open_git, Path.cwd(), base=Base(options.base, fork_of=fork_of))
+    opened = partial(open_git, Path.cwd(), base=Base(options.base, fork_of=fork_of), roots=options.root)
     review = _reviewed(options, opened, is_of_all=False)
     rule = _rule(options.rule)
     addresses = named_providers(review, options.provider)
-    return accept_findings(review, top, rule, addresses, decision=decision)
+    return accept_findings(review, top, rule, addresses, decision=decision, roots=options.root)
 
 
 def _trust(options: Namespace) -> Operation:

@@ -23,7 +23,7 @@ from locklens.review.keys import SignerUses, signers
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.review.model import Change, Finding, Review
@@ -52,7 +52,7 @@ class Accept(FileOperation, frozen=True):
 
     Attributes:
         by: The name that the command line has to give; "" for that of git.
-        compared: The options that name the reviewed base on the command line; () for HEAD.
+        compared: The words that name the reviewed base and roots on the command line; () for HEAD and all roots.
     """
 
     top: Path
@@ -168,7 +168,13 @@ class _PolicyDraft(PlanBuilder):
 
 
 def accept_findings(
-    review: Review, top: Path, rule: str, addresses: Collection[ProviderAddress], *, decision: Decision
+    review: Review,
+    top: Path,
+    rule: str,
+    addresses: Collection[ProviderAddress],
+    *,
+    decision: Decision,
+    roots: Sequence[str] = (),
 ) -> Accept:
     """Return the operation that accepts a rule's findings about the changes of providers.
 
@@ -178,6 +184,7 @@ def accept_findings(
         rule: The rule's id.
         addresses: The providers; each change of one of them with such a finding is accepted.
         decision: Who accepts it, why, and until when.
+        roots: The roots of the review, as the command line names them; () for all.
 
     Raises:
         LockLensError: There is no such finding about a change, or the decision lacks reason or name.
@@ -195,8 +202,13 @@ def accept_findings(
             for change in found.values()
         ),
         decision.by if decision.is_name_typed else "",
-        base_words(review),
+        (*base_words(review), *root_words(roots)),
     )
+
+
+def root_words(roots: Sequence[str]) -> tuple[str, ...]:
+    """The words that name roots on a command line; () for all."""
+    return ("--", *roots) if roots else ()
 
 
 def base_words(review: Review) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.lines import FilePlace
+from locklens.operations.comparison import RootSettings
+from locklens.operations.plan import Scope
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
-from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words
+from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words, root_words
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project import LOCK_FILE
 from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity
@@ -108,9 +110,14 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
     subjects = node.subjects if node is not None else ()
     ids = {subject.change.id for subject in subjects}
     addresses = {subject.change.address for subject in subjects}
-    found = [accept_findings(review, top, rule, addresses, decision=decision).acceptances for rule in rules]
-    accepted = tuple(one for some in found for one in some if one.change in ids)
-    return Accept(top, accepted, decision.by if decision.is_name_typed else "", base_words(review))
+    found = [
+        one for rule in rules for one in accept_findings(review, top, rule, addresses, decision=decision).acceptances
+    ]
+    accepted = tuple(one for one in found if one.change in ids)
+    # Without them the command would accept the other ways too in which roots change the provider.
+    roots = _paths(subject.root for subject in subjects) if len(accepted) < len(found) else ()
+    words = (*base_words(review), *root_words(Scope.at(top, roots, RootSettings()).roots))
+    return Accept(top, accepted, decision.by if decision.is_name_typed else "", words)
 
 
 def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
