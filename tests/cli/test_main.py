@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,13 @@ from kit.real_material import meta, real_cases
 from kit.schemas import validate
 from kit.waiting import LIMIT
 
+from locklens.cli import deliver
 from locklens.cli.main import main
 from locklens.doctor.model import CauseId
+from locklens.errors import LockLensError
 from locklens.operations.review.request import ReviewRequest
 from locklens.review.rules.catalogue import RULES
+from locklens.text import Printable, page
 
 ZH = ["zh:" + digit * 64 for digit in "0123"]
 
@@ -214,6 +217,7 @@ def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: 
     [
         (["frobnicate"], "unknown command 'frobnicate'"),
         (["reviw"], "did you mean 'review'?"),
+        (["pin"], "did you mean 'keys trust'?"),
         (["review", "--nonsense"], "unrecognized arguments: --nonsense"),
         (["review", "--format", "xml"], "invalid choice"),
         (["review", "--old", "old.hcl"], "--old and --new must be used together"),
@@ -247,6 +251,21 @@ def test_a_full_or_closed_output_is_an_error_and_no_traceback(files: Path) -> No
                 command + redirected, shell=True, capture_output=True, text=True, check=False, cwd=files
             )
             assert (result.returncode, result.stderr.startswith("error: standard output")) == (2, True)
+
+
+@pytest.mark.parametrize(("length", "is_begun"), [(1, False), (1 << 20, True)], ids=["small", "large"])
+def test_an_error_while_a_small_document_is_made_leaves_nothing_of_it(
+    length: int, is_begun: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A document that broke off in the middle was on stdout."""
+
+    def pieces() -> Iterator[Printable]:
+        yield page(["x" * length])
+        raise LockLensError("no second piece")
+
+    with pytest.raises(LockLensError):
+        deliver(pieces())
+    assert bool(capsys.readouterr().out) is is_begun
 
 
 def test_a_terminal_that_speaks_another_encoding(files: Path) -> None:

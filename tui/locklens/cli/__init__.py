@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 110
 _REDRAW_SECONDS = 0.1
+_HELD_BACK = 1 << 20
 DONE, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 NOT_WRITTEN = "dry run: nothing was written"
 
@@ -70,9 +71,10 @@ def forget_output() -> None:
 
 
 def deliver(pieces: Iterable[Printable], output: str | None = None) -> int:
-    """Write the result to a file, or to stdout without one; each piece is written before the next one is made.
+    """Write the result to a file, or to stdout without one; pieces beyond the first mebibyte as they are made.
 
-    On stdout, characters outside of the terminal's encoding are escaped.
+    On stdout, characters outside of the terminal's encoding are escaped. An error while the pieces are made leaves the
+    file as it was, and nothing of a small result on stdout.
 
     Raises:
         ConfigurationError: It cannot be written.
@@ -81,7 +83,7 @@ def deliver(pieces: Iterable[Printable], output: str | None = None) -> int:
         with _writing() as stream:
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-            stream.writelines(pieces)
+            stream.writelines(_held_back(pieces))
         return DONE
     from pathlib import Path
 
@@ -89,6 +91,19 @@ def deliver(pieces: Iterable[Printable], output: str | None = None) -> int:
 
     write_atomically(Path(output), (piece.encode() for piece in pieces))
     return DONE
+
+
+def _held_back(pieces: Iterable[Printable]) -> Iterator[Printable]:
+    """Yield pieces, the first when a mebibyte of them or all are made."""
+    rest = iter(pieces)
+    held, size = [], 0
+    for piece in rest:
+        held.append(piece)
+        size += len(piece)
+        if size >= _HELD_BACK:
+            break
+    yield from held
+    yield from rest
 
 
 def tell(lines: Iterable[str]) -> None:
