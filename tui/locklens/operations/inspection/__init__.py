@@ -195,7 +195,7 @@ def _of_locked(address: ProviderAddress, locked: Sequence[_Locked], text: str | 
         ]
         where = "the work tree" if text is None else text
         words = f"{address} is locked in {len(versions)} versions in {where}: {listing(named)}"
-        raise ConfigurationError(words, hint="select a root with --root DIR, or name a version")
+        raise ConfigurationError(words, hint="select one of these roots alone, or name the version with --from or --to")
     ((version, alike),) = versions.items()
     hashes = frozenset(text for one in alike for text in one.entry.hashes if is_known_scheme(text))
     return InspectedVersion(address, version, alike[0].tool, hashes)

@@ -418,7 +418,7 @@ _ALL = (
         "No two versions of a provider share a package.",
         "No tool writes this. The next `init` fails, and new hashes accepted to repair it are unchecked.",
         "Read the diff: the hash lines are unchanged.",
-        "Restore the entry and upgrade with `terraform init -upgrade`.",
+        "Restore the entry, then upgrade this provider alone (R on the screen, and `locklens upgrade`).",
     ),
     Rule(
         "LK026",
