@@ -191,6 +191,7 @@ UNCHANGED = (
     "dataclasses",
     "tomllib",
     "locklens.install.context",
+    "locklens.packages",
     "locklens.project.requirements",
     "locklens.review.case",
     "locklens.review.rules.release",

@@ -56,17 +56,14 @@ _PROVISIONER = "terraform-provisioner-"
 _PERHAPS = re.compile(rf"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~|{_PROVISIONER}", re.IGNORECASE)
 """A text that each such path contains, unless it has letters of other scripts; most paths are skipped by it."""
 
-_MIRRORED = re.compile(
-    r"""(?:\A|(?P<folder>.*)/)(?:
+_MIRRORED = r"""(?isx)(?:\A|(?P<folder>.*)/)(?:
     [^/]+/[^/]+/[^/]+/  # host, namespace and type
         (?:[^/]+/[a-z0-9]+_[a-z0-9]+/terraform-provider-[^/]*  # unpacked, below version and platform
         |terraform-provider-[^/_]+_[^/]+\.zip)  # packed
     # a link in the place of an unpacked one
     |[^/.:]*[.:][^/]*/[^/]+/[^/]+/[^/]+/[a-z0-9]+_[a-z0-9]+
     |[^/]+/[^/]+/[^/]+/\d+\.\d+\.\d+[^/]*/(?:darwin|freebsd|linux|netbsd|openbsd|solaris|windows)_[a-z0-9]+
-    )\Z""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
+    )\Z"""
 """How both tools lay out packages in a mirror, in a plugin cache, and in a data folder of another name.
 
 A host may be any word, such as localhost. A name that says nothing of a package counts only below one with a dot or a
@@ -247,7 +244,7 @@ def mirror_folder(path: str) -> str | None:
     """
     if _NAME_IN_MIRROR.fullmatch(path.rpartition("/")[2]) is None:
         return None
-    found = _MIRRORED.match(path)
+    found = re.match(_MIRRORED, path)  # Few paths need it, and it takes a millisecond to compile.
     if found is not None:
         return found["folder"] or ""
     return folder_of(path) if _PROGRAM.fullmatch(path.rpartition("/")[2]) is not None else None

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.packages.installed import h1_of_folder
 from locklens.storage.files import is_below, is_within, sync_folder
 from locklens.storage.journal import Journal, MovedFolder, Record, WrittenFile, current, put_in_place, temporary
 from locklens.text import reason_of
@@ -31,6 +30,8 @@ def state_of(place: str) -> str:
     """Return what is at a place: its `h1`, ABSENT, or why it has none."""
     if not os.path.lexists(place):
         return ABSENT
+    from locklens.packages.installed import h1_of_folder  # Every run looks for an interrupted write; few find one.
+
     try:
         return h1_of_folder(Path(place))
     except (OSError, ValueError) as error:
