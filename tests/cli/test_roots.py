@@ -138,8 +138,18 @@ def test_a_dry_run_of_stage_stages_nothing(run: Run, top: Path) -> None:
     (top / "other" / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.0.0"))
     _, out, err = run("stage", "--dry-run", "--root", "other")
     assert '+  version = "5.1.0"' in out
-    assert "would be staged" in err
+    assert "other: hashicorp/aws 5.0.0 -> 5.1.0 would be staged" in err
     assert git(top, "diff", "--cached") == ""
+
+
+def test_the_undo_of_a_stage_changes_no_version(run: Run, top: Path) -> None:
+    """It said that the version goes back, though the work tree keeps the new one."""
+    (top / "other" / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.0.0"))
+    words = "other: hashicorp/aws 5.0.0 -> 5.1.0"
+    assert run("stage", "--root", "other")[0] == 0
+    assert f"{words} would no longer be staged" in run("undo", "--dry-run")[2]
+    assert f"{words} is no longer staged" in run("undo")[1]
+    assert f"{words} is staged" in run("undo", "--redo")[1]
 
 
 def test_a_root_outside_of_a_repository_can_be_read(

@@ -52,14 +52,11 @@ class PlanBuilder:
     Args:
         top: No file outside of this folder is written.
         target: The place of the bytes.
-        describe: Describes a change of a provider in one line.
+        describe: Describes a change of a provider in one line; takes what `change_words` takes.
     """
 
     def __init__(
-        self,
-        top: Path,
-        target: WriteTarget = WriteTarget.FILES,
-        describe: Callable[[PlannedChange], str] = change_words,
+        self, top: Path, target: WriteTarget = WriteTarget.FILES, describe: Callable[..., str] = change_words
     ) -> None:
         self.top = top
         self._target = target
@@ -130,7 +127,7 @@ class PlanBuilder:
             (file for file in self.files.values() if file.old != file.new), key=lambda file: file_order(file.path)
         )
         words = *map(self._describe, self.changes), *(line for line, _ in self._lines)
-        changes = (change_words(change, is_dry_run=True) for change in self.changes)
+        changes = (self._describe(change, is_dry_run=True) for change in self.changes)
         proposal = FileChanges(self.top, tuple(files), words, command, self._target)
         return Plan(
             proposal,

@@ -6,6 +6,7 @@ from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
 from locklens.lockfile import LockFile, differing
@@ -161,7 +162,7 @@ class _Staging:
         self._index = index
         self._disk = disk
         self._on_root = on_root
-        self._draft = PlanBuilder(disk.top, WriteTarget.INDEX, _staged_words)
+        self._draft = PlanBuilder(disk.top, WriteTarget.INDEX, staged_words)
         self._whole: list[str] = []
         self._partial: list[str] = []
 
@@ -286,7 +287,17 @@ def _configuration_files(root: RootReview) -> Iterable[str]:
     return root.configuration.files if root.configuration is not None else ()
 
 
-def _staged_words(change: PlannedChange) -> str:
-    """Describe the staged change of a provider in one line."""
+def staged_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
+    """Describe the staged change of a provider in one line; see `change_words`."""
+    return f"{_versions(change)} {'would be' if is_dry_run else 'is'} staged"
+
+
+def unstaged_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
+    """Describe a change of the index that takes the staged change of a provider back; see `change_words`."""
+    staged = _versions(replace(change, old=change.new, new=change.old))
+    return f"{staged} {'would no longer be staged' if is_dry_run else 'is no longer staged'}"
+
+
+def _versions(change: PlannedChange) -> str:
     old, new = (str(entry.version) if entry else "none" for entry in (change.old, change.new))
-    return f"{change.root or '.'}: {change.name} {new if old == new else f'{old} -> {new}'} is staged"
+    return f"{change.root or '.'}: {change.name} {new if old == new else f'{old} -> {new}'}"

@@ -20,7 +20,7 @@ from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
 from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
-from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget
+from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget, change_words
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
@@ -136,7 +136,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
         words = f"changed since {_moment(record)}, so this cannot be {verb}: {_short(record.command)}"
         raise StaleLockFileError(f"{named}: {words}", hint="git diff shows the changes; git restore reverts files")
-    draft = PlanBuilder(top, target)
+    draft = PlanBuilder(top, target, _describing(target, is_redo=is_redo))
     for file, data in before.items():
         planned = PlannedFile(names[file], data, file.new if is_redo else file.old)
         draft.put(planned)
@@ -149,6 +149,15 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     plan = draft.plan(_command(top, write, is_redo=is_redo))
     reversal = {"redoes": record.id} if is_redo else {"undoes": record.id}
     return replace(plan, proposal=replace(plan.proposal, **reversal))
+
+
+def _describing(target: WriteTarget, *, is_redo: bool) -> Callable[..., str]:
+    """Return what describes a change: of the index, it is none of the provider's version."""
+    if target is not WriteTarget.INDEX:
+        return change_words
+    from locklens.operations.write.stage import staged_words, unstaged_words
+
+    return staged_words if is_redo else unstaged_words
 
 
 def _of_folders(record: Record, top: Path, write: str, *, is_redo: bool) -> Plan:
