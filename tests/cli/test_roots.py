@@ -164,6 +164,25 @@ def test_a_root_outside_of_a_repository_can_be_read(
     assert (status, "hashicorp/aws" in capsys.readouterr().out) == (0, True)
 
 
+def test_outside_of_a_repository_paths_and_hints_are_true(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A lock file below was named as if it were here, and the hint had options that only `review` has."""
+    for root in ("a/b", "c"):
+        (tmp_path / root).mkdir(parents=True)
+        (tmp_path / root / LOCK).write_bytes(locking("aws 5.0.0"))
+    monkeypatch.chdir(tmp_path)
+    outside = runner(capsys)
+    quiet = "--offline", "--no-cache", "--format", "text"
+    assert f"a/b/{LOCK}  (" in outside("hashes", *quiet, "--", "a/b")[1]
+    assert f"{LOCK}  (" in outside("-C", "a", "hashes", *quiet, "--", "../c")[1]
+    elsewhere = "hint: name another folder with -C DIR"
+    assert f"{elsewhere}, or a root with -- ROOT\n" in outside("keys", *quiet)[2]
+    assert f"{elsewhere}, or select one root alone\n" in outside("hashes", *quiet, "--", "a/b", "c")[2]
+    assert f"{elsewhere}, or a root with -- ROOT\n" in outside("why", "aws", *quiet)[2]
+    assert "hint: compare two files with --old FILE --new FILE, or name another" in outside("review", *quiet)[2]
+
+
 def test_stage_tells_what_the_index_then_has(run: Run, top: Path) -> None:
     demand = 'terraform {\n  required_providers {\n    aws = { source = "hashicorp/aws", version = "~> 5.0" }\n  }\n}\n'
     (top / "other" / "main.tf").write_text(demand)

@@ -377,7 +377,7 @@ def test_discovery_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     with pytest.raises(RepositoryError, match="outside is not inside a git repository") as caught:
         Repository.discover(outside)
-    assert "--old FILE --new FILE" in caught.value.hint
+    assert caught.value.hint == "name another folder with -C DIR"
     with pytest.raises(RepositoryError, match="is not a folder"):
         Repository.discover(tmp_path / "no")
     (outside / "git").write_text("#!/bin/sh\nexit 0\n")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from locklens.cli import DONE, FINDINGS, LiveLine, deliver, has_terminal, is_watched, no_terminal, takes_colour, tell
 from locklens.cli.options import Parser, given_tool, network_of
-from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, UsageError
+from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, render_failure, report_pages
 from locklens.text import counted, size_words
 
@@ -219,6 +219,8 @@ def _run_review(options: Namespace, open_ui: OpenUi) -> int:
     try:
         return _compare(options, open_ui)
     except (LockLensError, MemoryError, RecursionError) as error:
+        if isinstance(error, NoRepositoryError):
+            error.hint = f"compare two files with --old FILE --new FILE, or {error.hint}"
         reason = error if isinstance(error, LockLensError) else ExhaustedError(error)
         for form, file in options.report:
             with suppress(LockLensError):  # A file that cannot be written may be the error.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
-from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, within
+from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, path_below_top, within
 from locklens.project import LOCK_FILE, RootEvidence
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree, conversions
 from locklens.project.root_search import find_roots, lock_paths
@@ -143,13 +144,16 @@ def open_locked(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] 
     """
     try:
         return open_git(folder, base, roots=roots)
-    except NoRepositoryError:
+    except NoRepositoryError as error:
         place = folder / roots[0] if len(roots) == 1 else folder
         if len(roots) > 1 or base != USUAL_SIDES or not (place / LOCK_FILE).is_file():
+            error.hint += ", or select one root alone" if len(roots) > 1 else ", or a root with -- ROOT"
             raise
         from locklens.operations.compare_files import open_files
 
-        opened = open_files(LOCK_FILE, LOCK_FILE, config=None, cwd=place, stdin=bytes)
+        below = path_below_top(os.path.realpath(folder), os.path.realpath(place))
+        lock = f"{below}/{LOCK_FILE}" if below else LOCK_FILE
+        opened = open_files(lock, lock, config=None, cwd=place if below is None else folder, stdin=bytes)
         return replace(opened, policy_side=PolicySide.HEAD, is_base_named=False)
 
 

@@ -296,6 +296,7 @@ def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
     try:
         repository = Repository.discover(request.folder)
     except NoRepositoryError as error:
+        error.hint += ", or a root with -- ROOT"
         files = FileSystem(request.folder)
         paths = [files.join("", path) or "" for path in request.roots or (".",)]
         return _read_all(reader, files, paths, refusal=None if request.roots else error)

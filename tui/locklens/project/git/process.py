@@ -92,9 +92,7 @@ def find_git() -> str:
     if found is not None:
         _require_version(found)
         return found
-    raise NoRepositoryError(
-        "git is not installed, or not on PATH", hint="install git, or compare two files with --old FILE --new FILE"
-    )
+    raise NoRepositoryError("git is not installed, or not on PATH", hint="install git")
 
 
 @cache
@@ -108,7 +106,7 @@ def _require_version(executable: str) -> None:
 
     answer = GitCommand(executable, os.path.dirname(executable), git_environment(os.sep)).answer("version")  # noqa: PTH120
     text = answer.decode("ascii", "replace").strip()
-    hint = "install a newer git, or compare two files with --old FILE --new FILE"
+    hint = "install a newer git"
     found = re.match(r"git version ((\d+)\.(\d+)\S*)", text)
     if found is None:
         raise RepositoryError(f"the version of {executable} is unknown", hint=hint)

@@ -123,10 +123,7 @@ def _answers(command: GitCommand, folder: Path) -> tuple[str, str, str | None]:
 
 def _unusable(folder: Path, complaint: str) -> RepositoryError:
     if "not a git repository" in complaint:
-        return NoRepositoryError(
-            f"{folder} is not inside a git repository",
-            hint="compare two files with --old FILE --new FILE, or name another folder with -C DIR",
-        )
+        return NoRepositoryError(f"{folder} is not inside a git repository", hint="name another folder with -C DIR")
     dubious = "dubious ownership" in complaint
     hint = "it belongs to another user: git reads it once its setting safe.directory names it" if dubious else ""
     return RepositoryError(f"git cannot read the repository of {folder}: {first_complaint(complaint)}", hint=hint)
