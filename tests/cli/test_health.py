@@ -23,6 +23,7 @@ from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES
+from locklens.executables import GoModule
 from locklens.packages.inspecting import keep_facts
 from locklens.review.health import CHECKS
 from locklens.storage.cache import Cache
@@ -82,6 +83,7 @@ def lay(folder: Path, *providers: tuple[str, str, str], more: str = "", locked: 
 
 
 AWS = ("hashicorp/aws", "5.84.0", "~> 5.0")
+FORK = GoModule("example.com/a", "v1.0.0", replaced_by=GoModule("example.com/fork", "v1.0.1"))
 BACKEND = 'terraform {\n  backend "s3" {}\n}\n'
 
 
@@ -402,33 +404,68 @@ def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask
     path = top / "b" / LOCK
     path.write_text("\n".join(line for line in path.read_text().splitlines() if '"h1:' not in line) + "\n")
     words = "0 of 1 locked release inspected: see locklens inspect"
-    assert of("odd-platform") == (2, "0 of 1 locked release with two inspected platforms or more: see locklens inspect")
-    assert of("replaced-module") == (2, words)
+    assert of("odd-platform") == of("replaced-module") == (2, words)
     assert of("toolchain") == (0, "no toolchain in locklens.toml")
-    assert document(run, status=0)["summary"]["unknown"] == 0, "no policy asks for these"
-    (top / "locklens.toml").write_text('toolchain = "1.22"\n')
+    summary = document(run, status=0)["summary"]
+    assert (summary["ok"], summary["unknown"], summary["verdict"]) == (0, 2, "unknown")
+    assert "2 roots: 0 ok, 2 unknown, 0 worse (warn or block)" in run()[1]
+    policy = top / "locklens.toml"
+    policy.write_text('toolchain = "1.22"\n')
     git(top, "add", ".")
     git(top, "commit", "-qm", "policy")
     assert of("toolchain") == (2, words)
-    assert document(run, status=0)["summary"]["unknown"] == 2
+    policy.write_text('[severity]\nLK044 = "off"\nLK046 = "off"\n')
+    git(top, "commit", "-qam", "nothing is inspected")
+    summary = document(run, status=0)["summary"]
+    assert (summary["ok"], summary["unknown"], summary["verdict"]) == (2, 0, "ok")
 
 
-def test_one_inspected_platform_of_several_is_compared_with_none(capsys: pytest.CaptureFixture[str], top: Path) -> None:
+def test_a_release_is_inspected_once_all_its_packages_are(capsys: pytest.CaptureFixture[str], top: Path) -> None:
     kept = runner(capsys, "health")
 
-    def of(check: str) -> tuple[int, str | None]:
-        one = next(one for one in json.loads(kept("--format", "json", "--offline")[1])["checks"] if one["id"] == check)
-        return one["unknown"], one["reason"]
+    def of(check: str) -> tuple[int, int, str | None]:
+        value = json.loads(kept("--format", "json", "--offline")[1])
+        one = next(one for one in value["checks"] if one["id"] == check)
+        return one["locks"], one["unknown"], one["reason"]
 
-    zhs = re.findall(r"zh:\w+", (lay(top / "unit", AWS) / LOCK).read_text())
-    with Cache() as cache:
-        keep_facts(cache, replace(facts("linux_amd64"), zh=zhs[0]))
-    words = "0 of 1 locked release with two inspected platforms or more: see locklens inspect"
-    assert of("odd-platform") == (1, words)
-    assert of("replaced-module") == (0, None)
-    with Cache() as cache:
-        keep_facts(cache, replace(facts("linux_arm64"), zh=zhs[1]))
-    assert of("odd-platform") == (0, None)
+    def keep(place: int, platform: str) -> None:
+        with Cache() as cache:
+            keep_facts(cache, replace(facts(platform, FORK), zh=zhs[place]))
+
+    path = lay(top / "unit", AWS) / LOCK
+    zhs = re.findall(r"zh:\w+", path.read_text())
+    keep(0, "linux_amd64")
+    words = "1 of 1 locked release inspected, 1 of them in part: see locklens inspect"
+    assert of("odd-platform") == (0, 1, words)
+    assert of("replaced-module") == (1, 1, words)
+    keep(1, "linux_arm64")
+    assert of("odd-platform") == (0, 1, words)
+    path.write_text("\n".join(line for line in path.read_text().split("\n") if not any(zh in line for zh in zhs[2:])))
+    assert of("odd-platform") == (0, 0, None)
+    assert of("replaced-module") == (1, 0, None)
+
+
+def test_of_required_platforms_the_packages_are_inspected(
+    capsys: pytest.CaptureFixture[str],
+    registry: DemoRegistry,
+    top: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lead_to(monkeypatch, registry, tmp_path)
+    kept = runner(capsys, "health")
+
+    def unknown() -> list[int]:
+        checks = json.loads(kept("--format", "json")[1])["checks"]
+        return [one["unknown"] for one in checks if one["id"] in {"odd-platform", "replaced-module"}]
+
+    lay(top / "unit", AWS)
+    (top / "locklens.toml").write_text('platforms = ["linux_amd64", "linux_arm64"]\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "policy")
+    for platform, expected in (("linux_amd64", [1, 1]), ("linux_arm64", [0, 0])):
+        assert runner(capsys, "inspect")("aws", "--from", "5.84.0", "--platform", platform)[0] == 0
+        assert unknown() == expected
 
 
 def test_the_head_counts_the_findings_that_the_rows_have(run: Run, top: Path) -> None:

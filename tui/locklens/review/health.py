@@ -68,9 +68,6 @@ CHECKS = (
 OF_REGISTRY = frozenset({"not-authentic", "platform-missing", "signer", "signer-not-pinned", "behind"})
 """The checks that need facts of registries."""
 
-OF_INSPECTED = frozenset({"odd-platform", "replaced-module"})
-"""The checks that only `inspect` answers, and no policy asks for: where they cannot say, a root is ok all the same."""
-
 WITHOUT_ENTRIES = frozenset(
     {"syntax", "unread-configuration", "packages-in-repository", "lock-missing", "module-not-exact"}
 )
@@ -164,7 +161,7 @@ class Health(Struct, frozen=True):
 
     @property
     def ok(self) -> int:
-        """The number of roots without a warning or worse, of which every check but OF_INSPECTED could be made."""
+        """The number of roots without a warning or worse, of which every check could be made."""
         return sum(root.path not in self.undecided for root in self._quiet)
 
     @property

@@ -25,16 +25,7 @@ from locklens.operations.health.judging import (
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for
 from locklens.policy import POLICY_FILE, Policy
-from locklens.review.health import (
-    CHECKS,
-    OF_INSPECTED,
-    OF_REGISTRY,
-    WITHOUT_ENTRIES,
-    Health,
-    is_undecided,
-    results,
-    spread_of,
-)
+from locklens.review.health import CHECKS, OF_REGISTRY, WITHOUT_ENTRIES, Health, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules import in_order
 from locklens.review.rules.catalogue import RULES
@@ -203,9 +194,7 @@ class _Scan(Struct):
         unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
         unknown |= _unknown_builds(self.groups, effective.policy)
         unknown = _with_unread_locks(unknown, roots)
-        undecided = frozenset[int]().union(
-            *(numbers for check, (numbers, _) in unknown.items() if check not in OF_INSPECTED)
-        )
+        undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
         here = os.path.relpath(os.path.realpath(shell_folder()), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
             self.request.name,
@@ -308,22 +297,16 @@ def _unknown_builds(groups: Sequence[EntryGroup], policy: Policy) -> dict[str, t
     off = dict(_switched_off(policy))
     if not policy.toolchain:
         off.setdefault("toolchain", "no toolchain in locklens.toml")
-    number = counted(len(_releases(groups)), "locked release")
-    unseen = [group for group in groups if group.change.builds is None]
-    alone = [group for group in groups if not group.is_compared]
-    words = {
-        "odd-platform": (alone, f"of {number} with two inspected platforms or more"),
-        "replaced-module": (unseen, f"of {number} inspected"),
-        "toolchain": (unseen, f"of {number} inspected"),
-    }
+    left = [group for group in groups if not group.is_inspected_in_full(policy.required)]
+    releases, unseen = _releases(groups), _releases(group for group in groups if group.change.builds is None)
+    words = f"{len(releases) - len(unseen)} of {counted(len(releases), 'locked release')} inspected"
+    if in_part := len(_releases(left) - unseen):
+        words += f", {in_part} of them in part"
+    unknown = {number for group in left for number, _ in group.members}
+    reason = f"{words}: see locklens inspect" if left else ""
     return {
-        check: (set(), off[check])
-        if check in off
-        else (
-            {root for group in left for root, _ in group.members},
-            f"{len(_releases(groups)) - len(_releases(left))} {reason}: see locklens inspect" if left else "",
-        )
-        for check, (left, reason) in words.items()
+        check: (set(), off[check]) if check in off else (unknown, reason)
+        for check in ("odd-platform", "replaced-module", "toolchain")
     }
 
 

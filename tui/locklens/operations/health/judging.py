@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from locklens.hashes import packages_of
 from locklens.lockfile import LockEntry, LockFile
 from locklens.operations.review.answers import host_states
 from locklens.releases import Listing, ListingId, NetworkSettings
@@ -25,9 +26,9 @@ from locklens.versions import Constraints, Version, newest_matching
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.addresses import ProviderAddress
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
     from locklens.operations.health.roots import ReadRoot
     from locklens.policy import Policy
@@ -57,14 +58,18 @@ class EntryGroup(Struct):
         """True if a package of it was looked into, so that the advisories of the modules inside are known."""
         return self.change.advisories is not None and bool(self.change.advisories.platform)
 
-    @property
-    def is_compared(self) -> bool:
-        """True if packages of two platforms or more were inspected, or that of the only one that the release has."""
-        builds = self.change.builds
-        if builds is None:
-            return False
-        others = self.case.new.platforms if self.case is not None else {}
-        return len(builds.agreement.platforms) > 1 or len(set(others.values())) == 1
+    def is_inspected_in_full(self, required: Collection[Platform]) -> bool:
+        """True if every locked package was compared with the others, as far as it is of a required platform.
+
+        Args:
+            required: The platforms that the policy requires; without any, packages of all platforms count.
+        """
+        compared = self.change.builds.agreement.platforms if self.change.builds is not None else ()
+        packages = packages_of(self.entry.hashes)
+        known = self.case.new.platforms if self.case is not None else {}
+        if packages <= known.keys() and (wanted := {known[zh] for zh in packages}.intersection(required)):
+            return wanted.issubset(compared) and (len(compared) > 1 or len(packages) == 1)
+        return len(compared) >= max(len(packages), 1)
 
     @property
     def entry(self) -> LockEntry:

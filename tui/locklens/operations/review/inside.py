@@ -17,6 +17,7 @@ from locklens.executables import NOTABLE_BEGINNINGS
 from locklens.hashes import packages_of
 from locklens.packages.inspecting import PackageFacts, kept_facts
 from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection, ReleaseAdvisories, heeding
+from locklens.review.model import ChangeKind
 from locklens.review.platform_agreement import ReleaseBuilds, builds_of, platform_of, reduced
 from locklens.text import identity_of
 
@@ -99,9 +100,12 @@ class BuildLookup:
         self._known: dict[frozenset[str], ReleaseBuilds | None] = {}
 
     def of_change(self, change: Change) -> ReleaseBuilds | None:
-        """Return how the packages of a change's new version were built; None if none of them was inspected."""
+        """Return how the packages of a change's new version were built; None if none of them was inspected.
+
+        Modules that the older version replaces too are left out, where there is another version.
+        """
         new = self._of_entry(change.new)
-        return None if new is None else new.after(self._of_entry(change.old))
+        return new if new is None or change.kind is ChangeKind.UNCHANGED else new.after(self._of_entry(change.old))
 
     def _of_entry(self, entry: LockEntry | None) -> ReleaseBuilds | None:
         hashes = packages_of(entry.hashes) if entry is not None else frozenset[str]()

@@ -125,13 +125,7 @@ class HealthSummaryJson(JsonStruct, frozen=True):
     """All roots in numbers."""
 
     roots: Count
-    ok: Annotated[
-        Count,
-        Meta(
-            description="Roots without a warning or worse, of which every check could be made, but for those of what "
-            "is inside packages that no policy asks for."
-        ),
-    ]
+    ok: Annotated[Count, Meta(description="Roots without a warning or worse, of which every check could be made.")]
     unknown: Annotated[Count, Meta(description="Roots without a warning or worse, of which some check cannot say.")]
     worse: Annotated[Count, Meta(description="All other roots: those with a warning or worse.")]
     locks: Annotated[Count, Meta(description="Lock files on disk.")]
