@@ -277,6 +277,36 @@ def test_the_other_tool_s_host(run: Run, top: Path) -> None:
     assert counts(document(run, "--offline", status=0)) == {"other-host": 1}
 
 
+def test_no_command_is_printed_that_ends_nothing(run: Run, top: Path) -> None:
+    def written_by_tofu(folder: str, *hashes: str) -> Path:
+        path = lay(top / folder, AWS) / LOCK
+        text = path.read_text().replace('"terraform init"', '"tofu init"')
+        path.write_text("\n".join(one for one in text.split("\n") if "zh:" not in one))
+        return top / folder / "main.tf"
+
+    written_by_tofu("moved")
+    explicit = written_by_tofu("explicit")
+    explicit.write_text(explicit.read_text().replace("hashicorp/aws", "registry.terraform.io/hashicorp/aws"))
+    written_by_tofu("bare").unlink()
+    written_by_tofu("orphan").write_text("")
+    checks = {one["id"]: one for one in document(run, "--offline", status=0)["checks"]}
+    hosts, hashes = checks["other-host"], checks["no-zh"]
+    aws = "registry.terraform.io/hashicorp/aws"
+    bare = "no configuration in this folder"
+    assert hosts["command"] == "locklens upgrade registry.opentofu.org/hashicorp/aws -- moved"
+    assert hosts["by_hand"] == [f"explicit: {aws}: change the host in its `source`, unless it is meant"]
+    assert hosts["left_out"] == [
+        f"bare: {aws}: could not determine whether it is required: {bare}",
+        f"orphan: {aws}: nothing requires it",
+    ]
+    assert hashes["command"] == "locklens lock -- explicit"
+    assert hashes["left_out"] == [
+        f"bare: {bare}, and `lock` locks only what is required",
+        f"moved: {aws}: the tool moves it to its own registry; upgrade it first",
+        f"orphan: {aws}: nothing requires it",
+    ]
+
+
 def test_the_policy_sets_severities(run: Run, top: Path) -> None:
     (top / "locklens.toml").write_text('fail_on = "info"\n[severity]\nLK037 = "block"\nLK018 = "off"\n')
     git(top, "add", ".")

@@ -6,7 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from locklens.dialect import OPENTOFU
 from locklens.review.coverage import CONTRADICTED
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.text import counted, listing, shell_words
@@ -26,14 +28,12 @@ class Check(Struct, frozen=True):
         title: Up to 31 characters: the screen has no room for more.
         rules: The rules whose findings it counts.
         command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
-        names_providers: True if the command takes the providers.
     """
 
     id: str
     title: str
     rules: tuple[str, ...]
     command: str = ""
-    names_providers: bool = False
 
 
 CHECKS = (
@@ -42,7 +42,7 @@ CHECKS = (
     Check("packages-differ", "same version, different hashes", ("LK023",), "doctor"),
     Check("not-authentic", "release contradicted or refused", ("LK001", "LK002", "LK026", "LK030", "LK033"), "hashes"),
     Check("packages-in-repository", "packages in the repository", ("LK036",)),
-    Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade", names_providers=True),
+    Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade"),
     Check("not-locked", "required but not locked", ("LK006",), "lock"),
     Check("not-allowed", "not on the allow list", ("LK022",)),
     Check("platform-missing", "required platform missing", ("LK009",), "lock"),
@@ -51,15 +51,15 @@ CHECKS = (
     Check("orphan", "orphan, nothing requires it", ("LK007",), "prune"),
     Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), "keys"),
     Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys"),
-    Check("other-host", "registry of the other tool", ("LK015", "LK040"), "upgrade", names_providers=True),
-    Check("own-advisory", "advisory of the provider itself", ("LK043",), "upgrade", names_providers=True),
+    Check("other-host", "registry of the other tool", ("LK015", "LK040"), "upgrade"),
+    Check("own-advisory", "advisory of the provider itself", ("LK043",), "upgrade"),
     Check("advisories", "advisories of modules inside", ("LK042",)),
     Check("odd-platform", "package unlike its platforms'", ("LK044",)),
-    Check("toolchain", "older Go than required", ("LK045",), "upgrade", names_providers=True),
+    Check("toolchain", "older Go than required", ("LK045",), "upgrade"),
     Check("replaced-module", "replaced modules inside", ("LK046",)),
     Check("not-canonical", "formatting differs", ("LK018",), "format"),
     Check("lock-missing", "lock file missing or ignored", ("LK037",), "lock"),
-    Check("behind", "180 days behind newest in range", ("LK038",), "upgrade", names_providers=True),
+    Check("behind", "180 days behind newest in range", ("LK038",), "upgrade"),
     Check("module-not-exact", "module version not exact", ("LK029",)),
     Check("non-ascii", "non-ASCII provider name", ("LK034",)),
 )
@@ -81,6 +81,7 @@ _REFUSALS = {
     "LK001": CONTRADICTED,
     "LK002": CONTRADICTED,
     "LK005": "the locked version does not satisfy the configuration; upgrade it first",
+    "LK015": "the tool moves it to its own registry; upgrade it first",
     "LK030": "the tool refuses the release",
     "LK033": "the signed checksums belong to another release",
 }
@@ -131,6 +132,25 @@ class Spread(Struct, frozen=True):
         return sum(number for _, number in self.versions)
 
 
+class RootReach(Struct, frozen=True):
+    """What `lock` and `upgrade` can do in a root.
+
+    Attributes:
+        unreadable: What they need of it and cannot read, a clause; "" if nothing.
+        unlockable: Why `lock` locks nothing at all, a clause; "" if it locks what is required.
+        required: The required providers: `lock` locks no others.
+        constraints: The constraints of each provider that can be upgraded; where there is no configuration, those that
+            the lock file records.
+        unrequired: Why any other provider is not upgraded or locked, a clause.
+    """
+
+    unreadable: str = ""
+    unlockable: str = ""
+    required: frozenset[ProviderAddress] = frozenset()
+    constraints: Mapping[ProviderAddress, Constraints] = {}
+    unrequired: str = ""
+
+
 class Health(Struct, frozen=True):
     """The health of the roots below a folder.
 
@@ -144,8 +164,7 @@ class Health(Struct, frozen=True):
         signers: The signer of the locked version of a provider in a root, by the root's path and the provider; without
             those that are not known.
         undecided: The folders of the roots of which some check cannot say.
-        unreadable: By the folder of a root what `lock` and `upgrade` need of it and cannot read, a clause.
-        constraints: By the folder of a root those of each required provider.
+        reach: By the folder of a root what `lock` and `upgrade` can do in it.
     """
 
     folder: str
@@ -156,8 +175,7 @@ class Health(Struct, frozen=True):
     spread: tuple[Spread, ...]
     signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
-    unreadable: Mapping[str, str] = field(default_factory=dict)
-    constraints: Mapping[str, Mapping[ProviderAddress, Constraints]] = field(default_factory=dict)
+    reach: Mapping[str, RootReach] = field(default_factory=dict)
 
     @property
     def ok(self) -> int:
@@ -337,47 +355,70 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         return CheckRemedy()
     if check.command == "lock":
         return _locking(found, health)
-    if check.id == "own-advisory":
-        return _upgrading_to_fixes(found, health)
-    unreadable = health.unreadable if check.command == "upgrade" else {}
-    kept = tuple(path for path in found if path not in unreadable)
-    named = {one.provider for path in kept for one in found[path][1] if one.provider is not None}
-    fix = Fix(tuple(sorted(kept)), tuple(sorted(named)) if check.names_providers else ())
-    left_out = tuple(LeftOut(path, None, unreadable[path]) for path in found if path in unreadable)
-    return CheckRemedy((fix,) if kept else (), left_out=left_out)
+    if check.command == "upgrade":
+        return _upgrading(found, health)
+    return CheckRemedy((Fix(tuple(sorted(found))),) if found else ())
 
 
-def _upgrading_to_fixes(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
-    """Return the upgrades to the versions that fix advisories: the newest in range may have the same ones."""
-    from locklens.versions import Version, precedence
+def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
+    """Return the upgrades that end findings: all roots at once, but apart where an advisory needs a version.
 
+    The newest version in range may have the same advisories.
+    """
+    named: set[ProviderAddress] = set()
+    roots: list[str] = []
     parts: dict[tuple[tuple[ProviderAddress, str], ...], list[str]] = {}
+    by_hand: list[str] = []
     left_out: list[LeftOut] = []
     for path, (_, own) in found.items():
-        if path in health.unreadable:
-            left_out.append(LeftOut(path, None, health.unreadable[path]))
+        reach = health.reach.get(path, RootReach())
+        if reach.unreadable:
+            left_out.append(LeftOut(path, None, reach.unreadable))
             continue
         versions: dict[ProviderAddress, str] = {}
+        free: set[ProviderAddress] = set()
         for address in sorted({one.provider for one in own if one.provider is not None}):
-            fixes = [one.case for one in own if one.provider == address]
-            if "" in fixes:
-                left_out.append(LeftOut(path, address, "no version that fixes it is known"))
-                continue
-            fixed = max(fixes, key=lambda text: precedence(Version.parse(text)))
-            constraints = health.constraints.get(path, {}).get(address)
-            if constraints is not None and not constraints.admits(Version.parse(fixed)):
-                left_out.append(LeftOut(path, address, f"fixed in {fixed}, outside of {constraints}"))
+            of_it = [one for one in own if one.provider == address]
+            is_of_host = any(one.rule == "LK040" for one in of_it)
+            if any(one.rule == "LK015" for one in of_it):
+                free.add(replace(address, host=OPENTOFU.default_host))
+            elif address not in reach.constraints or (is_of_host and address not in reach.required):
+                left_out.append(LeftOut(path, address, reach.unrequired))
+            elif is_of_host:
+                by_hand.append(f"{path or '.'}: {address}: change the host in its `source`, unless it is meant")
+            elif any(one.rule == "LK043" for one in of_it):
+                fixed = _fixed_in([one.case for one in of_it])
+                if fixed is None:
+                    left_out.append(LeftOut(path, address, "no version that fixes it is known"))
+                elif not reach.constraints[address].admits(fixed):
+                    outside = f"fixed in {fixed}, outside of {reach.constraints[address]}"
+                    left_out.append(LeftOut(path, address, outside))
+                else:
+                    versions[address] = str(fixed)
             else:
-                versions[address] = fixed
+                free.add(address)
+        if free:
+            named |= free
+            roots.append(path)
         if versions:
             parts.setdefault(tuple(versions.items()), []).append(path)
-    upgrades = tuple(
-        Fix(tuple(sorted(roots)), tuple(one for one, _ in named), tuple(version for _, version in named))
-        for named, roots in sorted(parts.items())
-    )
+    fixes = [Fix(tuple(sorted(roots)), tuple(sorted(named)))] if roots else []
+    fixes += [
+        Fix(tuple(sorted(roots)), tuple(one for one, _ in pairs), tuple(version for _, version in pairs))
+        for pairs, roots in sorted(parts.items())
+    ]
     days = health.review.policy.cooldown
-    words = f"look how old the version is first: one that is named passes over the cooldown of {days} days"
-    return CheckRemedy(upgrades, (words,) if upgrades and days is not None else (), tuple(left_out))
+    if parts and days is not None:
+        words = f"look how old the version is first: one that is named passes over the cooldown of {days} days"
+        by_hand.append(words)
+    return CheckRemedy(tuple(fixes), tuple(by_hand), tuple(left_out))
+
+
+def _fixed_in(versions: Collection[str]) -> Version | None:
+    """Return the highest of the versions that fix advisories; None if one of them is unknown, ""."""
+    from locklens.versions import Version, precedence
+
+    return None if "" in versions else max(map(Version.parse, versions), key=precedence)
 
 
 def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
@@ -386,8 +427,9 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
     left_out: list[LeftOut] = []
     by_hand: list[str] = []
     for path, (root, own) in found.items():
-        if path in health.unreadable:
-            left_out.append(LeftOut(path, None, health.unreadable[path]))
+        reach = health.reach.get(path, RootReach())
+        if reason := reach.unreadable or reach.unlockable:
+            left_out.append(LeftOut(path, None, reason))
         elif any(one.rule == "LK037" for one in own):
             if root.new.exists:
                 by_hand.append(f"take {root.lock_file} out of .gitignore and commit it")
@@ -397,6 +439,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
             refused = {one.provider: _REFUSALS[one.rule] for one in root.findings if _is_refused(one)}
             refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
             wanted = {one.provider for one in own}
+            refused = {one: reach.unrequired for one in wanted if one not in reach.required} | refused
             left_out += (LeftOut(path, one, why) for one, why in refused.items() if one in wanted)
             if named := wanted - refused.keys():
                 names = tuple(sorted(one for one in named if one is not None)) if refused else ()

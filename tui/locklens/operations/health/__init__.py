@@ -205,8 +205,7 @@ class _Scan(Struct):
             spread_of(judged),
             signers_of(self.groups, roots),
             frozenset(roots[number].review.path for number in undecided),
-            {root.review.path: root.unreadable for root in roots if root.unreadable},
-            {root.review.path: root.constraints for root in roots},
+            {root.review.path: root.reach for root in roots},
         )
 
 

@@ -284,7 +284,8 @@ class Distances:
         is_unknown = False
         lock_file, tool = root.review.lock_file, root.review.tool
         for entry in root.review.new.entries:
-            behind = self._behind(tool, entry.address, entry.version, root.constraints[entry.address])
+            constraints = root.reach.constraints.get(entry.address, Constraints())
+            behind = self._behind(tool, entry.address, entry.version, constraints)
             is_unknown = is_unknown or behind is True
             if isinstance(behind, Behind):
                 state = LockedState(tool, self._policy, entry=entry, behind=behind)

@@ -29,6 +29,7 @@ from locklens.project.root_search import MAX_ROOTS
 from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import RootContext, Unread
+from locklens.review.health import RootReach
 from locklens.review.model import Finding, LockStatus, RootReview
 from locklens.review.rules import finding_of, heeded
 from locklens.review.rules.health import CHECKS, Absence, LockedState
@@ -42,12 +43,10 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.policy import Policy
     from locklens.project.git import Repository
     from locklens.project.modules import Module
-    from locklens.versions import Constraints
 
 _SUFFIXES = (".tf", ".tofu", ".tf.json", ".tofu.json")
 _UNIT = "terragrunt.hcl"
@@ -190,17 +189,15 @@ class ReadRoot(Struct, frozen=True):
 
     Attributes:
         review: Its lock file and findings; without its configuration, which is large.
-        constraints: The constraints of each required provider.
+        reach: What commands can do in it.
         unknown: Why not all of its requirements are known; "" if they are.
         unconstrained: Why not all of its constraints are known; "" if they are.
-        unreadable: What `lock` and `upgrade` need of it and cannot read, a clause; "" if they can.
     """
 
     review: RootReview
-    constraints: dict[ProviderAddress, Constraints]
+    reach: RootReach
     unknown: str
     unconstrained: str = ""
-    unreadable: str = ""
 
 
 _BATCH = 50
@@ -340,10 +337,8 @@ class _RootsReader:
         findings = list(judge_root(review)) if lock.exists else []
         findings += heeded(self._own_findings(review, findings, absence), self._policy)
         kept = replace(review, configuration=None, findings=tuple(findings), new=_light(lock))
-        root = Root(folder, tool, lock, configuration)
-        constraints = {entry.address: combined(root.requirements(entry.address)) for entry in lock.entries}
-        unreadable = _unreadable(lock, configuration, tool)
-        return ReadRoot(kept, constraints, configuration.unknown_reason, configuration.unknown_constraints, unreadable)
+        reach = _reach(Root(folder, tool, lock, configuration))
+        return ReadRoot(kept, reach, configuration.unknown_reason, configuration.unknown_constraints)
 
     def _configuration(self, folder: str, tool: Dialect) -> Configuration:
         tree = self._layout.tree
@@ -384,15 +379,29 @@ class _RootsReader:
                     yield finding_of("LK040", verdict, root.lock_file, entry.line, entry.address)
 
 
-def _unreadable(lock: LockFile, configuration: Configuration, tool: Dialect) -> str:
+def _reach(root: Root) -> RootReach:
+    configuration = root.configuration
+    requirements = {entry.address: root.requirements(entry.address) for entry in root.lock.entries}
+    unknown = configuration.unknown_reason
+    return RootReach(
+        _unreadable(root),
+        "" if configuration.has_files else f"{configuration.undeclared_reason}, and `lock` locks only what is required",
+        configuration.required(),
+        {address: combined(those) for address, those in requirements.items() if those},
+        f"could not determine whether it is required: {unknown}" if unknown else "nothing requires it",
+    )
+
+
+def _unreadable(root: Root) -> str:
     """Return what prevents the planning of a root's lock file, as operations.write.diagnostics.unreadable finds it."""
-    if lock.problems:
+    configuration = root.configuration
+    if root.lock.problems:
         return "the lock file cannot be read"
     if any(one.is_error for one in configuration.problems) or configuration.state.kind == "unreadable":
         return "the configuration or its state cannot be read"
     if configuration.missing_modules:
         call = configuration.missing_modules[0].call
-        return f"module {call} cannot be read; `{tool.command} get` fetches remote modules"
+        return f"module {call} cannot be read; `{root.tool.command} get` fetches remote modules"
     return ""
 
 
