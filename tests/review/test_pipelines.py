@@ -23,6 +23,7 @@ from kit.real_material import shared_data
 from kit.repositories import put
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
+from review.test_findings import H1, OTHER_H1, block
 
 from locklens.cli.main import main
 from locklens.demo.incidents import make_repository
@@ -196,7 +197,8 @@ def test_a_comment_says_the_verdict_first_and_what_to_do(sample: Review) -> None
     assert lines[:2] == [markdown.MARKER, "## locklens: block"]
     assert "### Not checked" in lines
     assert "- Registry `registry.terraform.io` was not asked (offline)." in comment
-    assert any("`5.84.0 -> 5.86.1` upgrade, in 12 roots (constraints differ, h1 differ);" in line for line in lines)
+    assert any("`5.84.0 -> 5.86.1` upgrade, in 11 roots;" in line for line in lines)
+    assert any("`5.84.0 -> 5.86.1` upgrade, in `infra/teams/07`;" in line for line in lines), "its h1 is another one"
     for rule in {one.finding.rule for one in reported_findings(sample) if one.finding.severity is Severity.BLOCK}:
         assert any(line.startswith(f"- **{rule}** (") for line in lines)
     Shown(comment).check()
@@ -511,6 +513,24 @@ def test_an_accepted_finding_is_suppressed_and_comes_last(sample: Review) -> Non
     (case,) = valid_junit(found).iter("skipped")
     assert case.get("message") == "accepted: agreed with the publisher"
     assert markdown.render(found).splitlines()[1] == "## locklens: ok"
+
+
+def test_changes_with_other_hashes_or_of_another_kind_stand_apart(tmp_path: Path) -> None:
+    def locks(hashes: dict[str, list[str]]) -> dict[str, bytes]:
+        return {f"{root}/.terraform.lock.hcl": block("1.0.0", *those).encode() for root, those in hashes.items()}
+
+    zh = f"zh:{'1' * 64}"
+    old = locks({"a": [zh], "b": [zh], "c": [zh], "d": [zh, H1]})
+    new = locks({"a": [zh, H1], "b": [zh, H1], "c": [zh, OTHER_H1], "d": [zh]})
+    found = reviewed(committed(tmp_path / "top", old, new))
+    printed = render_report("review", "text", found)
+    assert "4 roots, 4 changes (3 distinct)" in printed
+    assert "roots: a, b\n" in printed
+    assert all(f"{sign} {one}" in printed for sign, one in (("+", H1), ("+", OTHER_H1), ("-", H1)))
+    assert (printed.count("new-hashes"), printed.count("removed-hashes")) == (2, 1)
+    comment = render_report("review", "markdown", found)
+    listed = re.findall(r"\*\* `hashicorp/aws` .* new-hashes, in (.*?);", comment)
+    assert sorted(listed) == ["2 roots", "`c`"]
 
 
 def test_fingerprints_do_not_depend_on_the_other_roots(sample: Review) -> None:

@@ -313,8 +313,8 @@ class Change(Struct, frozen=True):
     Attributes:
         id: 32 hex digits over address, `moved_from`, both versions, both hash sets, and both constraints where they
             differ: an acceptance or a mark holds for exactly this change.
-        group: The same over the `zh` sets alone, without constraints: changes of one group in several roots are one
-            decision.
+        group: The same over the `zh` sets alone, without constraints: changes of one group in several roots bring the
+            same packages, and may differ in kind and in other hashes.
         moved_from: The old address, for kind MOVED.
         kept: The hashes on both sides.
         evidence: None until the facts are settled.
@@ -537,7 +537,7 @@ class Review(Struct, frozen=True, dict=True):
     @cached_property
     def distinct_changes(self) -> int:
         """The number of changes, where the same change in several roots counts once."""
-        return len({change.group for change in self.changes})
+        return len({change.id for change in self.changes})
 
     @cached_property
     def is_survey(self) -> bool:
@@ -569,7 +569,7 @@ class Review(Struct, frozen=True, dict=True):
             for change in root.changes:
                 for finding in change.findings:
                     if finding.accepted is None:
-                        subject = change.group, finding.rule
+                        subject = change.id, finding.rule
                         known = worst_of.setdefault(subject, finding.severity)
                         worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
         counts = Counter((*severities, *worst_of.values()))

@@ -14,8 +14,6 @@ from locklens.text import identity_of, shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.lockfile import LockEntry
-
 
 _LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")
 """The lines that a message names, behind the name of a file too: they move when something else in the file changes."""
@@ -67,24 +65,6 @@ class DistinctChange(Struct, frozen=True):
         """The worst member."""
         return self.members[0][1]
 
-    @property
-    def has_several_constraints(self) -> bool:
-        """True if the constraints are not the same in all roots."""
-        return len({(_constraints(change.old), _constraints(change.new)) for _, change in self.members}) > 1
-
-    @property
-    def has_several_hashes(self) -> bool:
-        """True if hashes other than `zh`, which the group shares, are not the same in all roots."""
-        return len({(_hashes(change.old), _hashes(change.new)) for _, change in self.members}) > 1
-
-
-def _constraints(entry: LockEntry | None) -> str:
-    return entry.constraints if entry is not None else ""
-
-
-def _hashes(entry: LockEntry | None) -> frozenset[str]:
-    return frozenset(entry.hashes) if entry is not None else frozenset()
-
 
 def reported_findings(review: Review) -> list[ReportedFinding]:
     """Return every finding, the worst first and accepted ones last; silenced rules have none."""
@@ -124,16 +104,16 @@ def _order(one: ReportedFinding) -> tuple[object, ...]:
 
 
 def distinct_changes(review: Review) -> list[DistinctChange]:
-    """Return the changes, those of one group together, the worst first; unchanged providers only with findings."""
+    """Return the changes, equal ones together, the worst first; unchanged providers only with findings."""
     groups: dict[str, list[tuple[RootReview, Change]]] = {}
     for root in review.roots:
         for change in root.changes:
             if change.kind is not ChangeKind.UNCHANGED or change.findings:
-                groups.setdefault(change.group, []).append((root, change))
+                groups.setdefault(change.id, []).append((root, change))
     for members in groups.values():
         members.sort(key=lambda member: (severity_rank(member[1].severity), member[0].path))
     distinct = [DistinctChange(tuple(members)) for members in groups.values()]
-    return sorted(distinct, key=lambda one: (one.change.alarm, one.change.group))
+    return sorted(distinct, key=lambda one: (one.change.alarm, one.change.id))
 
 
 def severity_rank(severity: Severity | None) -> int:

@@ -199,9 +199,7 @@ def _name(one: DistinctChange) -> str:
 
 def _where(one: DistinctChange) -> str:
     if len(one.members) > 1:
-        differing = (("constraints", one.has_several_constraints), ("h1", one.has_several_hashes))
-        noted = ", ".join(f"{what} differ" for what, is_so in differing if is_so)
-        return f"in {len(one.members)} roots{f' ({noted})' if noted else ''}"
+        return f"in {len(one.members)} roots"
     return f"in {code(one.root.path or '.', 200)}"
 
 

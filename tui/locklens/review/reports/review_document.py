@@ -149,7 +149,7 @@ class SignersJson(JsonStruct, frozen=True):
 
 
 class ChangeJson(JsonStruct, frozen=True):
-    """The change of one provider; changes of several roots with one group are one decision."""
+    """The change of one provider; changes of several roots with one group bring the same packages."""
 
     id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
     group: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]

@@ -57,8 +57,8 @@ class _Printer:
         self._review = review
         self._lists_roots = lists_roots
         self._unknown = evidence_lines.shared_problems(review.changes)
-        counts = Counter(change.group for change in review.changes)
-        self._shared = {group for group, count in counts.items() if count > 1}
+        counts = Counter(change.id for change in review.changes)
+        self._shared = {one for one, count in counts.items() if count > 1}
 
     def lines(self) -> Iterator[Line | str]:
         yield from self._head()
@@ -75,7 +75,7 @@ class _Printer:
         sections = [(_rank(members[0][1].severity), self._group(members)) for members in self._shared_groups()]
         for root in sorted(self._review.roots, key=lambda root: root.path):
             if self._is_worth_a_section(root):
-                alone = [change.severity for change in root.changes if change.group not in self._shared]
+                alone = [change.severity for change in root.changes if change.id not in self._shared]
                 severities = [*alone, *(finding.severity for finding in root.findings)]
                 rank = min(map(_rank, severities), default=_rank(None))
                 sections.append((rank, self._root(root)))
@@ -98,8 +98,8 @@ class _Printer:
         groups: dict[str, list[tuple[RootReview, Change]]] = {}
         for root in self._review.roots:
             for change in root.changes:
-                if change.group in self._shared:
-                    groups.setdefault(change.group, []).append((root, change))
+                if change.id in self._shared:
+                    groups.setdefault(change.id, []).append((root, change))
         for members in groups.values():
             members.sort(key=lambda member: _rank(member[1].severity))
         return sorted(groups.values(), key=lambda members: _rank(members[0][1].severity))
@@ -134,7 +134,7 @@ class _Printer:
         configuration = root.configuration
         quiet = not _is_noteworthy(configuration)
         plain = root.status is LockStatus.MODIFIED and not root.findings and root.renamed_from is None and quiet
-        return plain and bool(root.changes) and all(change.group in self._shared for change in root.changes)
+        return plain and bool(root.changes) and all(change.id in self._shared for change in root.changes)
 
     def _root(self, root: RootReview) -> Iterator[Line | str]:
         notes = [reports.lock_status_words(root), root.tool.product]
@@ -149,7 +149,7 @@ class _Printer:
             yield from _conflict(root.new.conflict, root.tool)
         width = max((len(_name(change, root.tool)) for change in root.changes), default=0)
         for change in root.changes:
-            if change.group in self._shared:
+            if change.id in self._shared:
                 name = f"{_name(change, root.tool):{width}}"
                 yield f"  {reports.kind_sign(change.kind):2}       {name}  {reports.phrase(change):22} in several roots"
             else:

@@ -228,8 +228,7 @@ def is_reviewed(node: Node, marks: Collection[str]) -> bool:
 def marked_words(ids: Collection[str], roots: Collection[RootReview]) -> str:
     """Say what marks are about, e.g. "this change in 2 roots", "18 changes (11 distinct) and 1 finding".
 
-    The same change has one mark in all roots, also in those that are not shown. Distinct changes are counted as in
-    reports: those of one group, whose constraints may differ, count once.
+    The same change has one mark in all roots, also in those that are not shown, and counts once, as in reports.
 
     Args:
         ids: The ids of changes and findings, each once.
@@ -237,7 +236,7 @@ def marked_words(ids: Collection[str], roots: Collection[RootReview]) -> str:
     """
     findings = sum(one.startswith(FINDING_MARK) for one in ids)
     marked = [change for root in roots for change in root.changes if change.id in ids]
-    changes, distinct = len(marked), len({change.group for change in marked})
+    changes, distinct = len(marked), len({change.id for change in marked})
     if distinct == 1 < changes and not findings:
         return f"this change in {counted(changes, 'root')}"
     more = f" ({distinct} distinct)" if distinct < changes else ""
