@@ -541,7 +541,7 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
             assert {"not signed", "unknown"} <= set(on.names)
             assert any(row.state.text == "EXPIRED" for row in on.signers.left.rows)
             await on.choose("acme-new-owner")
-            assert "LK001: some locked hashes are not in the signed release" in on.said
+            assert "LK001: Republished: the same version has other packages now" in on.said
             await on.choose("hashicorp")
             await on.press("enter")
             await until(on, lambda: "same key" in on.said)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.model import Change, ChangeKind, Review
+from locklens.review.rules.catalogue import wording_of
 from locklens.trust import SigningKey, Tier
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class Use(Struct, frozen=True):
         lock_files: Lock files with this release.
         as_of: Time at which the registry reported its signature, ISO 8601 in UTC; None without an answer.
         problem: Why its signer is unknown, "" if it is known.
-        doubts: Ids of the findings about locked hashes that are not in the signed release.
+        doubts: The findings about locked hashes that are not those of the signed release, or not all: the id of each
+            rule, and the title of the finding.
     """
 
     address: ProviderAddress
@@ -31,12 +33,12 @@ class Use(Struct, frozen=True):
     lock_files: tuple[str, ...]
     as_of: str | None = None
     problem: str = ""
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[tuple[str, str], ...] = ()
 
     @property
     def doubt(self) -> str:
         """The doubts in words; "" without any."""
-        return f"{', '.join(self.doubts)}: some locked hashes are not in the signed release" if self.doubts else ""
+        return "; ".join(f"{rule}: {title}" for rule, title in self.doubts)
 
     @property
     def name(self) -> str:
@@ -98,14 +100,15 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
     """
     locks: dict[tuple[ProviderAddress, str], list[str]] = {}
     changes: dict[tuple[ProviderAddress, str], Change] = {}
-    doubts: dict[tuple[ProviderAddress, str], set[str]] = {}
+    doubts: dict[tuple[ProviderAddress, str], set[tuple[str, str]]] = {}
     for root in review.roots:
         for change in root.changes:
             if change.new is not None and change.kind is not ChangeKind.REMOVED:
                 release = change.address, str(change.new.version)
                 locks.setdefault(release, []).append(root.lock_file)
                 changes.setdefault(release, change)
-                doubts.setdefault(release, set()).update({one.rule for one in change.findings} & _DOUBTS)
+                found_here = {(one.rule, wording_of(one).title) for one in change.findings if one.rule in _DOUBTS}
+                doubts.setdefault(release, set()).update(found_here)
     found: dict[tuple[Tier, str], tuple[SigningKey | None, list[Use]]] = {}
     for (address, version), change in sorted(changes.items(), key=lambda item: (item[0][0].sort_key, item[0][1])):
         signer = change.new_signer

@@ -254,7 +254,7 @@ class UseJson(JsonStruct, frozen=True):
     as_of: str | None
     problem: Annotated[str | None, Meta(description="Why the signer is unknown; null if it is known.")]
     doubts: Annotated[
-        list[RuleId], Meta(description="Rules of findings about locked hashes that are not in the signed release.")
+        list[RuleId], Meta(description="Rules of findings about how the locked hashes differ from those of the signed release.")
     ]
 
     @classmethod
@@ -266,7 +266,7 @@ class UseJson(JsonStruct, frozen=True):
             lock_files=list(use.lock_files),
             as_of=use.as_of,
             problem=use.problem or None,
-            doubts=list(use.doubts),
+            doubts=list(dict.fromkeys(rule for rule, _ in use.doubts)),
         )
 
 
