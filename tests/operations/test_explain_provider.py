@@ -374,11 +374,28 @@ def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
     assert f"\nc  {OT}/hashicorp/aws  (OpenTofu)\n" in text
     assert "  REQUIRED BY\n    unknown: no configuration in this folder\n" in text
     assert text.endswith(
-        "\nCould not determine whether these roots require it:\n  e  not fetched: module far (acme/far/aws)\n"
+        "\nCould not determine whether these roots require or lock it:\n  e  not fetched: module far (acme/far/aws)\n"
         "\n1 more root neither requires nor locks it.\n"
     )
     assert [root.path for root in asked(repo, "aws").roots] == ["a", "b", "c", "f"]
     assert document(result)["others"] == 1
+
+
+def test_roots_without_a_lock_file_and_with_one_in_conflict(repo: Path) -> None:
+    put(
+        repo,
+        {
+            "new/main.tf": requiring("hashicorp/aws ~> 5.0") + 'terraform {\n  backend "s3" {}\n}\n',
+            "used/main.tf": 'provider "aws" {}\n',
+            "d/main.tf": 'module "used" { source = "../used" }\n',
+            "torn/main.tf": requiring("hashicorp/tls ~> 4.0"),
+            "torn/.terraform.lock.hcl": "<<<<<<< HEAD\n=======\n>>>>>>> topic\n",
+        },
+    )
+    result = asked(repo, "aws")
+    assert [root.path for root in result.roots] == ["a", "b", "c", "d", "f", "new"]
+    assert "new  not locked  -      ~> 5.0\n" in said(result)
+    assert "\n  torn  its lock file is in conflict: what it locks is unknown\n" in said(result)
 
 
 def test_chosen_roots_alone(repo: Path) -> None:

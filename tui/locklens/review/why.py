@@ -48,7 +48,7 @@ class RootWhy(Struct, frozen=True):
 
 
 class Unsure(Struct, frozen=True):
-    """A root that may require the provider, with the reason for the doubt."""
+    """A root that may require or lock the provider, with the reason for the doubt."""
 
     path: str
     reason: str
@@ -60,7 +60,7 @@ class Why(Struct, frozen=True):
     Attributes:
         asked: The provider as it was typed.
         roots: Those that require it or have it locked.
-        unsure: Others that may require it.
+        unsure: Others that may require or lock it.
         others: The number of remaining roots.
     """
 

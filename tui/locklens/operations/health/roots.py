@@ -19,14 +19,13 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
 from locklens.lockfile import LockFile
 from locklens.operations.comparison import RootSettings, path_below_top, within
-from locklens.operations.review.unreviewed import evidence_of_root, evidence_of_unread
+from locklens.operations.review.unreviewed import roots_without_locks
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of, with_staged_sides
-from locklens.project import LOCK_FILE, RootEvidence, configuration_files, generator_among
+from locklens.project import LOCK_FILE, configuration_files, generator_among
 from locklens.project.configuration import Configuration
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
 from locklens.project.root_search import MAX_ROOTS
-from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import RootContext, Unread
 from locklens.review.health import RootReach
@@ -238,9 +237,7 @@ def _read(
             raise RunCancelledError("the scan was cancelled")
         roots += reader.read(layout.locked[start : start + _BATCH])
         on_progress(min(total, start + _BATCH), total)
-    if layout.configured:
-        called = reader.called([*layout.locked, *layout.configured])
-        roots += reader.read_unlocked(layout.configured, called)
+    roots += reader.read_unlocked()
     known = {root.review.path for root in roots}
     roots += [reader.read_packages(folder) for folder in layout.packages if folder not in known]
     return sorted(roots, key=lambda root: root.review.path)
@@ -269,46 +266,28 @@ class _RootsReader:
         """Return the roots of folders with a lock file."""
         return [self._root(folder, None) for folder in folders]
 
-    def read_unlocked(self, folders: Sequence[str], called: frozenset[str]) -> list[ReadRoot]:
-        """Return those of the configured folders without a lock file that are roots.
-
-        Args:
-            folders: The folders.
-            called: Folders that others call as modules.
-        """
-        roots = []
-        for folder in folders:
-            absence = self._layout.absence(folder)
-            if absence is Absence.IGNORED or (folder not in called and self._is_root(folder)):
-                roots.append(self._root(folder, absence))
+    def read_unlocked(self) -> list[ReadRoot]:
+        """Return those of the configured folders without a lock file that are roots."""
+        layout = self._layout
+        found = roots_without_locks(
+            layout.tree, layout.configured, layout.locked, self._module, is_generated=layout.is_generated
+        )
+        absences = {folder: layout.absence(folder) for folder in layout.configured}
+        roots = (
+            self._root(folder, absence)
+            for folder, absence in absences.items()
+            if absence is Absence.IGNORED or folder in found
+        )
         return [root for root in roots if root.review.findings]
 
     def read_packages(self, folder: str) -> ReadRoot:
         """Return a folder without a lock file that is known for its packages alone."""
         return self._root(folder, None)
 
-    def called(self, folders: Sequence[str]) -> frozenset[str]:
-        """Return the folders that these folders call as local modules, directly."""
-        found = set()
-        for folder in folders:
-            module = self._module(folder)
-            for call in module.calls:
-                if call.item.source is not None and call.item.source.startswith((".", "/")):
-                    found.add(self._layout.tree.join(folder, call.item.source) or "")
-        return frozenset(found - {""})
-
     def _module(self, folder: str) -> Module:
         tree = self._layout.tree
         tool = self._settings.tool or tool_of(tree, folder, LockFile.absent(lock_path(folder)))
         return self._modules.read(tree, folder, tool)
-
-    def _is_root(self, folder: str) -> bool:
-        module, tree = self._module(folder), self._layout.tree
-        if evidence_of_root(module, is_generated=self._layout.is_generated) is not None:
-            return True
-        entries = tree.list(folder) if any(problem.is_error for problem in module.problems) else ()
-        paths = (f"{folder}/{entry.name}".lstrip("/") for entry in entries if is_module_file(entry.name))
-        return evidence_of_unread(module, tree, paths) is RootEvidence.BACKEND
 
     def _root(self, folder: str, absence: Absence | None) -> ReadRoot:
         tree, settings = self._layout.tree, self._settings

@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, SourceError
-from locklens.lockfile import unread_words
+from locklens.lockfile import LockFile
 from locklens.operations.comparison import within
-from locklens.operations.root_modules import Root, RootReader, folders_with_locks, no_root
+from locklens.operations.root_modules import Root, RootReader, folders_with_locks, lock_path, no_root, tool_of
 from locklens.operations.typed_names import check_address, resolve_providers
 from locklens.policy import Policy
 from locklens.project import LOCK_FILE
-from locklens.project.tree import FileSystem, Tree, WorkTree
+from locklens.project.touched_roots import is_module_file
+from locklens.project.tree import FileSystem, Tree, WorkTree, folder_of, name_bytes
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
 from locklens.selection.choosing import cooldown_holds, explain_selection
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.request import ReviewRequest
+    from locklens.project.git import Repository
     from locklens.releases import NetworkSettings
     from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.model import Review
@@ -223,13 +225,16 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     explained = [
         _explained(root, address, answers[address], subject.policy) for root in read for address in named[root.path]
     ]
-    rest = [
-        (root.path, unread_words([root.lock]) or root.configuration.unknown_reason)
-        for root in read
-        if not named[root.path]
-    ]
+    rest = [(root.path, _doubt(root)) for root in read if not named[root.path]]
     unsure = tuple(Unsure(path, reason) for path, reason in rest if reason)
     return Why(subject.provider, tuple(explained), unsure, len(rest) - len(unsure))
+
+
+def _doubt(root: Root) -> str:
+    """Return why it is unknown whether a root requires or locks another provider; "" if it is known."""
+    state = "is in conflict" if root.lock.conflict is not None else "has errors"
+    unread = "" if root.lock.is_complete else f"its lock file {state}: what it locks is unknown"
+    return "; ".join(filter(None, (unread, root.configuration.unknown_reason)))
 
 
 class _Reviewed:
@@ -306,10 +311,27 @@ def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
         if request.roots:
             paths = [within(repository, request.folder, path) for path in request.roots]
         else:
-            paths = [*folders_with_locks(repository, tree), here]
+            locked = folders_with_locks(repository, tree)
+            paths = [*locked, *_unlocked_roots(repository, tree, locked), here]
         return _read_all(reader, tree, paths, optional=frozenset() if request.roots else frozenset({here}))
     finally:
         repository.close()
+
+
+def _unlocked_roots(repository: Repository, tree: Tree, locked: Sequence[str]) -> list[str]:
+    """Return the folders of the roots without a lock file, as the health finds them."""
+    from locklens.operations.review.unreviewed import roots_without_locks
+    from locklens.project.modules import Module, ModuleReader
+
+    modules = ModuleReader()
+
+    def module(folder: str) -> Module:
+        return modules.read(tree, folder, tool_of(tree, folder, LockFile.absent(lock_path(folder))))
+
+    paths = [path for path in repository.work_files(("",)) if ".terraform" not in path.split("/")]
+    configured = sorted({folder_of(path) for path in paths if is_module_file(path)} - {*locked}, key=name_bytes)
+    is_generated = any(path.rpartition("/")[2] == "terragrunt.hcl" for path in paths)
+    return roots_without_locks(tree, configured, locked, module, is_generated=is_generated)
 
 
 def _read_all(

@@ -305,6 +305,40 @@ def unlocked_roots(
     return found
 
 
+def roots_without_locks(
+    tree: Tree,
+    configured: Iterable[str],
+    locked: Iterable[str],
+    modules: Callable[[str], Module],
+    *,
+    is_generated: bool,
+) -> list[str]:
+    """Return the folders that have a configuration and no lock file, and are roots: no other folder calls them.
+
+    Args:
+        tree: The files.
+        configured: The folders with a configuration and without a lock file.
+        locked: The folders with a lock file.
+        modules: Reads the module of a folder.
+        is_generated: The same as for `evidence_of_root`.
+    """
+    folders = list(configured)
+    found = [folder for folder in folders if _is_root(tree, folder, modules(folder), is_generated=is_generated)]
+    if not found:
+        return found
+    calls = ((folder, call.item.source or "") for folder in (*locked, *folders) for call in modules(folder).calls)
+    called = {tree.join(folder, source) for folder, source in calls if source.startswith((".", "/"))}
+    return [folder for folder in found if folder not in called]
+
+
+def _is_root(tree: Tree, folder: str, module: Module, *, is_generated: bool) -> bool:
+    if evidence_of_root(module, is_generated=is_generated) is not None:
+        return True
+    entries = tree.list(folder) if any(problem.is_error for problem in module.problems) else ()
+    paths = (f"{folder}/{entry.name}".lstrip("/") for entry in entries if touched_roots.is_module_file(entry.name))
+    return evidence_of_unread(module, tree, paths) is RootEvidence.BACKEND
+
+
 def evidence_of_unread(module: Module, tree: Tree, paths: Iterable[str]) -> RootEvidence | None:
     """Return the evidence that the words of a module's files give, where an error keeps it from being read."""
     if not any(problem.is_error for problem in module.problems):

@@ -254,7 +254,8 @@ class UseJson(JsonStruct, frozen=True):
     as_of: str | None
     problem: Annotated[str | None, Meta(description="Why the signer is unknown; null if it is known.")]
     doubts: Annotated[
-        list[RuleId], Meta(description="Rules of findings about how the locked hashes differ from those of the signed release.")
+        list[RuleId],
+        Meta(description="Rules of findings about how the locked hashes differ from those of the signed release."),
     ]
 
     @classmethod

@@ -372,7 +372,7 @@ def _report_lines(why: Why, *, lists_roots: bool) -> Iterator[str]:
         yield f"{silence_words(silence)} in {count} roots"
     if why.unsure:
         yield ""
-        yield "Could not determine whether these roots require it:"
+        yield "Could not determine whether these roots require or lock it:"
         reasons: dict[str, list[str]] = {}
         for one in why.unsure:
             reasons.setdefault(one.reason, []).append(one.path)
@@ -400,7 +400,8 @@ def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
         explanation = root.explanation
         entry = explanation.locked
         states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
-        state = states[0] if states else "ok"
+        is_ok = entry is not None or root.tool.is_builtin(explanation.address)
+        state = states[0] if states else "ok" if is_ok else "-"
         version = str(entry.version) if entry else "not locked" if root.is_read else "unreadable"
         alike_roots.setdefault((version, state, str(explanation.constraints)), []).append(root.path)
     rows = []
