@@ -408,4 +408,5 @@ def test_hashes_has_the_packages_of_each_entry_if_asked(monkeypatch: pytest.Monk
         assert run("hashes", "--verify", "--format", "text") == 1
         text = capfd.readouterr().out
         assert f"package plugin-cache  {HERE:13}  differs" in text
+        assert text.endswith("; packages on this machine: 1 differs\n")
         assert "nothing is installed: run" in text

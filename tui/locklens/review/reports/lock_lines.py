@@ -269,7 +269,13 @@ def _hashes_lines(review: Review, packages: Packages) -> Iterator[_Printed]:
         yield f"registry {host}"
     for note in review.notes:
         yield f"note: {note}"
-    yield f"verdict: {verdict_words(review)}"
+    verdicts = Counter(package.verdict for those in packages.values() for package in those)
+    failing = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _NOT_AS_LOCKED if verdicts[verdict])
+    yield f"verdict: {verdict_words(review)}{f'; packages on this machine: {failing}' if failing else ''}"
+
+
+_NOT_AS_LOCKED = ("differs", "missing", "unreadable")
+"""The verdicts on packages for which the command has the exit status of a finding."""
 
 
 def _root(
