@@ -612,7 +612,7 @@ def test_a_submodule_with_a_root_at_another_commit_blocks(clone: Path, other: Pa
     status, out, err = locklens(clone, *REVIEW, "main", *head)
     assert status == 1, out + err
     assert "LK035 BLOCK" in out
-    assert "not reviewed: sub is a submodule" in out
+    assert "\nsub  (not reviewed)\n  LK035 BLOCK not reviewed: sub is a submodule" in out
     git(clone, "submodule", "--quiet", "deinit", "-f", "sub")
     status, out, err = locklens(clone, *REVIEW, "main", *head)
     assert "LK035 WARN" in out, err

@@ -334,6 +334,15 @@ def test_bad_usage(run: Run, top: Path, words: list[str], message: str) -> None:
     assert message in err
 
 
+def test_a_root_of_another_repository_is_named_as_such(run: Run, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay(top / "a", AWS)
+    git(lay(top / "vendor/lib/live", AWS).parent, "init", "-q")
+    monkeypatch.chdir(top / "vendor")
+    status, _, err = run("--offline", "--", "lib/live")
+    assert status == 2
+    assert "lib/live: in another repository than ., such as a submodule\nhint: locklens -C lib health reads" in err
+
+
 def test_a_remote_state_has_no_constraints(run: Run, top: Path) -> None:
     lay(top / "app", AWS, more=BACKEND)
     lay(top / "behind", ("hashicorp/aws", "5.84.0", "~> 6.0"), more=BACKEND)

@@ -137,6 +137,13 @@ def _is_repository(place: str, name: str) -> bool:
     return os.path.lexists(os.path.join(place, name, ".git"))  # noqa: PTH118
 
 
+def _repository_of(top: str, place: str) -> str:
+    """Return the folder at or above a place, and below the top, that is a repository of its own; "" if none is."""
+    parts = place.split("/")
+    folders = ("/".join(parts[:number]) for number in range(len(parts), 0, -1))
+    return next((folder for folder in folders if folder and os.path.lexists(os.path.join(top, folder, ".git"))), "")  # noqa: PTH118
+
+
 def _is_named(name: str) -> bool:
     return name in {LOCK_FILE, _UNIT} or name.endswith(_SUFFIXES)
 
@@ -173,8 +180,14 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
     for name in only:
         place = path_below_top(top, os.path.realpath(name.removesuffix(LOCK_FILE) or "."))
         if place is None or place not in {*layout.locked, *layout.configured, *layout.packages}:
-            words = f"no root module here in or below {folder}"
-            raise ConfigurationError(words, path=name, hint="name folders with a lock file or a configuration")
+            words, hint = (
+                f"no root module here in or below {folder}",
+                "name folders with a lock file or a configuration",
+            )
+            if place is not None and (other := _repository_of(top, place)):
+                words = f"in another repository than {folder}, such as a submodule"
+                hint = f"locklens -C {os.path.relpath(os.path.join(top, other))} health reads that one"  # noqa: PTH118
+            raise ConfigurationError(words, path=name, hint=hint)
         wanted.add(place)
     locked, configured = ([one for one in folders if one in wanted] for folders in (layout.locked, layout.configured))
     packages = {

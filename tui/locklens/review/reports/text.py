@@ -137,7 +137,8 @@ class _Printer:
         return plain and bool(root.changes) and all(change.id in self._shared for change in root.changes)
 
     def _root(self, root: RootReview) -> Iterator[Line | str]:
-        notes = [reports.lock_status_words(root), root.tool.product]
+        is_unread = root.path in root.context.unreviewed
+        notes = ["not reviewed"] if is_unread else [reports.lock_status_words(root), root.tool.product]
         if root.renamed_from is not None:
             notes.append(reports.moved_from_words(root))
         if root.format_only:
