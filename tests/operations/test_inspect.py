@@ -172,6 +172,46 @@ def test_of_a_republished_package_both_are_shown_where_both_are_known(
         assert "1.0.0 (as locked before) → 1.0.0 (as locked now)" in capfd.readouterr().out
 
 
+def test_a_package_of_one_version_is_not_shown_as_that_of_another(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock", f"-platform={HERE}")
+        lock = place.work / ".terraform.lock.hcl"
+        git(place.work, "init", "--quiet")
+        git(place.work, "add", "--all")
+        git(place.work, "commit", "--quiet", "--message=x")
+        lock.write_text(lock.read_text().replace('"1.0.0"', '"1.1.0"'))
+        for _ in range(2):
+            status, found, _ = inspected(capfd, "demo")
+            old, new = found["packages"]
+            assert (status, old["version"], old["problem"], new["version"]) == (1, "1.0.0", None, "1.1.0")
+            assert new["problem"].endswith("; locked packages are those of 1.0.0")
+            assert found["differences"] is None
+
+
+def test_roots_with_unlike_packages_of_one_version_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock", f"-platform={HERE}")
+        other = place.work / "other"
+        other.mkdir()
+        text = (place.work / ".terraform.lock.hcl").read_text()
+        (other / ".terraform.lock.hcl").write_text(re.sub("zh:[0-9a-f]{60}", f"zh:{'0' * 60}", text))
+        git(place.work, "init", "--quiet")
+        capfd.readouterr()
+        assert run("inspect", "demo") == 2
+        assert (
+            "acme/demo 1.0.0 is locked with unlike packages in the work tree: in . and in other\n"
+            in capfd.readouterr().err
+        )
+        assert run("inspect", "demo", "--", ".") == 0
+        capfd.readouterr()
+        status, found, _ = inspected(capfd, "demo", "--from", "1.0.0", "--to", "1.1.0")
+        assert (status, [one["version"] for one in found["packages"]]) == (0, ["1.0.0", "1.1.0"])
+
+
 def test_several_providers(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     with bench(TERRAFORM, monkeypatch, PINNED):
         words = "acme/demo", "acme/other", "--from", "1.0.0", "--to", "1.1.0"

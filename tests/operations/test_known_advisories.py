@@ -130,6 +130,14 @@ def test_what_was_found_is_kept_for_this_database_alone(tmp_path: Path) -> None:
     assert [each["id"] for each in other["advisories"]["present"]] == ["GO-5"], "nothing is inspected any more"
 
 
+def test_packages_that_are_locked_for_two_versions_are_those_of_neither(tmp_path: Path) -> None:
+    keep_database(DATABASE)
+    keep(OLD, "v0.1.0")
+    (tmp_path / "new.hcl").write_text(lock("5.5.0", OLD))
+    change, findings = review(tmp_path)
+    assert (change["advisories"], findings) == (None, {})
+
+
 def test_what_was_not_inspected_is_not_known_but_the_provider_itself_is(tmp_path: Path) -> None:
     keep_database(DATABASE)
     change, findings = review(tmp_path)

@@ -92,8 +92,11 @@ def versions_to_inspect(
         fallback = (None if _version(new) is not None or not reader.has_head else "HEAD") if old is None else old
         texts = (fallback, new)
         found = [None if _version(text) is not None else reader.locked(text) for text in texts]
-    address = _address(provider, [one for side in found if side is not None for one in side], texts, tool)
-    known = {one.entry.address: one.tool for side in found for one in side or ()}
+        locked = [one for side in found for one in side or ()]
+        if full_address(provider, TERRAFORM.default_host) is None and all(side is None for side in found):
+            locked = reader.locked(None)  # Only they say what a type alone stands for.
+    address = _address(provider, locked, texts, tool)
+    known = {one.entry.address: one.tool for one in locked}
     sides: list[InspectedVersion] = []
     for text, side, locking in zip(texts, found, hashes, strict=True):
         version = _version(text)
@@ -189,13 +192,22 @@ def _of_locked(address: ProviderAddress, locked: Sequence[_Locked], text: str | 
     versions: dict[Version, list[_Locked]] = {}
     for one in locked:
         versions.setdefault(one.entry.version, []).append(one)
+    where = "the work tree" if text is None else text
     if len(versions) > 1:
-        named = [
-            f"{version} in {listing([one.root or '.' for one in roots], 3)}" for version, roots in versions.items()
-        ]
-        where = "the work tree" if text is None else text
+        named = [f"{version} in {_roots(alike)}" for version, alike in versions.items()]
         words = f"{address} is locked in {len(versions)} versions in {where}: {listing(named)}"
         raise ConfigurationError(words, hint="select one of these roots alone, or name the version with --from or --to")
     ((version, alike),) = versions.items()
+    first, *others = [one for one in alike if packages_of(one.entry.hashes)] or alike
+    packages = packages_of(first.entry.hashes)
+    if rivals := [one for one in others if packages.isdisjoint(packages_of(one.entry.hashes))]:
+        same = [one for one in alike if one not in rivals]
+        words = f"{address} {version} is locked with unlike packages in {where}"
+        words += f": in {_roots(same)} and in {_roots(rivals)}"
+        raise ConfigurationError(words, hint="select a root with --root DIR")
     hashes = frozenset(text for one in alike for text in one.entry.hashes if is_known_scheme(text))
     return InspectedVersion(address, version, alike[0].tool, hashes)
+
+
+def _roots(locked: Iterable[_Locked]) -> str:
+    return listing([one.root or "." for one in locked], 3)

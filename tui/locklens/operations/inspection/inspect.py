@@ -33,7 +33,7 @@ from locklens.text import reason_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.dialect import Dialect
@@ -204,6 +204,7 @@ class _Inspecting:
         self._settings = settings
         self._on_event = on_event
         self._contexts: dict[str, InstallContext] = {}
+        self._sides: Collection[InspectedVersion] = ()
         self._places: Mapping[tuple[object, ...], list[PackagePlace]] = {}
         self._names: dict[str, str] = {}
 
@@ -227,6 +228,7 @@ class _Inspecting:
         """Look into packages concurrently; the results are in their order."""
         for side in {one.of.tool.name: one.of for one in wanted}.values():
             self._context(side.tool)  # Made before threads ask for it.
+        self._sides = {one.of for one in wanted}
         self._places = self._on_this_machine(wanted)
         looked = list(self._session.map(self._look, wanted))
         downloads = [one for one in looked if isinstance(one, _Download)]
@@ -264,6 +266,10 @@ class _Inspecting:
 
     def _locked_before(self, wanted: _Wanted, problem: str) -> InspectedPackage:
         """Look into a package that the registry does not have: on this machine, or by what an earlier run kept."""
+        for other in self._sides:
+            if other.version != wanted.of.version and not packages_of(other.hashes).isdisjoint(wanted.of.hashes):
+                # They are packages of one of both versions at most: nothing tells what is in the other.
+                return wanted.found("", problem=f"{problem}; locked packages are those of {other.version}")
         if (local := self._local(wanted, "")) is not None:
             return local
         locked = packages_of(wanted.of.hashes)

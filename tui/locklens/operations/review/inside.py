@@ -49,8 +49,13 @@ class AdvisoryLookup:
         """Return the advisories of a change; None without a new version, or where there is nothing to say."""
         if change.new is None:
             return None
-        before = self._of_entry(change.old) if change.old is not None else None
-        known = heeding(self._of_entry(change.new).after(before), ignored)
+        old, new = change.old, change.new
+        if old is not None and old.version != new.version and packages_of(old.hashes) & packages_of(new.hashes):
+            # They are packages of one of both versions at most: only what the version itself says is known.
+            found = self.of_release(new.address, str(new.version), ()).after(None)
+        else:
+            found = self._of_entry(new).after(self._of_entry(old) if old is not None else None)
+        known = heeding(found, ignored)
         return None if known.is_empty and not known.platform else known
 
     def _of_entry(self, entry: LockEntry) -> ReleaseAdvisories:
