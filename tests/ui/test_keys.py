@@ -267,17 +267,37 @@ async def test_filtering(samples: Samples, running: Running) -> None:
         assert "Nothing matches" not in on.text
 
 
-async def test_keys_that_arrive_with_the_enter_of_the_filter_are_those_of_the_list(
-    samples: Samples, running: Running
+@pytest.mark.parametrize(
+    ("keys", "text", "focused", "cursor"),
+    [
+        (("slash", *"acme", "enter", "g", "j", "j"), "acme", "review", 2),
+        (("slash", *"aws"), "aws", "filter", 1),
+        (("slash", *"aws", "escape", "G", "k"), "", "review", 2),
+        (("j", "j", "tab", "j", "j", "escape", "j"), "", "review", 3),
+    ],
+)
+async def test_keys_that_arrive_at_once_each_find_the_focus_as_the_one_before_left_it(
+    samples: Samples, running: Running, keys: tuple[str, ...], text: str, focused: str, cursor: int
 ) -> None:
+    """As those of a paste, of a macro, and on a slow connection do."""
     rows = [samples.change("acme/demo"), samples.change("acme/other"), samples.change("hashicorp/aws")]
     async with running(samples.review(samples.root("infra", rows))) as on:
-        await on.press("slash")
-        for key in (*"acme", "enter", "g", "j", "j"):
+        for key in keys:
             on.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await on.settle()
-        assert on.screen.query_one("#filter", Input).value == "acme"
-        assert on.changes.cursor == 2
+        assert on.screen.query_one("#filter", Input).value == text
+        assert on.app.focused is not None
+        assert (on.app.focused.id, on.changes.cursor) == (focused, cursor)
+
+
+async def test_keys_of_a_dialog_may_arrive_with_the_key_that_opens_it(samples: Samples, running: Running) -> None:
+    rows = [samples.change("acme/demo"), samples.change("acme/other"), samples.change("hashicorp/aws")]
+    async with running(samples.review(samples.root("infra", rows))) as on:
+        for key in ("question_mark", "slash", *"fold", "enter", "n", "escape", "escape", "G"):
+            on.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await on.settle()
+        assert on.is_on_top
+        assert on.changes.cursor == 3
 
 
 async def test_the_filter_for_unreviewed_follows_the_marks(samples: Samples, running: Running) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.theme import Theme
 from textual.widgets import Input
@@ -37,13 +38,15 @@ from locklens.ui.views import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
     from textual.driver import Driver
     from textual.notifications import SeverityLevel
+    from textual.screen import Screen
 
     from locklens.operations.review.request import ReviewRequest
 
@@ -131,6 +134,8 @@ class LockLensApp(CopyingApp):
         self._warned: set[tuple[str, str]] = set()
         """Titles and texts of the warnings that were shown."""
         self._waiting_notices: list[Callable[..., None]] = []
+        self._typed: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
+        """The key that is being handled, and those that arrived after it; with the screen that was shown then."""
         self._keeper = MarkKeeper(store_path, lambda notice: self.post_message(MarksNotKept(notice)))
         for theme in THEMES:
             self.register_theme(theme)
@@ -176,6 +181,37 @@ class LockLensApp(CopyingApp):
         waiting, self._waiting_notices = self._waiting_notices, []
         for show in waiting:
             show(markup=False)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle an event; a key or a paste after the one before it, for what has the focus by then.
+
+        Textual hands each on as it arrives, so that what follows a key within milliseconds went to the widget that this
+        key takes the focus from: in a paste, from a macro, or on a slow connection.
+        """
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        self._typed.append((event, self.screen))
+        if len(self._typed) == 1:
+            await self._handle_typed()
+
+    async def _handle_typed(self) -> None:
+        (event, shown), node = self._typed[0], self.focused or self.screen
+        # An enter confirms nothing that was not shown when it was pressed.
+        is_unseen = self.screen is not shown and not isinstance(self.screen, TwoPaneScreen)
+        if not (is_unseen and isinstance(event, events.Key) and event.key == "enter"):
+            await super().on_event(event)
+        # Twice the app: a `Widget.focus` of its action waits in the queue of the app.
+        await self._follow([*node.ancestors_with_self, self])
+
+    async def _follow(self, nodes: Sequence[DOMNode]) -> None:
+        """Go the way of the key that is being handled, behind it in the queue of each node; then handle the next."""
+        for number, node in enumerate(nodes, start=1):
+            if node.call_later(self._follow, nodes[number:]):
+                return  # a closed node takes nothing, the key neither
+        self._typed.popleft()
+        if self._typed:
+            await self._handle_typed()
 
     async def run_action(
         self,

@@ -151,7 +151,7 @@ READING_KEYS = (
 
 
 class SearchInput(Input):
-    """The search line; enter leaves it synchronously, so that no key typed afterwards ends up in it."""
+    """The search line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_search", "Search", show=False)]
 

@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
@@ -46,20 +46,9 @@ if TYPE_CHECKING:
 
 
 class FilterInput(Input):
-    """The filter line; enter leaves it synchronously, so that no key typed afterwards ends up in it."""
+    """The filter line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
-
-    def on_key(self, event: events.Key) -> None:
-        """Leave on enter, and let the keys pass that had been handed on before the focus moved."""
-        screen = self.screen
-        assert isinstance(screen, TwoPaneScreen)
-        if screen.focused is not self:
-            # They go on to the screen, whose bindings are those of the pane that has the focus now.
-            event.prevent_default()
-        elif event.key == "enter":
-            event.prevent_default().stop()
-            screen.action_keep_filter()
 
 
 class TwoPaneScreen(LockLensScreen[int]):
@@ -417,8 +406,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def action_filter(self) -> None:
         """Open the filter line."""
         self.query_one("#filter-line").display = True
-        # Synchronously: the next key belongs to the filter.
-        self.set_focus(self.query_one("#filter", Input))
+        self.query_one("#filter", Input).focus()
 
     def action_only(self, text: str) -> None:
         """Filter by the clicked piece."""
@@ -431,8 +419,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def _close_filter(self) -> None:
         self.query_one("#filter-line").display = bool(self.query_one("#filter", Input).value)
-        # Synchronously: the next key belongs to the list.
-        self.set_focus(self.left)
+        self.left.focus()
 
     @on(Input.Changed, "#filter")
     def _narrow(self, event: Input.Changed) -> None:
