@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK
 from textual.command import CommandPalette
-from ui.conftest import Driver, Running, until
+from ui.conftest import Driver, Running, Samples, until
 
 from locklens.cli.main import main
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
+from locklens.review.model import SideName
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
@@ -115,6 +116,18 @@ async def test_the_head_fits_a_narrow_terminal(running: Running, top: Path) -> N
     async with running(source_of(top, Base("v1", head="v2")), size=(40, 24)) as on:
         await shown(on, "3")
         assert "read only" in on.lines[0]
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+async def test_the_head_of_two_revisions_has_its_counts(samples: Samples, running: Running, width: int) -> None:
+    base = SideName("git", "main", "b80c107" * 5, fork_of="main")
+    review = replace(samples.full(), base=base, head=SideName("git", "topic-of-a-branch", "55747de" * 5))
+    async with running(review, size=(width, 30)) as on:
+        head = on.lines[0]
+        assert "topic-of-a-branch" in head
+        assert "read only" in head
+        assert "BLOCK" in head
+        assert head.rstrip().endswith("INFO")
 
 
 async def test_the_work_tree_can_be_written(running: Running, top: Path) -> None:

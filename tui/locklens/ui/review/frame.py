@@ -174,13 +174,13 @@ def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarL
     sides = " -> ".join(map(reports.side_words, (review.base, review.head)))
     roots, changes = counted(len(review.roots), "root"), counted(len(review.changes), "change")
     so_far = [Piece(" so far", Role.DIM)] if is_asking else []
-    counts = [Piece(f"  {roots}  {changes}", Role.PLAIN), *_severity_counts(review), *so_far, Piece(" ")]
+    found = (*_severity_counts(review), *so_far, Piece(" "))
+    counts = (Piece(f"  {roots}  {changes}", Role.PLAIN), *found)
     name = Piece(" locklens  ", Role.STRONG)
-    short = (Piece(f"  {changes}"), *_severity_counts(review), *so_far, Piece(" "))
     return (
-        BarLayout((name, Piece("review  ", Role.DIM), Piece(sides)), tuple(counts)),
-        BarLayout((name, Piece(sides)), tuple(counts)),
-        BarLayout((name, Piece(sides)), short),
+        BarLayout((name, Piece("review  ", Role.DIM), Piece(sides)), counts),
+        BarLayout((name, Piece(sides)), counts),
+        BarLayout((name, Piece(sides)), (Piece(f"  {changes}"), *found)),
     )
 
 

@@ -129,15 +129,25 @@ def status_line(parts: list[Piece], *, message: str = "", aside: str = "") -> tu
     return BarLayout(alone, (Piece(f"{aside} ", Role.DIM),)), BarLayout(alone)
 
 
-def read_only_head(layouts: tuple[BarLayout, ...], side: str) -> tuple[BarLayout, ...]:
-    """The head's layouts with the compared side, and that it cannot be written; narrow terminals show that alone.
+def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool) -> tuple[BarLayout, ...]:
+    """The head's layouts with the compared side, and that it cannot be written; then those of narrow terminals.
 
     Args:
         layouts: The layouts of a head.
-        side: The new side's name; "" if the head names it already.
+        side: The new side's name.
+        is_named: True if the head names it already.
     """
-    words = Piece(f"  {side}, read only" if side else "  read only", Role.WARN)
-    return (*(BarLayout((*layout.left, words), layout.right) for layout in layouts), BarLayout((words,)))
+    words = Piece(f"  {side}, read only", Role.WARN)
+    more = Piece("  read only", Role.WARN) if is_named else words
+    program, counts = layouts[-1].left[:1], layouts[-1].right
+    return (
+        *(BarLayout((*layout.left, more), layout.right) for layout in layouts),
+        BarLayout((*program, words), counts),
+        BarLayout((words,), counts),
+        BarLayout((Piece("  read only", Role.WARN),), counts),
+        BarLayout((words,)),
+    )
+
 
 
 def key_line(table: KeyTable, *, in_detail: bool, without: Collection[str] = ()) -> tuple[BarLayout, ...]:

@@ -275,9 +275,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             return
         head = self.head_layouts()
         if self.review is not None and self.is_read_only:
-            compared = self.review.head
-            name = "" if self.VIEW == REVIEW else side_words(compared)
-            head = bars.read_only_head(head, name)
+            head = bars.read_only_head(head, side_words(self.review.head), is_named=self.VIEW == REVIEW)
         self.query_one("#head", Bar).show_layouts(*head)
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
         without = {key.shown for key in write_keys(self.TABLE)} if self.is_read_only else ()
