@@ -48,6 +48,8 @@ from locklens.ui.prove import ProveDialog
 from locklens.ui.review import ReviewScreen
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.filtering import parse_filter
+from locklens.ui.signers import signers_head
+from locklens.ui.widgets import BarLayout
 
 LINUX, ARM, MAC = "linux_amd64", "linux_arm64", "darwin_arm64"
 AS_OF = "2026-11-21T14:02:09Z"
@@ -185,6 +187,18 @@ def test_a_deleted_lock_file_is_not_counted(samples: Samples, repository: Review
     assert f" in {number} lock files" in head(repository)
     gone = samples.root("gone/x", status=LockStatus.DELETED)
     assert f" in {number} lock files" in head(replace(repository, roots=(*repository.roots, gone)))
+
+
+@pytest.mark.parametrize("head", [hashes_head, partial(signers_head, signers=())], ids=["hashes", "signers"])
+def test_lock_files_in_conflict_are_told_in_the_head_of_each_width(
+    samples: Samples, repository: Review, head: Callable[[Review], tuple[BarLayout, ...]]
+) -> None:
+    torn = samples.root("torn", status=LockStatus.INVALID, conflict=samples.conflict())
+    torn = replace(torn, new=replace(torn.new, is_complete=False))
+    layouts = head(replace(repository, roots=(*repository.roots, torn)))
+    texts = ["".join(piece.text for piece in layout.left) for layout in layouts]
+    assert "lock files, not read: 1 lock file in conflict" in texts[0]
+    assert all("1 file not read" in text for text in texts[1:-1])
 
 
 def test_rows_during_and_after_a_review_without_facts(samples: Samples, repository: Review) -> None:

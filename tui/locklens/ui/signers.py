@@ -30,7 +30,7 @@ from locklens.ui import views
 from locklens.ui.dialogs.form import Answers, today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import bars, keys
-from locklens.ui.shell.bars import head_line
+from locklens.ui.shell.bars import head_line, locked_head
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted
@@ -258,7 +258,7 @@ def signers_head(review: Review | None, signers: Collection[SignerUses]) -> tupl
         number = sum(len(signer.uses) for signer in signers if signer.tier is tier)
         counts.append(Piece(f"  {number} {word}", Role.WARN if number else Role.DIM))
     lock_files = {name for signer in signers for use in signer.uses for name in use.lock_files}
-    return head_line("signers", f"{releases} in {counted(len(lock_files), 'lock file')}", brief=releases, counts=counts)
+    return locked_head("signers", releases, len(lock_files), review, counts=counts)
 
 
 SIGNERS_KEYS = KeyTable(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.lockfile import unread_words
 from locklens.operations.verification import EntryPackages, PackageVerdict
 from locklens.review.coverage import CONTRADICTED, LockedHashes, ProviderCoverage, coverage
 from locklens.review.model import Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
@@ -26,7 +25,16 @@ from locklens.text import counted, shell_words, size_words
 from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
 from locklens.ui.review.detail import asked_lines, finding_lines
-from locklens.ui.shell.bars import Reading, fact_line, head_line, lookup_parts, note_lines, registry_lines, status_line
+from locklens.ui.shell.bars import (
+    Reading,
+    fact_line,
+    head_line,
+    locked_head,
+    lookup_parts,
+    note_lines,
+    registry_lines,
+    status_line,
+)
 from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
@@ -334,13 +342,11 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     differing = package_counts(packages)[PackageVerdict.DIFFERS]
     if differing:
         others.append(Piece(f"  {differ_words(differing)}", Role.BLOCK, "only('package-differs')"))
-    entries = counted(len(changes), "entry", "entries")
-    locks = counted(sum(root.new.exists for root in review.roots), "lock file")
-    unread = unread_words(root.new for root in review.roots)
-    return head_line(
+    return locked_head(
         "hashes",
-        f"{entries} in {locks}{f', {unread}' if unread else ''}",
-        brief=entries,
+        counted(len(changes), "entry", "entries"),
+        sum(root.new.exists for root in review.roots),
+        review,
         counts=(Piece(f"  {hash_words(hashes, 'locked')}", role, "only('unverified')"), *others),
         least=(Piece(hash_words(short, "locked"), role, "only('unverified')"), *others),
     )

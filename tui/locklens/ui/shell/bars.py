@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
+from locklens.lockfile import unread_words
 from locklens.operations.review.request import Phase, Progress
 from locklens.review.reports.evidence_lines import host_words
 from locklens.text import counted
@@ -102,6 +103,31 @@ def head_line(
     )
 
 
+def locked_head(
+    view: str,
+    locked: str,
+    files: int,
+    review: Review,
+    *,
+    counts: Iterable[Piece],
+    least: tuple[Piece, ...] | None = None,
+) -> tuple[BarLayout, ...]:
+    """The head of a screen of what is locked: how much, in how many lock files, and how many others were not read.
+
+    Args:
+        view: The screen's name.
+        locked: The number of what is locked, e.g. "4 entries".
+        files: The number of lock files.
+        review: The review of the lock files.
+        counts: The counts, at the right.
+        least: The counts for the narrowest terminals, if they differ.
+    """
+    unread = [root.new for root in review.roots if not root.new.is_complete]
+    why, brief = (f", {unread_words(unread)}", f", {counted(len(unread), 'file')} not read") if unread else ("", "")
+    extent = f"{locked} in {counted(files, 'lock file')}{why}"
+    return head_line(view, extent, brief=f"{locked}{brief}", counts=counts, least=least)
+
+
 def lookup_parts(
     review: Review | None, progress: Reading, *, is_narrowed: bool, verdict: Iterable[Piece] = ()
 ) -> list[Piece]:
@@ -147,7 +173,6 @@ def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool)
         BarLayout((Piece("  read only", Role.WARN),), counts),
         BarLayout((words,)),
     )
-
 
 
 def key_line(table: KeyTable, *, in_detail: bool, without: Collection[str] = ()) -> tuple[BarLayout, ...]:
