@@ -242,14 +242,14 @@ def test_the_first_of_many_unfetched_modules_are_named_and_all_in_full(samples: 
         assert "module m8 is not fetched" in texts(detail_lines(node, review, in_full=True))
 
 
-def test_places_in_a_root_are_told_as_seen_from_it(samples: Samples) -> None:
+def test_places_of_requirements_are_told_in_full_as_those_of_findings_are(samples: Samples) -> None:
     inside = replace(samples.requirement("~> 5.0"), file="infra/a/main.tf")
     outside = replace(samples.requirement(">= 4"), file="infra/modules/m/main.tf")
     review = samples.review(
         samples.root("infra/a", [samples.change(required_by=(inside, outside))], configuration=samples.configuration())
     )
     text = texts(detail_lines(first_node(review), review))
-    assert "  ./main.tf:3  ~> 5.0" in text
+    assert "  infra/a/main.tf:3  ~> 5.0" in text
     assert "  infra/modules/m/main.tf:3  >= 4" in text
 
 

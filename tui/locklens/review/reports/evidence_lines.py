@@ -310,14 +310,14 @@ def page_lines(address: ProviderAddress, version: str, source: str) -> Iterator[
             yield labelled(label, url, copied=url)
 
 
-def requirement_lines(requirement: Requirement, folder: str = "") -> Iterator[Line]:
-    """A requirement with its constraint, and the one that it overrides; places relative to a root's folder."""
+def requirement_lines(requirement: Requirement) -> Iterator[Line]:
+    """A requirement with its constraint, and the one that it overrides."""
     place = FilePlace(requirement.file, requirement.line)
     constraint = requirement.constraint or "any version"
     via = f"  module {requirement.module}" if requirement.module else ""
     yield line(
         "  ",
-        Span(place.seen_from(folder), Role.PLACE),
+        Span(str(place), Role.PLACE),
         f"  {constraint}",
         Span(f"{via}{kind_words(requirement)}", Role.DIM),
         hanging=4,
@@ -326,7 +326,7 @@ def requirement_lines(requirement: Requirement, folder: str = "") -> Iterator[Li
     )
     if (hidden := requirement.overrides) is not None:
         overridden = FilePlace(hidden.file, hidden.line)
-        override = f"    overrides {hidden.constraint or 'any version'} of {overridden.seen_from(folder)}"
+        override = f"    overrides {hidden.constraint or 'any version'} of {overridden}"
         yield line(Span(override, Role.DIM), hanging=6, place=overridden)
 
 

@@ -260,7 +260,7 @@ def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
         yield line(Span(f"  unknown: {configuration.unknown_reason}", Role.DIM))
         return
     for requirement in subject.change.required_by:
-        yield from requirement_lines(requirement, subject.root.path)
+        yield from requirement_lines(requirement)
     missing = configuration.missing_modules
     yield from missing_module_lines(configuration, indent=2, in_full=in_full)
     if not subject.change.required_by and not missing:

@@ -420,8 +420,11 @@ class Columns:
         phrase = min(max((cell_len(harmless(row.phrase)) for row in plain), default=0), max(room * 4 // 9, least, 10))
         tail = min(max((cell_len(_tails(row)[0]) for row in plain), default=0), _MOST_TAIL)
         name = max([len(_NAME_TITLE), *(cell_len(harmless(row.name)) for row in plain)])
-        kept = max((cell_len(_tails(row)[_SHORT]) for row in plain), default=0)
-        name = max(min(name, room - phrase - kept - 1), min(name, _LEAST_NAME))
+        # The longest versions and the longest kind are seldom those of one row: the names take what is left of each.
+        kept = max(
+            (min(cell_len(harmless(row.phrase)), phrase) + cell_len(_tails(row)[_SHORT]) for row in plain), default=0
+        )
+        name = max(min(name, room - kept - 1), min(name, _LEAST_NAME))
         return cls(name, max(0, min(phrase, room - name - 1)), evidence, tail)
 
 
