@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from ui.conftest import Driver, until
 
+from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
@@ -23,10 +25,13 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
+from locklens.project import LOCK_FILE
 from locklens.releases import NetworkSettings
+from locklens.review.health import results
+from locklens.review.model import Finding, Severity
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.health import HealthScreen
+from locklens.ui.health import HealthLoader, HealthScreen
 from locklens.ui.preview import PreviewScreen
 
 
@@ -242,3 +247,27 @@ async def test_lock_plans_what_it_can_end_and_else_says_what_to_do(
         await on.press("L")
         assert len(wanted) == 1
         assert "lock: remove the hashes at lines 9, 15 of infra/tools/runner/.terraform.lock.hcl" in on.text
+
+
+async def test_upgrade_of_an_advisory_is_to_the_version_that_fixes_it(
+    opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the cooldown it went to a version that has the same one; the printed command was right."""
+    wanted: list[Upgrade] = []
+    async with opening() as on:
+        monkeypatch.setattr(on.health, "preview", wanted.append)
+        health = on.health.health
+        assert health is not None
+        path, vault = "infra/prod/secrets", ProviderAddress("registry.terraform.io", "hashicorp", "vault")
+        for case in ("4.8.0", ""):
+            own = Finding("LK043", Severity.WARN, "GO-1", f"{path}/{LOCK_FILE}", 4, provider=vault, case=case)
+            roots = [replace(one, findings=(own,)) if one.path == path else one for one in health.review.roots]
+            made = replace(health, review=replace(health.review, roots=tuple(roots)), checks=results(roots))
+            assert isinstance(on.health.loader, HealthLoader)
+            on.health.loader.health = made
+            on.health.refresh_list()
+            await on.go_to("advisory of the provider itself")
+            await on.press("U")
+        assert [(one.root, one.address, str(one.version)) for one in wanted[0].picks] == [(path, vault, "4.8.0")]
+        assert len(wanted) == 1
+        assert "upgrade: infra/prod/secrets: registry.terraform.io/hashicorp/vault: no version that fixes it" in on.text

@@ -23,7 +23,7 @@ from locklens.ui.dialogs.choices import CopyDialog
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.doctor import DoctorScreen
 from locklens.ui.review.frame import REVIEW_KEYS
-from locklens.ui.review.outline import Grouping
+from locklens.ui.review.outline import Grouping, NodeKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -298,6 +298,23 @@ async def test_keys_of_a_dialog_may_arrive_with_the_key_that_opens_it(samples: S
         await on.settle()
         assert on.is_on_top
         assert on.changes.cursor == 3
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+async def test_the_key_line_has_the_keys_that_do_something_on_the_row(
+    samples: Samples, running: Running, width: int
+) -> None:
+    async with running(samples.full(), size=(width, 30)) as on:
+        in_conflict = [row for row in on.changes.rows if row.node.is_in_conflict]
+        assert [row.node.kind for row in in_conflict] == [NodeKind.SECTION, NodeKind.FINDING, NodeKind.CONFLICT]
+        for row in in_conflict:
+            on.changes.cursor = on.changes.rows.index(row)
+            await on.pilot.pause()
+            assert " M merge " in on.lines[-1]
+            assert not any(f" {key} " in on.lines[-1] for key in ("z inside", "v verify", "L lock", "A accept"))
+        await on.go_to("acme/netbox")
+        assert "M merge" not in on.lines[-1]
+        assert width == 80 or "z inside" in on.lines[-1]
 
 
 async def test_the_filter_for_unreviewed_follows_the_marks(samples: Samples, running: Running) -> None:

@@ -180,6 +180,12 @@ class HashesScreen(RowActionsScreen):
         findings = root.findings if change is None else change.findings
         return examined_row(root.path, str(change.address) if change else "", findings, screen="Hashes")
 
+    @property
+    def row_keys(self) -> tuple[str, str]:
+        """The keys that need a provider, on a row without one."""
+        row = self.left.current
+        return "", ("" if self._targets() else "vpL") + ("" if row is not None and row.change is not None else "w")
+
     # Display
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,9 +12,9 @@ from textual import on
 from locklens.lines import FilePlace
 from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.lock_edits import Format, Prune
-from locklens.operations.write.upgrade import Upgrade
+from locklens.operations.write.upgrade import SelectedVersion, Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import CHECKS, CheckRemedy, Fix, Health, commands_text, remedy
+from locklens.review.health import CHECKS, Check, CheckRemedy, Fix, Health, commands_text, remedy
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
@@ -35,6 +36,7 @@ from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.views import ExaminedProvider, examined_row
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -81,7 +83,12 @@ HEALTH_KEYS = KeyTable(
             "lock platforms: the required ones, or those you name; also providers that are not locked",
             "lock",
         ),
-        Key("U", "upgrade", "upgrade providers: those of the row, by the policy's cooldown", "upgrade"),
+        Key(
+            "U",
+            "upgrade",
+            "upgrade providers: those of the row, by the policy's cooldown, or to the version that fixes an advisory",
+            "upgrade",
+        ),
         Key("P", "prune", "prune orphans", "prune"),
         Key("F", "format", "format lock files", "format"),
     ),
@@ -168,6 +175,11 @@ class HealthScreen(RowActionsScreen):
             return None
         root, finding = row.found[0]
         return examined_row(root.path, str(finding.provider or ""), (finding,), screen="Health")
+
+    @property
+    def row_keys(self) -> tuple[str, str]:
+        """The keys that need roots, on a row without any."""
+        return "", "" if self._chosen_roots else "LUPF"
 
     # Display
 
@@ -307,13 +319,19 @@ class HealthScreen(RowActionsScreen):
 
     def _locking(self, roots: frozenset[str]) -> CheckRemedy:
         """What to lock in the roots: of marked ones all, of a row what ends the findings of its check."""
-        row, health = self.left.current, self.health
-        rules = {finding.rule for _, finding in row.found} if row is not None and not self.marked else set()
-        check = next((one for one in CHECKS if rules and rules <= {*one.rules}), None)
-        found = remedy(check, health, roots) if check is not None and health is not None else CheckRemedy()
-        if check is not None and (check.command == "lock" or found.by_hand):
-            return found
+        check, health = self._check, self.health
+        if check is not None and health is not None and not self.marked:
+            found = remedy(check, health, roots)
+            if check.command == "lock" or found.by_hand:
+                return found
         return CheckRemedy((Fix(tuple(sorted(roots))),))
+
+    @property
+    def _check(self) -> Check | None:
+        """The only check that the row's findings are of."""
+        row = self.left.current
+        rules = {finding.rule for _, finding in row.found} if row is not None else set()
+        return next((one for one in CHECKS if rules and rules <= {*one.rules}), None)
 
     def action_prune(self) -> None:
         """Plan to remove the orphans of the roots."""
@@ -324,13 +342,25 @@ class HealthScreen(RowActionsScreen):
         self._decide("format", lambda where, _: Format(where))
 
     def action_upgrade(self) -> None:
-        """Plan to upgrade the providers of the row, or all providers of the marked roots."""
-        row = self.left.current
-        providers: tuple[str, ...] = ()
-        if row is not None:
-            found = {str(finding.provider) for _, finding in row.found if finding.provider is not None}
-            providers = tuple(sorted(found))
-        self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
+        """Plan to upgrade the providers of the row: to the versions that fix its advisories, or by the cooldown."""
+        row, check, health, roots = self.left.current, self._check, self.health, self._chosen_roots
+        found = {str(finding.provider) for _, finding in row.found if finding.provider is not None} if row else set()
+        providers = tuple(sorted(found))
+        if check is None or check.id != "own-advisory" or health is None:
+            self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
+            return
+        fixes = remedy(check, health, roots)
+        picks = tuple(
+            SelectedVersion(root, address, Version.parse(version))
+            for fix in fixes.fixes
+            for root in fix.roots
+            for address, version in zip(fix.providers, fix.versions, strict=True)
+        )
+        if picks:
+            where = partial(self.source.where, Path(health.top))
+            self.decide("upgrade", lambda: Upgrade.of_picks(picks, where, policy=health.review.policy))
+        else:
+            self.say(f"upgrade: {next((one.sentence for one in fixes.left_out), 'no root on this row')}")
 
     @property
     def _chosen_roots(self) -> frozenset[str]:

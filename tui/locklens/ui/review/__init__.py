@@ -116,6 +116,19 @@ class ReviewScreen(RowActionsScreen):
         """The texts that can be copied of the highlighted row."""
         return copy_choices(self.node, self.review)
 
+    @property
+    def row_keys(self) -> tuple[str, str]:
+        """`M` on a row of a lock file in conflict, and the keys that need a provider on one without it."""
+        node = self.node
+        if node is None:
+            return "", "zvLUwAR"
+        does_nothing = "" if self._locked_providers else "vL"
+        if node.change is None:
+            does_nothing += "zUA" if node.provider is not None else "zUAw"
+        if not node.subjects:
+            does_nothing += "R"
+        return "M" if node.is_in_conflict else "", does_nothing
+
     # Content
 
     def refresh_list(self, *, cursor_key: str | None = None, is_ordered: bool = False) -> None:

@@ -111,6 +111,12 @@ class Node:
         return None
 
     @property
+    def is_in_conflict(self) -> bool:
+        """True if git left a lock file of the node, or of one below it, in conflict."""
+        roots = (node.root for node in (self, *self.children))
+        return any(root is not None and root.new.conflict is not None for root in roots)
+
+    @property
     def provider(self) -> ProviderAddress | None:
         """The provider of the node; None for several or none."""
         if self.change is not None:

@@ -175,12 +175,15 @@ def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool)
     )
 
 
-def key_line(table: KeyTable, *, in_detail: bool, without: Collection[str] = ()) -> tuple[BarLayout, ...]:
+def key_line(
+    table: KeyTable, *, in_detail: bool, first: Iterable[str] = (), without: Collection[str] = ()
+) -> tuple[BarLayout, ...]:
     """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals.
 
     Args:
         table: The screen's keys.
         in_detail: True if the detail has the focus.
+        first: Labels that every terminal has room for.
         without: Labels to leave out.
     """
     by_label = {
@@ -189,7 +192,8 @@ def key_line(table: KeyTable, *, in_detail: bool, without: Collection[str] = ())
         for key in group.keys
         if key.short
     }
-    urgent = [label for label in (table.in_detail if in_detail else table.in_list) if label not in without]
+    ranked = dict.fromkeys((*first, *(table.in_detail if in_detail else table.in_list)))
+    urgent = [label for label in ranked if label not in without]
     layouts = []
     for number in range(len(urgent), 0, -1):
         pieces = [Piece(" ")]

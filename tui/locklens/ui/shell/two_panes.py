@@ -278,9 +278,21 @@ class TwoPaneScreen(LockLensScreen[int]):
             head = bars.read_only_head(head, side_words(self.review.head), is_named=self.VIEW == REVIEW)
         self.query_one("#head", Bar).show_layouts(*head)
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
-        without = {key.shown for key in write_keys(self.TABLE)} if self.is_read_only else ()
-        keys = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
+        self.refresh_keys()
+
+    def refresh_keys(self) -> None:
+        """Redraw the key line, with the keys that do something on the highlighted row."""
+        writes = {key.shown for key in write_keys(self.TABLE)} if self.is_read_only else set()
+        first, without = self.row_keys
+        keys = bars.key_line(
+            self.TABLE, in_detail=self.detail.has_focus, first=set(first) - writes, without={*without, *writes}
+        )
         self.query_one("#keys", Bar).show_layouts(*keys)
+
+    @property
+    def row_keys(self) -> tuple[str, str]:
+        """The keys that the highlighted row asks for, and those that do nothing on it, a letter each."""
+        return "", ""
 
     @property
     def status_text(self) -> str:
@@ -293,6 +305,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Fill the right pane; the scroll position is kept for the same row."""
         self.detail.show_lines(lines, keep_place=key == self._shown_key)
         self._shown_key = key
+        self.refresh_keys()
 
     # Moving
 
