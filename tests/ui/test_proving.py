@@ -258,6 +258,12 @@ def test_what_the_dialog_says_of_a_plan() -> None:
 
     assert "To download: 1 package, size unknown, to verify 3 h1." in said(ProvingPlanned(3, 1, None, 1))
     assert "At most" not in said(ProvingPlanned(3, 1, None, 1))
+    alone, some = (
+        "\n".join(line.text for line in plan_lines(ProvingPlanned(3, 1, None, 1), unsigned)) for unsigned in (3, 1)
+    )
+    assert "to verify" not in alone
+    assert "3 h1 of an unsigned release: a match does not verify it" in alone
+    assert "to verify 2 h1." in some
 
 
 def test_the_lines_of_packages() -> None:

@@ -23,6 +23,7 @@ from locklens.operations.review.request import (
 )
 from locklens.review.model import Change, HashFact, LookupAnswer, Review, RootReview
 from locklens.text import counted, size_words
+from locklens.trust import Tier
 from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.phrases import Downloads, download_lines
 from locklens.ui.shell import Job, Run
@@ -42,14 +43,22 @@ ProvingSelection = frozenset[tuple[str, "ProviderAddress"]]
 """Changes, each by lock file and provider."""
 
 
-def plan_lines(plan: ProvingPlanned) -> Iterator[Line]:
-    """The estimated downloads, and their purpose."""
+def plan_lines(plan: ProvingPlanned, unsigned: int = 0) -> Iterator[Line]:
+    """The estimated downloads, and their purpose; `unsigned` is the number of `h1` of releases that nobody signed."""
     size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
     packages = Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG)
     if not plan.hashes:
         yield line("To download: ", packages, f", up to {plan.at_most} times, to see if it arrives as it was signed.")
     else:
-        yield line("To download: ", packages, f", to verify {plan.hashes} h1.")
+        verified = plan.hashes - min(unsigned, plan.hashes)
+        yield line(
+            "To download: ", packages, f", to verify {verified} h1." if verified else ", to compare with the h1."
+        )
+    if plan.hashes and unsigned:
+        words = (
+            f"{unsigned} h1 of an unsigned release: a match does not verify it, since nobody vouches for the package."
+        )
+        yield line(Span(words, Role.WARN), hanging=2)
     if plan.hashes and plan.at_most > plan.likely:
         yield line(f"Up to {plan.at_most}, if none of these matches: an h1 does not say which platform it is for.")
     for label in plan.labels[:_MOST_LABELS]:
@@ -101,6 +110,13 @@ def _open_h1(change: Change) -> Iterator[HashFact]:
     return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_explained)
 
 
+def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
+    """Return the number of open `h1` of the releases that are known to be unsigned."""
+    changes = _changes(review.roots, selection)
+    unsigned = (change for change in changes if change.new_signer and change.new_signer.tier is Tier.UNSIGNED)
+    return len({fact.hash for change in unsigned for fact in _open_h1(change)})
+
+
 _REDRAW_SECONDS = 0.1
 
 
@@ -128,6 +144,8 @@ class DownloadDialog(Dialog[Proved]):
         self._is_stopped = False
         self._result: Proved | None = None
         self._downloads = Downloads()
+        self.unsigned = 0
+        """The number of `h1` that no download verifies."""
 
     @abstractmethod
     def download(
@@ -236,7 +254,7 @@ class DownloadDialog(Dialog[Proved]):
         if self._plan is None:
             return (line(Span("Estimating the download …", Role.DIM)),)
         if not self._is_confirmed:
-            return tuple(plan_lines(self._plan))
+            return tuple(plan_lines(self._plan, self.unsigned))
         return tuple(download_lines(self._downloads.in_order, time.monotonic())) or (
             line(Span("Starting …", Role.DIM)),
         )
@@ -293,6 +311,7 @@ class ProveDialog(DownloadDialog):
         self._review = review
         self._selection = selection
         self._on_roots = on_roots
+        self.unsigned = unsigned_h1(review, selection)
 
     def download(
         self,
