@@ -5,16 +5,13 @@ There is one row for each key, one for unsigned releases, and one for unknown si
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
-from textual import on, work
-from textual.message import Message
-from textual.worker import get_current_worker
+from textual import on
 
-from locklens.errors import LockLensError, RunCancelledError
+from locklens.errors import LockLensError
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.operations.write import policy_edits
@@ -29,7 +26,7 @@ from locklens.trust import Tier
 from locklens.ui import views
 from locklens.ui.dialogs.form import Answers, today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
-from locklens.ui.shell import bars, keys
+from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import head_line, locked_head
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
@@ -302,13 +299,6 @@ SIGNERS_KEYS = KeyTable(
 class SignersScreen(RowActionsScreen):
     """Lists the signers of the locked releases, the most trusted first."""
 
-    @dataclass
-    class HistoryRead(Message):
-        """More is known of the history of a signer; `key` is that of the row."""
-
-        key: str
-        history: History
-
     TABLE = SIGNERS_KEYS
     VIEW = views.SIGNERS
     GRAMMAR = SIGNERS_GRAMMAR
@@ -321,6 +311,7 @@ class SignersScreen(RowActionsScreen):
         super().__init__(source, keeper)
         self._signers: tuple[SignerUses, ...] = ()
         self._histories: dict[str, History] = {}
+        self._job = Job(self, "history")
 
     @property
     def left(self) -> SignerList:
@@ -441,31 +432,27 @@ class SignersScreen(RowActionsScreen):
             self.left.tell_highlighted()
             self._read_history(event.row)
 
-    @work(thread=True, exclusive=True, group="history")
     def _read_history(self, row: SignerRow) -> None:
-        cancel = get_current_worker().cancelled_event
+        def read(run: Run) -> tuple[PastUse, ...]:
+            def tell(event: ReviewEvent) -> None:
+                if isinstance(event, Progress):
+                    progress = f"checking registries: {event.done} of {event.total} releases done"
+                    run.tell(take, History(progress=progress))
 
-        def post_progress(event: ReviewEvent) -> None:
-            if isinstance(event, Progress):
-                progress = f"checking registries: {event.done} of {event.total} releases done"
-                self.post_message(self.HistoryRead(row.key, History(progress=progress)))
+            return self.source.history(row.signer, on_event=tell, cancel=run.cancel)
 
-        try:
-            uses = self.source.history(row.signer, on_event=post_progress, cancel=cancel)
-        except RunCancelledError:
-            return
-        except LockLensError as error:
-            self.post_message(self.HistoryRead(row.key, History(is_read=True, problem=error.sentence)))
-        else:
-            self.post_message(self.HistoryRead(row.key, History(is_read=True, uses=uses)))
-
-    @on(HistoryRead)
-    def _take_history(self, event: HistoryRead) -> None:
-        if event.key in self._histories:
-            self._histories[event.key] = event.history
+        def take(history: History) -> None:
+            self._histories[row.key] = history
             self.left.tell_highlighted()
+
+        self._job.start(
+            read,
+            lambda uses: take(History(is_read=True, uses=uses)),
+            lambda error: take(History(is_read=True, problem=error.sentence)),
+        )
 
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reload everything; histories are read again on demand."""
+        self._job.stop()
         self._histories = {}
         super().reload(is_fresh=is_fresh)

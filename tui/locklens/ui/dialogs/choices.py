@@ -5,12 +5,10 @@ Or, for each entry that clashes in a merge, one of its sides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.widgets import Input
 
 from locklens.lines import Line, Role, Span, line
@@ -26,8 +24,7 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from locklens.errors import LockLensError
-    from locklens.operations.write.resolve import Clash, ResolveConflicts
+    from locklens.operations.write.resolve import Clash
     from locklens.operations.write.undo import AppliedWrite
     from locklens.project.git.listings import Revision
 
@@ -266,15 +263,6 @@ class SidesDialog(Dialog[Base | None]):
 
 SelectedSides: TypeAlias = dict[tuple[str, str], Preference]
 """The side of each entry that clashes, by root and the root's name of the provider."""
-
-
-@dataclass
-class ClashesFound(Message):
-    """The entries that clash in a merge are known; () for a merge that leaves nothing open."""
-
-    operation: ResolveConflicts
-    clashes: tuple[Clash, ...]
-    error: LockLensError | None = None
 
 
 class ClashesDialog(Dialog[SelectedSides | None]):

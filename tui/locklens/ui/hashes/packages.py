@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import on, work
 from textual.message import Message
 from textual.widget import Widget
-from textual.worker import Worker, get_current_worker
 
-from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.operations.verification import FAILING, EntryPackages, PackageVerdict, VerifiedPackage
 from locklens.review.reports.evidence_lines import clock
 from locklens.text import counted
+from locklens.ui.shell import Job, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -144,21 +143,16 @@ def differ_words(number: int) -> str:
 def comparison_words(known: Iterable[EntryPackages]) -> str:
     """The result of a comparison in words, for the status line."""
     counts = package_counts(known)
-    failing = sum(counts[verdict] for verdict in FAILING)
-    total = sum(counts.values())
-    if not total:
+    if not counts:
         return "no package of these providers is here; ? lists the places that are searched"
-    unlocked = counts[PackageVerdict.UNLOCKED] + counts[PackageVerdict.UNKNOWN]
-    compared = total - unlocked
-    rest = f"; {counted(unlocked, 'package')} without a locked hash to compare with" if unlocked else ""
-    if not failing:
-        words = f"{counted(compared, 'package')} compared, all as locked" if compared else "no package was compared"
-        return words + rest
-    parts = []
-    if number := counts[PackageVerdict.DIFFERS]:
-        parts.append(differ_words(number))
+    compared = counts[PackageVerdict.MATCHES] + counts[PackageVerdict.DIFFERS]
+    differing = counts[PackageVerdict.DIFFERS]
+    found = f"{differ_words(differing)}, of {compared} compared" if differing else "all as locked"
+    parts = [found if differing else f"{counted(compared, 'package')} compared, {found}"] if compared else []
     parts += [f"{counts[verdict]} {verdict}" for verdict in PackageVerdict if verdict in _OTHERS and counts[verdict]]
-    return f"{', '.join(parts)}, of {compared} compared{rest}"
+    if unlocked := counts[PackageVerdict.UNLOCKED] + counts[PackageVerdict.UNKNOWN]:
+        parts.append(f"{counted(unlocked, 'package')} without a locked hash to compare with")
+    return "; ".join(parts if compared else ["no package was compared", *parts])
 
 
 _OTHERS = FAILING - {PackageVerdict.DIFFERS}
@@ -175,22 +169,10 @@ class PackageComparer(Widget):
 
         words: str = ""
 
-    @dataclass
-    class _Progressed(Message):
-        run: int
-        words: str
-
-    @dataclass
-    class _Ended(Message):
-        run: int
-        found: Mapping[Named, EntryPackages] = field(default_factory=dict)
-        error: LockLensError | None = None
-
     def __init__(self) -> None:
         super().__init__()
         self._known: dict[Named, EntryPackages] = {}
-        self._run = 0
-        self._worker: Worker[None] | None = None
+        self._job = Job(self, "packages")
         self.progress = ""
         """The progress in words; "" when idle."""
         self.pending: frozenset[Named] = frozenset()
@@ -215,20 +197,21 @@ class PackageComparer(Widget):
 
     def compare(self, source: LockLens, review: Review, top: Path, chosen: frozenset[Named]) -> None:
         """Start to compare the packages of some entries; a run before this one ends."""
-        self._run += 1
+
+        def compare(run: Run) -> Mapping[Named, EntryPackages]:
+            tell = partial(run.tell, self._take_progress)
+            return source.verify_packages(review, top, chosen, on_progress=tell, cancel=run.cancel)
+
         self.pending, self.progress = chosen, "looking for packages"
-        self._worker = self._work(self._run, source, review, top, chosen)
+        self._job.start(compare, self._take_result, lambda error: self._end(f"packages: {error.sentence}"))
         self.post_message(self.Changed())
 
     def stop(self) -> bool:
         """Cancel the run; False if there is none."""
         if not self.is_busy:
             return False
-        self._run += 1
-        if self._worker is not None:
-            self._worker.cancel()
-        self.pending, self.progress = frozenset(), ""
-        self.post_message(self.Changed("comparing packages: cancelled"))
+        self._job.stop()
+        self._end("comparing packages: cancelled")
         return True
 
     def forget(self) -> None:
@@ -236,36 +219,14 @@ class PackageComparer(Widget):
         self._known = {}
         self.stop()
 
-    @work(thread=True, exclusive=True, group="packages")
-    def _work(self, run: int, source: LockLens, review: Review, top: Path, chosen: frozenset[Named]) -> None:
-        def tell(done: int, total: int) -> None:
-            self.post_message(self._Progressed(run, f"comparing packages {done}/{total}"))
+    def _take_progress(self, done: int, total: int) -> None:
+        self.progress = f"comparing packages {done}/{total}"
+        self.post_message(self.Changed())
 
-        cancel = get_current_worker().cancelled_event
-        try:
-            found = source.verify_packages(review, top, chosen, on_progress=tell, cancel=cancel)
-        except RunCancelledError:
-            return
-        except LockLensError as error:
-            self.post_message(self._Ended(run, error=error))
-        else:
-            self.post_message(self._Ended(run, found))
+    def _take_result(self, found: Mapping[Named, EntryPackages]) -> None:
+        self._known |= found
+        self._end(comparison_words(found.values()))
 
-    @on(_Progressed)
-    def _take_progress(self, event: _Progressed) -> None:
-        event.stop()
-        if event.run == self._run and event.words != self.progress:
-            self.progress = event.words
-            self.post_message(self.Changed())
-
-    @on(_Ended)
-    def _take_result(self, event: _Ended) -> None:
-        event.stop()
-        if event.run != self._run:
-            return
-        self._known |= event.found
+    def _end(self, words: str) -> None:
         self.pending, self.progress = frozenset(), ""
-        words = (
-            f"packages: {event.error.sentence}" if event.error is not None else comparison_words(event.found.values())
-        )
         self.post_message(self.Changed(words))

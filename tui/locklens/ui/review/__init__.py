@@ -7,14 +7,14 @@ from operator import is_
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
-from textual import on, work
+from textual import on
 
 from locklens.errors import LockLensError
 from locklens.operations.write.policy_edits import decision_of, name_in_git
 from locklens.review.model import Finding, Review, Severity
 from locklens.ui import views
 from locklens.ui.dialogs import TextDialog
-from locklens.ui.dialogs.choices import ClashesDialog, ClashesFound, CopyChoice, SelectedSides
+from locklens.ui.dialogs.choices import ClashesDialog, CopyChoice, SelectedSides
 from locklens.ui.dialogs.form import Answers, accept_form, read_rules, today_utc, until_of
 from locklens.ui.review import frame
 from locklens.ui.review.actions import (
@@ -42,6 +42,7 @@ from locklens.ui.review.outline import (
 )
 from locklens.ui.review.rows import ChangeList, Row, RowMaker, Setting, Standing, is_folded, is_reviewed, marked_words
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.shell import Job
 from locklens.ui.shell.keys import following, view_bindings
 from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
-    from locklens.operations.write.resolve import ResolveConflicts
+    from locklens.operations.write.resolve import Clash, ResolveConflicts
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets import BarLayout
 
@@ -82,6 +83,7 @@ class ReviewScreen(RowActionsScreen):
         self._made_of: tuple[object, ...] = (None,)
         """What the outline was made of: values that another one replaces."""
         self._rows = RowMaker()
+        self._merging = Job(self, "clashes")
         self._is_ordered = True
         """False while the rows keep places that the order of `sort` no longer gives them."""
 
@@ -292,33 +294,21 @@ class ReviewScreen(RowActionsScreen):
         except LockLensError as error:
             self.say(f"merge: {error}")
         else:
-            self._look_for_clashes(operation)
+            self._merging.start(lambda _: operation.clashes(), partial(self._merge, operation), self.say_error)
 
-    @work(thread=True, exclusive=True, group="clashes")
-    def _look_for_clashes(self, operation: ResolveConflicts) -> None:
-        try:
-            clashes = operation.clashes()
-        except LockLensError as error:
-            self.post_message(ClashesFound(operation, (), error))
-        else:
-            self.post_message(ClashesFound(operation, clashes))
-
-    @on(ClashesFound)
-    def _show_clashes(self, event: ClashesFound) -> None:
+    def _merge(self, operation: ResolveConflicts, clashes: tuple[Clash, ...]) -> None:
         """Preview the merge, or let the user choose where entries clash."""
-        if event.error is not None:
-            self.say_error(event.error)
-        elif not self.is_current:
+
+        def preview(selected: SelectedSides | None) -> None:
+            if selected:
+                self.preview(operation.settled_by(selected))
+
+        if not self.is_current:
             return
-        elif event.clashes:
-
-            def preview(selected: SelectedSides | None) -> None:
-                if selected:
-                    self.preview(event.operation.settled_by(selected))
-
-            self.app.push_screen(ClashesDialog(event.clashes), preview)
+        if clashes:
+            self.app.push_screen(ClashesDialog(clashes), preview)
         else:
-            self.preview(event.operation)
+            self.preview(operation)
 
     def action_accept(self) -> None:
         """Ask why findings about the highlighted change are accepted, and preview that."""
