@@ -22,6 +22,7 @@ from kit.schemas import json_report, validate
 from kit.waiting import meanwhile
 from msgspec.structs import replace
 
+from locklens.cli.interrupts import interruptible
 from locklens.cli.main import main
 from locklens.demo import PLATFORMS, SampleLock, h1, lock_file, zh
 from locklens.demo.faults import Fault, Faults, Step
@@ -532,24 +533,11 @@ def test_cancelled_in_the_middle_of_a_download(bench: Bench, tmp_path: Path, mon
 def test_an_interrupt_waits_for_nobody(bench: Bench, step: Step, prove: str) -> None:
     bench.registry.faults.add(Fault.STALLED, AWS, step=step)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-    ended = threading.Event()
-
-    def interrupt() -> None:
-        # Python drops what is raised in a destructor or a callback: whoever waits presses again.
-        for _ in range(3):
-            os.kill(os.getpid(), signal.SIGINT)
-            if ended.wait(5):
-                return
-
-    def review_it() -> None:
-        try:
-            bench.review(lock_file(OLD), lock_file(NEW), prove=prove, environ=PATIENT | bench.environ)
-        finally:
-            ended.set()
-
+    interrupt = partial(os.kill, os.getpid(), signal.SIGINT)
     try:
-        with bench.stalled(step, interrupt), pytest.raises(KeyboardInterrupt):
-            review_it()
+        # As commands run: without it, an interrupt just before the system call of the wait does not end that wait.
+        with bench.stalled(step, interrupt), pytest.raises(KeyboardInterrupt), interruptible():
+            bench.review(lock_file(OLD), lock_file(NEW), prove=prove, environ=PATIENT | bench.environ)
     finally:
         signal.signal(signal.SIGINT, before)
 
