@@ -100,6 +100,14 @@ def test_nobody_is_connected_to_who_may_not_be_asked(root: Path) -> None:
     assert greeted(root, "lock") == []
 
 
+def test_a_locked_version_that_is_excluded_is_refused_without_asking(root: Path) -> None:
+    (root / "main.tf").write_text(MAIN.replace('"acme.test/acme/a"', '"acme.test/acme/a", version = "~> 2.0"'))
+    (root / ".terraform.lock.hcl").write_text(ORPHAN.replace("orphan.test/acme/x", "acme.test/acme/a"))
+    for command in (("init",), ("lock",)):
+        assert greeted(root, *command)[:-2] == ["https://registry.terraform.io/"]
+    assert greeted(root, "init", "-upgrade")[:-2] == ["https://acme.test/", "https://registry.terraform.io/"]
+
+
 A = ProviderAddress("acme.test", "acme", "a")
 HERE = Platform("linux", "amd64")
 

@@ -75,6 +75,17 @@ def test_many_roots_ask_once_and_fetch_once(place: Place) -> None:
     assert "package" not in place.asked()
 
 
+def test_a_locked_version_that_is_excluded_is_refused_without_asking(place: Place) -> None:
+    """EnsureProviderVersions of the tools finds it before any query."""
+    place.require(("acme/demo", "1.0.0"))
+    place.lock(str(LINUX))
+    place.asked()
+    place.require(("acme/demo", "~> 2.0"))
+    (failure,) = place.lock(str(LINUX)).diagnostics
+    assert "1.0.0 does not match configured version constraint ~> 2.0" in failure.words
+    assert place.asked() == []
+
+
 def test_many_roots_upgrade_with_one_fetch(place: Place) -> None:
     names = tuple(f"root-{number:02}" for number in range(21))
     files = [lay(place, name, ("acme/demo", "1.0.0"), ("acme/other", "")) for name in names]

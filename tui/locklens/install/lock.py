@@ -23,8 +23,8 @@ from locklens.install.context import (
     next_step,
 )
 from locklens.lockfile.update import tracking, with_locked_hashes
-from locklens.selection import Unselectable
-from locklens.selection.choosing import combined, select
+from locklens.selection import Selection, Unselectable
+from locklens.selection.choosing import before_asking, combined, select
 from locklens.trust.continuity import Origin
 from locklens.versions import Version, neighbour
 
@@ -251,16 +251,18 @@ class Locker:
 def _selected(requirement: ProviderRequirement, context: InstallContext, summary: str) -> Version | Diagnostic:
     name, version = context.name(requirement.address), requirement.locked
     context.emit(QueryStarted(name, str(combined(requirement.requirements)), version is not None))
-    if requirement.first is not None:
-        context.prefetch(requirement.address, version or requirement.pinned, requirement.first)
-    try:
-        offered = context.source(requirement.address).versions(requirement.address)
-    except LockLensError as error:
-        words = f"Could not retrieve the list of available versions for provider {name}: {error}"
-        return _failed(context, requirement.address, words, error, summary=summary)
-    if offered.warnings:
-        context.emit(RegistryWarned(name, offered.warnings))
-    selection = select(requirement.requirements, offered.versions, version, upgrade=False)
+    selection: Selection | Unselectable | None = before_asking(requirement.requirements, version, upgrade=False)
+    if selection is None:
+        if requirement.first is not None:
+            context.prefetch(requirement.address, version or requirement.pinned, requirement.first)
+        try:
+            offered = context.source(requirement.address).versions(requirement.address)
+        except LockLensError as error:
+            words = f"Could not retrieve the list of available versions for provider {name}: {error}"
+            return _failed(context, requirement.address, words, error, summary=summary)
+        if offered.warnings:
+            context.emit(RegistryWarned(name, offered.warnings))
+        selection = select(requirement.requirements, offered.versions, version, upgrade=False)
     if isinstance(selection, Unselectable):
         words = f"provider {name}: {selection.words(requirement.address, context.dialect)}"
         return _failed(context, requirement.address, words, summary=summary)

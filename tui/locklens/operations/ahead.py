@@ -29,9 +29,10 @@ def greet_registries(
 ) -> None:
     """Begin to ask the registries for what the first root requires, if the command is sure to ask the same.
 
-    `lock` always asks for the versions of each provider. `init` does where nothing is installed yet, and no other place
-    has packages; for the locked packages too, unless it upgrades. Whoever is in doubt here leaves it: what is not begun
-    is asked later. What cannot be read is reported by the command.
+    `lock` asks for the versions of each provider. `init` does where nothing is installed yet, and no other place has
+    packages; for the locked packages too, unless it upgrades. A provider whose locked version the constraints exclude
+    is refused without a request. Whoever is in doubt here leaves it: what is not begun is asked later. What cannot be
+    read is reported by the command.
 
     Args:
         folder: The folder that roots are relative to.
@@ -62,15 +63,19 @@ def greet_registries(
             return
         config = read_cli_config(root.tool, environ)
         if for_locking or _installs_from_registries(folder, path, root.tool, environ, config):
-            required = configuration.required()
-            _connect(required, config, environ)
+            locked = {} if upgrade else {entry.address: entry.version for entry in root.migration.entries}
+            asked = [
+                address
+                for address in sorted(configuration.required())
+                if address not in locked or configuration.constraints(address).admits(locked[address])
+            ]
+            _connect(asked, config, environ)
             from locklens.addresses import Platform
             from locklens.project.clifiles import this_platform
             from locklens.sources.registries import ask_ahead
 
-            locked = {} if upgrade else {entry.address: entry.version for entry in root.migration.entries}
             here = None if for_locking else Platform.parse(this_platform())
-            ask_ahead(root.tool, environ, {address: locked.get(address) for address in sorted(required)}, here)
+            ask_ahead(root.tool, environ, {address: locked.get(address) for address in asked}, here)
     except (LockLensError, OSError, ValueError):
         return
 
@@ -88,10 +93,10 @@ def _installs_from_registries(
     return not (folder / (data or ".terraform")).joinpath("providers").exists()
 
 
-def _connect(required: frozenset[ProviderAddress], config: CliConfig, environ: Mapping[str, str]) -> None:
+def _connect(asked: Sequence[ProviderAddress], config: CliConfig, environ: Mapping[str, str]) -> None:
     from locklens.sources.http.ahead import connect_ahead
 
-    connect_ahead(_urls(sorted({address.host for address in required}), config), environ)
+    connect_ahead(_urls(sorted({address.host for address in asked}), config), environ)
 
 
 def _urls(hosts: Sequence[str], config: CliConfig) -> Iterator[str]:
