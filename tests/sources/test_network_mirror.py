@@ -13,7 +13,7 @@ import trustme
 from kit.loopback import Server, server_context, serving, write_authority
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.dialect import TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import (
     LockLensError,
     PlatformNotSupportedError,
@@ -56,7 +56,9 @@ def context(authority: trustme.CA) -> ssl.SSLContext:
 
 
 @contextmanager
-def mirrored(folder: Path, authority: trustme.CA, context: ssl.SSLContext) -> Iterator[Mirror]:
+def mirrored(
+    folder: Path, authority: trustme.CA, context: ssl.SSLContext, *, dialect: Dialect = TERRAFORM
+) -> Iterator[Mirror]:
     with serving(context) as server:
         base = server.url("/m/", "localhost")
         (folder / "cli.tfrc").write_text(
@@ -70,7 +72,7 @@ def mirrored(folder: Path, authority: trustme.CA, context: ssl.SSLContext) -> It
             "SSL_CERT_DIR": "/nowhere",
             "TF_REGISTRY_DISCOVERY_RETRY": "1",
         }
-        with Registries(TERRAFORM, environ, pause=lambda _: None) as registries:
+        with Registries(dialect, environ, pause=lambda _: None) as registries:
             yield Mirror(server, registries.installation(folder))
 
 
@@ -161,6 +163,24 @@ def test_indexes(mirror: Mirror, status: int, body: bytes, kind: str, error: typ
         mirror.versions()
     assert type(raised.value) is error
     assert len(str(raised.value)) < 400
+
+
+def test_one_status_has_one_wording(tmp_path: Path, authority: trustme.CA, context: ssl.SSLContext) -> None:
+    """Whether the tool asks twice, as Terraform, or once: roots of both may be on one screen."""
+    told = set()
+    for dialect in (TERRAFORM, OPENTOFU):
+        with mirrored(tmp_path, authority, context, dialect=dialect) as mirror:
+            mirror.server.gives(f"{TOP}/index.json", b"", 500)
+            with pytest.raises(UnavailableError) as raised:
+                mirror.versions()
+            words = str(raised.value).replace(" (2 attempts)", "")
+            told.add((words.replace(str(mirror.server.port), "PORT"), raised.value.hint))
+    assert told == {
+        (
+            "localhost:PORT answered 500 Internal Server Error (provider mirror at https://localhost:PORT/m/)",
+            "check that the mirror's server has it, or exclude the provider from the mirror",
+        )
+    }
 
 
 @pytest.mark.parametrize(

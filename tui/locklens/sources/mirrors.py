@@ -438,8 +438,9 @@ class NetworkMirror(Unsigned):
         if answer.status in _REFUSALS:
             self._refuse(answer, address)
         if answer.status not in {_OK, _NOT_FOUND}:
-            words = f"{self} answered {status_words(answer.status)} when asked about {address}"
-            raise self._unavailable(address, words)
+            # In the words of the client, which raises where the tool would ask again.
+            words = f"{host_name(answer.url)} answered {status_words(answer.status)} ({self})"
+            raise UnavailableError(words, source=str(self), address=str(address), hint=CHECK_SERVER)
         media_type = (answer.content_type or "").partition(";")[0].strip().lower()
         if answer.status == _OK and media_type != _JSON:
             raise self._unavailable(address, f"{self} answered with something that is not {_JSON}")
