@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
@@ -22,9 +22,9 @@ from locklens.hashes import HashedPackage
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
-    from typing import Any, Self
+    from typing import Self
 
     from locklens.storage.database import Database
 
@@ -105,11 +105,16 @@ _INSPECTION_LEVEL = 4
 _AT_ONCE = 500
 """Hashes in one query; SQLite may allow no more than 999."""
 
-_Key = tuple[bytes, bool]
-"""The key of an answer: the SHA-256 of the URL, and whether a token was sent."""
+_KEYS = {
+    "answers": "url = ? AND with_token = ?",  # The SHA-256 of the URL, and whether a token was sent.
+    "verifications": "key = ?",
+    _PACKAGES: "zh = ?",
+    "inspections": "zh = ?",
+}
+"""The condition by which a row of each table is found."""
 
-_Row = tuple[int, str, str | None, str, int, bytes]
-"""An answer: status, final URL, content type, time, size of the compressed body, the compressed body."""
+_Row = tuple[Any, ...]
+"""The columns of a row in the order of its table."""
 
 
 class RememberedAnswer(Struct, frozen=True):
@@ -180,10 +185,7 @@ class Cache:
         self._is_on_disk = True
         self._opened: Database | None = None
         self._lock = threading.RLock()
-        self._answers: dict[_Key, _Row] = {}
-        self._verifications: dict[str, bytes] = {}
-        self._packages: dict[str, HashedPackage] = {}
-        self._inspections: dict[str, bytes] = {}
+        self._unwritten: dict[str, dict[_Row, _Row]] = {table: {} for table in _KEYS}
         self._bytes = 0
         self._since = 0.0
 
@@ -219,12 +221,10 @@ class Cache:
             url: The requested URL.
             with_token: True if a token would be sent: answers with and without a token are cached separately.
         """
-        key = (_digest(url), with_token)
-        with self._lock:
-            row = self._answers.get(key) or self._database.run(lambda file: _answer(file, key))
+        row = self._row("answers", _digest(url), with_token)
         if row is None:
             return None
-        status, final_url, content_type, as_of, _, packed = row
+        _, _, status, final_url, content_type, as_of, _, packed = row
         body = _unpacked(packed)
         if body is None:
             return None
@@ -239,10 +239,9 @@ class Cache:
         packed = zlib.compress(answer.body)
         final_url = "" if answer.final_url == answer.url else answer.final_url.partition("?")[0]
         content_type = None if answer.content_type is None else answer.content_type[:_MOST_CONTENT_TYPE]
-        row = (answer.status, final_url, content_type, answer.as_of, len(packed), packed)
-        with self._lock:
-            self._answers[_digest(answer.url), answer.with_token] = row
-            self._has_grown(len(packed))
+        key = _digest(answer.url), answer.with_token
+        row = *key, answer.status, final_url, content_type, answer.as_of, len(packed), packed
+        self._keep("answers", key, row, len(packed))
 
     def verification(self, key: str) -> bytes | None:
         """Return the cached record of a verification, if there is one.
@@ -250,52 +249,45 @@ class Cache:
         Args:
             key: A digest of everything that the verification depends on.
         """
-        with self._lock:
-            buffered = self._verifications.get(key)
-            return buffered or self._database.run(lambda file: _verification(file, key))
+        row = self._row("verifications", key)
+        return None if row is None else bytes(row[2])
 
     def keep_verification(self, key: str, data: bytes) -> None:
         """Cache a record that its maker reads again: `locklens.trust.signature`, or the advisories of a package."""
-        with self._lock:
-            self._verifications[key] = data
-            self._has_grown(len(data))
+        self._keep("verifications", (key,), (key, timestamp(datetime.now(UTC)), data), len(data))
 
     def package(self, zh: str) -> HashedPackage | None:
         """Return the hashes and sizes of a package by the `zh` of its zip file, if they are cached."""
-        with self._lock:
-            if zh in self._packages:
-                return self._packages[zh]
-            row = self._database.run(lambda file: _package(file, zh)) if zh.isascii() else None
-        return None if row is None else HashedPackage(*row)
+        row = self._row(_PACKAGES, zh) if zh.isascii() else None
+        return None if row is None else HashedPackage(*row[:-1])
 
     def hashes(self, zhs: Iterable[str]) -> dict[str, frozenset[str]]:
         """Return the hashes of the files of each cached package, by its `zh`."""
         wanted = [zh for zh in dict.fromkeys(zhs) if zh.isascii()]
         with self._lock:
             found = self._database.run(lambda file: _hashes(file, wanted)) if wanted else {}
-            return found | {zh: self._packages[zh].of_files for zh in wanted if zh in self._packages}
+            known = ((zh, self._unwritten[_PACKAGES].get((zh,))) for zh in wanted)
+            return found | {zh: HashedPackage(*row[:-1]).of_files for zh, row in known if row is not None}
 
     def keep_package(self, package: HashedPackage) -> None:
         """Cache the hashes of a package without expiry, since its bytes are named by their hash."""
-        with self._lock:
-            self._packages[package.zh] = package
-            self._has_grown(sum(map(len, package.hashes)))
+        row = *structs.astuple(package), timestamp(datetime.now(UTC))
+        self._keep(_PACKAGES, (package.zh,), row, sum(map(len, package.hashes)))
 
     @property
     def has_inspections(self) -> bool:
         """True if it is known of any package what is inside."""
         with self._lock:
-            if self._inspections or (self._opened is None and not self._is_on_disk):
-                return bool(self._inspections)
-            return bool(self._database.run(_has_inspections))
+            unwritten = self._unwritten["inspections"]
+            if unwritten or (self._opened is None and not self._is_on_disk):
+                return bool(unwritten)
+            found = self._database.run(lambda file: file.execute("SELECT 1 FROM inspections LIMIT 1").fetchone())
+            return found is not None
 
     def inspection(self, zh: str) -> bytes | None:
         """Return the cached record of what is inside a package by the `zh` of its zip file, if there is one."""
-        with self._lock:
-            packed = self._inspections.get(zh)
-            if packed is None and zh.isascii():
-                packed = self._database.run(lambda file: _inspection(file, zh))
-        return None if packed is None else _unpacked(packed, _MOST_INSPECTION)
+        row = self._row("inspections", zh) if zh.isascii() else None
+        return None if row is None else _unpacked(bytes(row[3]), _MOST_INSPECTION)
 
     def keep_inspection(self, zh: str, data: bytes) -> None:
         """Cache the record of what is inside a package, which `locklens.packages.inspecting` makes and reads."""
@@ -304,26 +296,15 @@ class Cache:
         import zlib
 
         packed = zlib.compress(data, _INSPECTION_LEVEL)
-        with self._lock:
-            self._inspections[zh] = packed
-            self._has_grown(len(packed))
+        self._keep("inspections", (zh,), (zh, timestamp(datetime.now(UTC)), len(packed), packed), len(packed))
 
     def flush(self) -> None:
         """Write everything that is buffered."""
         with self._lock:
-            if not (self._answers or self._verifications or self._packages or self._inspections):
-                return
-            now = datetime.now(UTC)
-            answers = [(*key, *row) for key, row in self._answers.items()]
-            verifications = tuple(self._verifications.items())
-            packages = [structs.astuple(each) for each in self._packages.values()]
-            inspections = tuple(self._inspections.items())
-            self._database.run(
-                lambda file: _write(
-                    file, now, answers=answers, verifications=verifications, packages=packages, inspections=inspections
-                )
-            )
-            self._drop()
+            rows = {table: tuple(unwritten.values()) for table, unwritten in self._unwritten.items() if unwritten}
+            if rows:
+                self._database.run(lambda file: _write(file, rows))
+                self._drop()
 
     def info(self) -> CacheInfo:
         """Return the numbers of cached items; creates no file."""
@@ -362,21 +343,31 @@ class Cache:
             self._opened = Database(layout, place)
         return self._opened
 
-    def _has_grown(self, size: int) -> None:
-        """Flush the buffer if it is large or old."""
-        if not self._bytes:
-            self._since = time.monotonic()
-        self._bytes += size + 1
-        items = len(self._answers) + len(self._verifications) + len(self._packages) + len(self._inspections)
-        is_old = time.monotonic() - self._since > _BUFFERED_SECONDS
-        if items >= _BUFFERED_ITEMS or self._bytes >= _BUFFERED_BYTES or is_old:
-            self.flush()
+    def _row(self, table: str, *key: Any) -> _Row | None:
+        """Return a row by its key, written or not."""
+        with self._lock:
+            unwritten = self._unwritten[table].get(key)
+            if unwritten is not None:
+                return unwritten
+            query = f"SELECT * FROM {table} WHERE {_KEYS[table]}"  # noqa: S608
+            found: _Row | None = self._database.run(lambda file: file.execute(query, key).fetchone())
+            return found
+
+    def _keep(self, table: str, key: _Row, row: _Row, size: int) -> None:
+        """Keep a row to be written; the buffer is flushed where it is large or old."""
+        with self._lock:
+            self._unwritten[table][key] = row
+            if not self._bytes:
+                self._since = time.monotonic()
+            self._bytes += size + 1
+            items = sum(map(len, self._unwritten.values()))
+            is_old = time.monotonic() - self._since > _BUFFERED_SECONDS
+            if items >= _BUFFERED_ITEMS or self._bytes >= _BUFFERED_BYTES or is_old:
+                self.flush()
 
     def _drop(self) -> None:
-        self._answers.clear()
-        self._verifications.clear()
-        self._packages.clear()
-        self._inspections.clear()
+        for unwritten in self._unwritten.values():
+            unwritten.clear()
         self._bytes = 0
 
 
@@ -403,36 +394,6 @@ def timestamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _answer(file: sqlite3.Connection, key: _Key) -> _Row | None:
-    columns = "status, final_url, content_type, as_of, size, body"
-    found: _Row | None = file.execute(
-        f"SELECT {columns} FROM answers WHERE url = ? AND with_token = ?",  # noqa: S608
-        key,
-    ).fetchone()
-    return found
-
-
-def _verification(file: sqlite3.Connection, key: str) -> bytes | None:
-    row = file.execute("SELECT data FROM verifications WHERE key = ?", (key,)).fetchone()
-    return None if row is None else bytes(row[0])
-
-
-def _package(file: sqlite3.Connection, zh: str) -> tuple[Any, ...] | None:
-    """Return the fields of `HashedPackage`."""
-    columns = ", ".join(HashedPackage.__struct_fields__)
-    found: tuple[Any, ...] | None = file.execute(f"SELECT {columns} FROM {_PACKAGES} WHERE zh = ?", (zh,)).fetchone()  # noqa: S608
-    return found
-
-
-def _has_inspections(file: sqlite3.Connection) -> bool:
-    return file.execute("SELECT 1 FROM inspections LIMIT 1").fetchone() is not None
-
-
-def _inspection(file: sqlite3.Connection, zh: str) -> bytes | None:
-    row = file.execute("SELECT data FROM inspections WHERE zh = ?", (zh,)).fetchone()
-    return None if row is None else bytes(row[0])
-
-
 def _hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for start in range(0, len(zhs), _AT_ONCE):
@@ -443,34 +404,12 @@ def _hashes(file: sqlite3.Connection, zhs: Sequence[str]) -> dict[str, frozenset
     return found
 
 
-def _write(
-    file: sqlite3.Connection,
-    now: datetime,
-    *,
-    answers: Sequence[tuple[Any, ...]],
-    verifications: Sequence[tuple[str, bytes]],
-    packages: Sequence[tuple[Any, ...]],
-    inspections: Sequence[tuple[str, bytes]],
-) -> None:
-    """Put rows in place of those with the same key, and delete rows beyond the limits.
-
-    Args:
-        file: The database, in or outside of a transaction.
-        now: The time in UTC.
-        answers: The columns of `_Key` and `_Row`.
-        verifications: Key and data.
-        packages: The columns that `_package` returns.
-        inspections: The `zh` of a package and the compressed record.
-    """
-    made_at = timestamp(now)
-    replace = "INSERT OR REPLACE INTO"
-    file.executemany(f"{replace} answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", answers)
-    file.executemany(f"{replace} verifications VALUES (?, ?, ?)", [(key, made_at, data) for key, data in verifications])
-    values = ", ".join("?" * (len(HashedPackage.__struct_fields__) + 1))
-    file.executemany(f"{replace} {_PACKAGES} VALUES ({values})", [(*row, made_at) for row in packages])
-    rows = [(zh, made_at, len(data), data) for zh, data in inspections]
-    file.executemany(f"{replace} inspections VALUES (?, ?, ?, ?)", rows)
-    _purge(file, now)
+def _write(file: sqlite3.Connection, rows: Mapping[str, Sequence[_Row]]) -> None:
+    """Put the rows of each table in place of those with the same key, and delete rows beyond the limits."""
+    for table, some in rows.items():
+        marks = ", ".join("?" * len(some[0]))
+        file.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", some)  # noqa: S608
+    _purge(file, datetime.now(UTC))
 
 
 def _purge(file: sqlite3.Connection, now: datetime) -> None:
