@@ -16,13 +16,16 @@ from trust import conftest, selfsigned
 from trust.conftest import Gnupg
 from trust.test_authentication import IN_2040, of_version_3
 
+from locklens.addresses import Platform, ProviderAddress
 from locklens.cli.main import main
 from locklens.demo.published import Published, SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.signing import SIGNED_AT, publisher
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
-from locklens.trust.authentication import AuthenticationOutcome, Enforcement, PublishedKey, Release, authenticate
+from locklens.sources.metadata import ListedKey, PackageMetadata, SignedChecksums
+from locklens.trust.authentication import AuthenticationOutcome, Enforcement, authenticate
 from locklens.trust.signature import Verifier
+from locklens.versions import Version
 
 gnupg = conftest.gnupg
 verifier = conftest.verifier
@@ -165,9 +168,14 @@ def test_self_signatures_count_as_they_do_for_the_tools(
         for provider in offered:
             published = registry.release(provider, "1.1.0")
             assert published is not None
-            keys = tuple(PublishedKey(key) for key in published.keys)
-            release = Release(dialect.default_host, published.sums, published.signature, keys)
-            judged = authenticate(release, dialect, verifier, Enforcement(expiration=bool(enforced)))
+            keys = tuple(ListedKey(key) for key in published.keys)
+            build = (
+                ProviderAddress(dialect.default_host, "acme", "demo"),
+                Version.parse("1.4.2"),
+                Platform("linux", "amd64"),
+            )
+            release = PackageMetadata(*build, signing_keys=keys), SignedChecksums(published.sums, published.signature)
+            judged = authenticate(*release, dialect, verifier, Enforcement(expiration=bool(enforced)))
             if judged.outcome is AuthenticationOutcome.ACCEPTED:
                 ours.add(cases[provider.rpartition("/")[2]])
         settle(monkeypatch, tmp_path, registry, dialect, ENFORCED if enforced else {})

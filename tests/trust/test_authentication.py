@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from locklens.addresses import Platform, ProviderAddress
 from locklens.demo import MANIFEST, signing
 from locklens.demo.faults import Fault
 from locklens.demo.published import Published, publish
@@ -21,6 +22,7 @@ from locklens.demo.serving import environment, write_cli_configuration
 from locklens.demo.signing import SIGNED_AT, armor, publisher
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.lockfile.parse import parse
+from locklens.sources.metadata import ListedKey, PackageMetadata, SignedChecksums
 from locklens.trust import Tier, VerificationProblem
 from locklens.trust.authentication import (
     Authentication,
@@ -28,13 +30,12 @@ from locklens.trust.authentication import (
     Enforcement,
     HashOrigin,
     Lenience,
-    PublishedKey,
     Refusal,
-    Release,
     authenticate,
     vouchers,
 )
 from locklens.trust.signature import Verifier
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,23 +51,24 @@ ACME = publisher("acme")
 NAME = "terraform-provider-demo_1.4.2_linux_amd64.zip"
 
 
-def release_of(published: Published, host: str = HOST) -> Release:
+def release_of(published: Published, host: str = HOST) -> tuple[PackageMetadata, SignedChecksums]:
     """What locklens learns of it when it asks about linux_amd64."""
     shasum = publish(DEMO, "1.4.2")
     line = next(one for one in shasum.sums.decode().splitlines() if one.endswith(NAME))
-    return Release(
-        host,
-        published.sums,
-        published.signature,
-        tuple(PublishedKey(key, published.trust_signature) for key in published.keys),
-        NAME,
-        line.split()[0],
+    metadata = PackageMetadata(
+        ProviderAddress(host, "acme", "demo"),
+        Version.parse("1.4.2"),
+        Platform("linux", "amd64"),
+        filename=NAME,
+        shasum=line.split()[0],
+        signing_keys=tuple(ListedKey(key, published.trust_signature) for key in published.keys),
     )
+    return metadata, SignedChecksums(published.sums, published.signature)
 
 
 def judged(verifier: Verifier, dialect: Dialect, *faults: Fault, host: str = HOST, **enforced: bool) -> Authentication:
     published = publish(DEMO, "1.4.2", frozenset(faults))
-    return authenticate(release_of(published, host), dialect, verifier, Enforcement(**enforced))
+    return authenticate(*release_of(published, host), dialect, verifier, Enforcement(**enforced))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_without_gpg_nothing_is_known() -> None:
 
 def test_who_vouches(verifier: Verifier) -> None:
     published = publish(DEMO, "1.4.2")
-    zh = "zh:" + release_of(published).shasum
+    zh = release_of(published)[0].zh
     packages = {"linux_amd64": frozenset({zh, "h1:told"}), "plan9_arm": frozenset({"zh:" + "0" * 64, "h1:alone"})}
     said = vouchers(published.sums, judged(verifier, TERRAFORM), packages)
     assert (said[zh], said["h1:told"]) == (HashOrigin.SIGNED, HashOrigin.REPORTED)
@@ -183,7 +185,7 @@ def agrees(folder: Path, registry: Special, verifier: Verifier) -> Authenticatio
     """Lets the real terraform and locklens judge the same release, and returns the judgement that they share."""
     published = registry.release(DEMO, "1.4.2")
     assert published is not None
-    found = authenticate(release_of(published), TERRAFORM, verifier)
+    found = authenticate(*release_of(published), TERRAFORM, verifier)
     for number, command in enumerate((("init",), ("providers", "lock", "-platform=linux_amd64"))):
         place = folder / str(number)
         place.mkdir()

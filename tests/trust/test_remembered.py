@@ -14,15 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from locklens.addresses import Platform, ProviderAddress
 from locklens.demo import signing
 from locklens.demo.faults import Fault
 from locklens.demo.published import publish
 from locklens.demo.signing import SampleKey, armor, publisher
 from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.sources.metadata import ListedKey, PackageMetadata, SignedChecksums
 from locklens.storage.cache import Cache
 from locklens.trust import Form, Keyring, Signature, SignatureStatus, Tier, Verification, VerificationProblem, signature
-from locklens.trust.authentication import AuthenticationOutcome, PublishedKey, Release, authenticate
+from locklens.trust.authentication import AuthenticationOutcome, authenticate
 from locklens.trust.signature import Verifier
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,12 +95,13 @@ def test_neither_gpg_nor_its_library_is_loaded(cache: Cache, tmp_path: Path) -> 
 @pytest.mark.parametrize("dialect", [TERRAFORM, OPENTOFU])
 def test_a_release_authenticates_without_gpg(cache: Cache, dialect: object) -> None:
     published = publish(DEMO, "1.4.2")
-    keys = tuple(PublishedKey(key) for key in published.keys)
-    release = Release("registry.terraform.io", published.sums, published.signature, keys)
+    keys = tuple(ListedKey(key) for key in published.keys)
+    build = ProviderAddress("registry.terraform.io", "acme", "demo"), Version.parse("1.4.2"), Platform("linux", "amd64")
+    release = PackageMetadata(*build, signing_keys=keys), SignedChecksums(published.sums, published.signature)
     judged = []
     for gpg in ("", "/nowhere/gpg"):
         with Verifier(gpg, memory=cache) as verifier:
-            judged.append(authenticate(release, dialect, verifier))  # type: ignore[arg-type]
+            judged.append(authenticate(*release, dialect, verifier))  # type: ignore[arg-type]
     assert judged[0] == judged[1]
     assert (judged[0].outcome, judged[0].tier) == (AuthenticationOutcome.ACCEPTED, Tier.SELF_SIGNED)
 

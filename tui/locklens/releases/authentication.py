@@ -31,15 +31,7 @@ from locklens.hashes import (
 )
 from locklens.text import counted, listing, shortened
 from locklens.trust import Tier
-from locklens.trust.authentication import (
-    Authentication,
-    AuthenticationOutcome,
-    Lenience,
-    PublishedKey,
-    Refusal,
-    Release,
-    authenticate,
-)
+from locklens.trust.authentication import Authentication, AuthenticationOutcome, Lenience, Refusal, authenticate
 from locklens.trust.checksums import Build, Checksums, Match, Oddity, foreign_words, read_checksums
 from locklens.trust.continuity import Origin, PackageHashes, judge_packages
 
@@ -191,13 +183,11 @@ class JudgedRelease(Struct, frozen=True):
     """A release with the tool's judgement of it, whatever that is.
 
     Attributes:
-        release: The registry's answer.
         authentication: The judgement.
         checksums: Its SHA256SUMS.
         foreign: A clause naming the release that was signed instead; "" if it is this one.
     """
 
-    release: Release
     authentication: Authentication
     checksums: Checksums
     foreign: str = ""
@@ -341,24 +331,16 @@ class ReleaseAuthenticator:
     def prepare(self, metadata: PackageMetadata) -> None:
         """Do what can be done for a release before its checksums are there."""
         if metadata.signing_keys:
-            self._verifier.prepare(tuple(key.ascii_armor for key in metadata.signing_keys))
+            self._verifier.prepare(metadata.armors)
 
     def judge(self, metadata: PackageMetadata, signed: SignedChecksums) -> JudgedRelease:
         """Judge the release of one package; a refusal is a value."""
-        release = Release(
-            metadata.address.host,
-            signed.sums,
-            signed.signature,
-            tuple(PublishedKey(key.ascii_armor, key.trust_signature) for key in metadata.signing_keys),
-            metadata.filename,
-            metadata.shasum,
-        )
-        judged = authenticate(release, self._dialect, self._verifier, self._enforcement)
+        judged = authenticate(metadata, signed, self._dialect, self._verifier, self._enforcement)
         if judged.problem is not None:
             self.has_problem = True
         checksums = read_checksums(signed.sums)
         wanted = Build(metadata.address.type, metadata.version, metadata.platform)
-        return JudgedRelease(release, judged, checksums, foreign_words(checksums, metadata.filename, wanted))
+        return JudgedRelease(judged, checksums, foreign_words(checksums, metadata.filename, wanted))
 
     def admit(self, metadata: PackageMetadata, signed: SignedChecksums | None) -> AuthenticatedRelease:
         """Authenticate the release of one package, to be installed or locked; `signed` is None for a mirror's package.
@@ -375,7 +357,7 @@ class ReleaseAuthenticator:
             judged.refusal is Refusal.CRASH and judged.tier is not Tier.UNKNOWN
         )
         if not is_good:
-            raise self._refused(judged, found.release, checksums)
+            raise self._refused(judged, metadata, checksums)
         if found.foreign:
             wanted = Build(metadata.address.type, metadata.version, metadata.platform)
             hint = f"notify the operator of {display_host(metadata.address.host)}, and keep the locked version"
@@ -430,28 +412,28 @@ class ReleaseAuthenticator:
             )
         return judged.words(self._dialect)
 
-    def _refused(self, judged: Authentication, release: Release, checksums: Checksums) -> TrustError:
+    def _refused(self, judged: Authentication, metadata: PackageMetadata, checksums: Checksums) -> TrustError:
         if judged.outcome is AuthenticationOutcome.UNKNOWN:
             problem = judged.problem
             words = f"the signature cannot be checked: {problem}"
             return TrustError(words, hint=problem.hint if problem is not None else "")
         assert judged.refusal is not None
         if judged.refusal not in _WORDS:
-            return TrustError(_checksum_words(judged.refusal, release, checksums))
+            return TrustError(_checksum_words(judged.refusal, metadata, checksums))
         words = _WORDS[judged.refusal]
         if self._dialect is OPENTOFU:
             words = f"the provider is not signed with a valid signing key; {_AUTHOR} ({words})"
         return TrustError(words)
 
 
-def _checksum_words(refusal: Refusal, release: Release, checksums: Checksums) -> str:
+def _checksum_words(refusal: Refusal, metadata: PackageMetadata, checksums: Checksums) -> str:
     if refusal is Refusal.NOT_LISTED:
-        return f'checksum list has no SHA-256 hash for "{release.filename}"'
-    match = checksums.matching(release.filename)
+        return f'checksum list has no SHA-256 hash for "{metadata.filename}"'
+    match = checksums.matching(metadata.filename)
     if refusal is Refusal.OTHER_CHECKSUM and match.outcome is not Match.CRASH:
         listed = digest_of(match.zh) or "a shorter one"
-        return f"checksum list has unexpected SHA-256 hash {listed} (expected {release.shasum})"
-    return f'checksum list has invalid SHA256 hash for "{release.filename}"'
+        return f"checksum list has unexpected SHA-256 hash {listed} (expected {metadata.shasum})"
+    return f'checksum list has invalid SHA256 hash for "{metadata.filename}"'
 
 
 def _warnings(judged: Authentication, checksums: Checksums, of_reported: str) -> list[str]:

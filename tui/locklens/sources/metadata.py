@@ -108,7 +108,7 @@ class ListedKey(Struct, frozen=True):
     """
 
     ascii_armor: str
-    trust_signature: str
+    trust_signature: str = ""
 
 
 class SignedChecksums(Struct, frozen=True):
@@ -165,6 +165,11 @@ class PackageMetadata(Struct, frozen=True):
     hashes: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     is_by_digest: bool = False
+
+    @property
+    def armors(self) -> tuple[str, ...]:
+        """The signing keys, armored."""
+        return tuple(key.ascii_armor for key in self.signing_keys)
 
     @property
     def has_supported_protocol(self) -> bool:

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files, hashes_of_zips, zh_of
@@ -43,12 +44,13 @@ from locklens.trust import (
     Verification,
     VerificationProblem,
 )
-from locklens.trust.checksums import Match, read_checksums
+from locklens.trust.checksums import Checksums, Match, read_checksums
 from locklens.trust.packets import dearmored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from locklens.sources.metadata import ListedKey, PackageMetadata, SignedChecksums
     from locklens.trust.signature import Verifier
 
 
@@ -92,33 +94,6 @@ class Lenience(StrEnum):
 
     EXPIRED_KEY = "expired key"
     EXPIRED_SIGNATURE = "expired signature"
-
-
-class PublishedKey(Struct, frozen=True):
-    """A key as a registry lists it, with the trust signature said to be by HashiCorp's partners key."""
-
-    armor: str
-    trust_signature: str = ""
-
-
-class Release(Struct, frozen=True):
-    """A registry's answer about one version.
-
-    Attributes:
-        host: The registry, comparison form.
-        sums: SHA256SUMS.
-        signature: Its detached signature.
-        keys: The listed keys, in the registry's order.
-        filename: File name of the requested package; "" if no package was requested.
-        shasum: The digest that the registry reports, hex.
-    """
-
-    host: str
-    sums: bytes
-    signature: bytes
-    keys: tuple[PublishedKey, ...]
-    filename: str = ""
-    shasum: str = ""
 
 
 class Enforcement(Struct, frozen=True):
@@ -188,12 +163,17 @@ class Authentication(Struct, frozen=True):
 
 
 def authenticate(
-    release: Release, dialect: Dialect, verifier: Verifier, enforcement: Enforcement | None = None
+    metadata: PackageMetadata,
+    signed: SignedChecksums,
+    dialect: Dialect,
+    verifier: Verifier,
+    enforcement: Enforcement | None = None,
 ) -> Authentication:
     """Judge a release as the tool would, by its signature and SHA256SUMS; the package itself is not looked at.
 
     Args:
-        release: The registry's answer.
+        metadata: The registry's answer about one of its packages; without a file name, SHA256SUMS need not list one.
+        signed: Its SHA256SUMS and the signature over it.
         dialect: The tool.
         verifier: Asks gpg.
         enforcement: The checks that the environment makes OpenTofu enforce.
@@ -202,60 +182,51 @@ def authenticate(
         The judgement; never raises, whatever the release holds.
     """
     enforced = enforcement or Enforcement()
-    if refusal := _package_refusal(release):  # 1
+    checksums = read_checksums(signed.sums)
+    if refusal := _package_refusal(metadata, checksums):  # 1
         return Authentication(AuthenticationOutcome.REFUSED, refusal=refusal)
-    if not release.keys:  # 2
-        skips = dialect is OPENTOFU and release.host == OPENTOFU.default_host and not enforced.validation
-        return _accepted(release, Authentication(AuthenticationOutcome.SKIPPED, Tier.UNSIGNED)) if skips else _NO_KEYS
-    armors = tuple(key.armor for key in release.keys)
-    verification = verifier.verify(release.sums, release.signature, armors)
+    if not metadata.signing_keys:  # 2
+        is_own = dialect is OPENTOFU and metadata.address.host == OPENTOFU.default_host
+        if not is_own or enforced.validation:
+            return Authentication(AuthenticationOutcome.REFUSED, Tier.UNSIGNED, refusal=Refusal.NO_KEYS)
+        return _accepted(metadata, checksums, Authentication(AuthenticationOutcome.SKIPPED, Tier.UNSIGNED))
+    verification = verifier.verify(signed.sums, signed.signature, metadata.armors)
     if verification.problem is not None:
         return Authentication(AuthenticationOutcome.UNKNOWN, problem=verification.problem)
     found = _signer(verification, dialect, enforced)  # 3 and 4
     if isinstance(found, Authentication):
         return found
-    signature, published, lenience = found[0], release.keys[found[1]], found[2]
+    signature, published, lenience = found[0], metadata.signing_keys[found[1]], found[2]
     # 5
-    tier = tier_of(release.sums, release.signature, verification, published, verifier)
+    tier = tier_of(signed, verification, published, verifier)
     if tier is None:
         if dialect is not OPENTOFU:
             return Authentication(AuthenticationOutcome.REFUSED, key=signature.key, refusal=Refusal.BAD_TRUST_SIGNATURE)
         tier = Tier.SELF_SIGNED
-    return _accepted(release, Authentication(AuthenticationOutcome.ACCEPTED, tier, signature.key, lenience=lenience))
+    judged = Authentication(AuthenticationOutcome.ACCEPTED, tier, signature.key, lenience=lenience)
+    return _accepted(metadata, checksums, judged)
 
 
-_NO_KEYS = Authentication(AuthenticationOutcome.REFUSED, Tier.UNSIGNED, refusal=Refusal.NO_KEYS)
-
-
-def _package_refusal(release: Release) -> Refusal | None:
-    if not release.filename:
+def _package_refusal(metadata: PackageMetadata, checksums: Checksums) -> Refusal | None:
+    if not metadata.filename:
         return None
-    match = read_checksums(release.sums).matching(release.filename)
-    if match.outcome is Match.ABSENT:
-        return Refusal.NOT_LISTED
-    if match.outcome is Match.NOT_HEX:
-        return Refusal.INVALID_CHECKSUM
-    if match.outcome is Match.CRASH:
-        return Refusal.CRASH
-    return None if match.zh == zh_of(release.shasum.lower()) else Refusal.OTHER_CHECKSUM
+    match = checksums.matching(metadata.filename)
+    if match.outcome in _UNMATCHED:
+        return _UNMATCHED[match.outcome]
+    return None if match.zh == zh_of(metadata.shasum) else Refusal.OTHER_CHECKSUM
 
 
-def _accepted(release: Release, judged: Authentication) -> Authentication:
+_UNMATCHED = {Match.ABSENT: Refusal.NOT_LISTED, Match.NOT_HEX: Refusal.INVALID_CHECKSUM, Match.CRASH: Refusal.CRASH}
+
+
+def _accepted(metadata: PackageMetadata, checksums: Checksums, judged: Authentication) -> Authentication:
     """Add what the tool takes from SHA256SUMS (step 6), at which it may still crash."""
-    sums = read_checksums(release.sums)
-    collected = sums.collected()
-    signed = sums.hashes if judged.outcome is AuthenticationOutcome.ACCEPTED else frozenset()
-    own = frozenset({zh_of(release.shasum.lower())}) if release.shasum else frozenset()
-    crashed = collected.crashed_at is not None
-    return Authentication(
-        AuthenticationOutcome.REFUSED if crashed else judged.outcome,
-        judged.tier,
-        judged.key,
-        refusal=Refusal.CRASH if crashed else None,
-        lenience=judged.lenience,
-        signed=signed,
-        locked=frozenset() if crashed else collected.hashes or own,
-    )
+    collected = checksums.collected()
+    signed = checksums.hashes if judged.outcome is AuthenticationOutcome.ACCEPTED else frozenset[str]()
+    if collected.crashed_at is not None:
+        return replace(judged, outcome=AuthenticationOutcome.REFUSED, refusal=Refusal.CRASH, signed=signed)
+    own = frozenset({metadata.zh}) if metadata.shasum else frozenset[str]()
+    return replace(judged, signed=signed, locked=collected.hashes or own)
 
 
 def _signer(
@@ -316,13 +287,12 @@ def hashicorp_key(name: str) -> str:
 
 
 def tier_of(
-    sums: bytes, signature: bytes, verification: Verification, published: PublishedKey, verifier: Verifier
+    signed: SignedChecksums, verification: Verification, published: ListedKey, verifier: Verifier
 ) -> Tier | None:
     """Return the tier of a release that is well signed by a published key.
 
     Args:
-        sums: SHA256SUMS.
-        signature: Its signature file.
+        signed: SHA256SUMS and its signature file.
         verification: Its verification with the published keys.
         published: The key that signed.
         verifier: Asks gpg.
@@ -332,12 +302,12 @@ def tier_of(
         Terraform refuses the release.
     """
     named = {one.issuer[-16:] for one in verification.signatures}
-    if named & SECURITY_KEY_IDS and _is_signed(sums, signature, SECURITY, verifier):
+    if named & SECURITY_KEY_IDS and _is_signed(signed.sums, signed.signature, SECURITY, verifier):
         return Tier.OFFICIAL
     if not published.trust_signature:
         return Tier.SELF_SIGNED
     # The trust signature is over the key's bytes, not over its text; and it is the one signature that comes armored.
-    key, trust = dearmored(published.armor.encode()), dearmored(published.trust_signature.encode())
+    key, trust = dearmored(published.ascii_armor.encode()), dearmored(published.trust_signature.encode())
     if key is None or trust is None:
         return None
     return Tier.PARTNER if _is_signed(key, trust, PARTNERS, verifier) else None
