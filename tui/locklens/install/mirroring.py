@@ -24,8 +24,8 @@ from locklens.install.fetching import admitted, downloaded, warn
 from locklens.packages.contents import Digest, new_digest
 from locklens.packages.hashing import Passed, hash_arriving_package
 from locklens.releases.authentication import check_reported
-from locklens.sources.mirrors import MirroredPackage, opened_file, search
-from locklens.storage.files import OpenFolders, RealFolder, turn
+from locklens.sources.mirrors import MirroredPackage, search
+from locklens.storage.files import OpenFolders, RealFolder, open_regular, turn
 
 if TYPE_CHECKING:
     import threading
@@ -356,7 +356,7 @@ def read_stored_package(
         RunCancelledError: `cancel` was set.
     """
     try:
-        with opened_file(path) as arriving, opened_file(path) as stored:
+        with open_regular(path) as arriving, open_regular(path) as stored:
             chunks = iter(lambda: arriving.read(_BLOCK), b"")
             return hash_arriving_package(chunks, cast("BinaryIO", _Stored(stored)), cancel=cancel, new=new)
     except OSError as error:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages import LIMITS, Limits, stop_if
 from locklens.packages.contents import Digest
+from locklens.storage.files import open_regular
 from locklens.text import size_words
 
 TYPE_CHECKING = False
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BLOCK = 1 << 20
-_READ = (
-    os.O_RDONLY
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
-"""O_NONBLOCK is for what takes the place of a file once it was looked at: a pipe, or a kernel's log below /proc."""
 
 
 def h1_of_folder(folder: Path) -> str:
@@ -116,17 +108,14 @@ class _Reading:
             place = os.path.realpath(place)
             if not place.startswith(os.path.join(self._top, b"")):  # noqa: PTH118
                 raise OSError(errno.EXDEV, "a link leads out of the package's folder")
-        # A device acts on being opened, so what it is has to be known before; and again afterwards.
-        _require_regular(os.lstat(place))
-        descriptor = os.open(place, _READ)
-        try:
-            _require_regular(os.fstat(descriptor))
-            slashed = name.replace(os.fsencode(os.sep), b"/")
-            self.digests.append((slashed, self._digest(descriptor, self._new(slashed))))
-        finally:
-            os.close(descriptor)
+        if os.path.isdir(place):  # noqa: PTH112
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        slashed = name.replace(os.fsencode(os.sep), b"/")
+        with open_regular(place, follows_link=False) as file:
+            self.digests.append((slashed, self._digest(file.fileno(), self._new(slashed))))
 
     def _digest(self, descriptor: int, digest: Digest) -> str:
+        # Not by the file's own method, to which a kernel's log that has nothing yet is at its end.
         while block := os.read(descriptor, _BLOCK):
             stop_if(self._cancel)
             self._left -= len(block)
@@ -135,13 +124,6 @@ class _Reading:
             digest.update(block)
         digest.end()
         return digest.hex()
-
-
-def _require_regular(status: os.stat_result) -> None:
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def differing_files(one: Path, reference: Path) -> tuple[str, ...]:

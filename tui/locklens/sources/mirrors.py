@@ -16,7 +16,6 @@ developer.hashicorp.com/terraform/internals/provider-network-mirror-protocol).
 from __future__ import annotations
 
 import os
-import stat
 import threading
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -56,12 +55,12 @@ from locklens.sources.metadata import (
     is_hash,
 )
 from locklens.sources.urls import MAX_URL, host_name, host_of, resolve, url_for_log
+from locklens.storage.files import open_regular
 from locklens.versions import Version, VersionSyntaxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import BinaryIO
 
     from locklens.project.installation import InstallationMethod
     from locklens.sources.http import Response
@@ -78,7 +77,6 @@ _MOST_NAMES = 200_000
 """Names that are looked at below one folder; a mirror of every public provider's newest version has 60,000."""
 
 _BLOCK = 1 << 20
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 _OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
 _REDIRECTS = 5
@@ -201,23 +199,9 @@ class FilesystemMirror(Unsigned):
 
 @contextmanager
 def opened_zip(path: Path) -> Iterator[Transfer]:
-    """Open a zip file on disk; see `opened_file`."""
-    with opened_file(path) as file:
+    """Open a zip file on disk; errors as in `locklens.storage.files.open_regular`."""
+    with open_regular(path) as file:
         yield Transfer(str(path), os.fstat(file.fileno()).st_size, iter(lambda: file.read(_BLOCK), b""))
-
-
-@contextmanager
-def opened_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a regular file, or the one that a link leads to.
-
-    Raises:
-        OSError: It cannot be opened, or is a folder, a device, a pipe or a socket.
-    """
-    # A device acts on being opened, so what it is has to be known before; and again afterwards.
-    _require_file(path.stat())
-    with open(os.open(path, _READ), "rb") as file:  # noqa: PTH123
-        _require_file(os.fstat(file.fileno()))
-        yield file
 
 
 def provider_packages(folder: Path, address: ProviderAddress) -> Iterator[MirroredPackage]:
@@ -327,11 +311,6 @@ def _platform(text: str) -> Platform | None:
         return Platform.parse(text)
     except ValueError:
         return None
-
-
-def _require_file(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "it is not a regular file")
 
 
 class NetworkMirror(Unsigned):

@@ -21,7 +21,7 @@ from locklens.project.oci_credentials import GLOBAL, DockerConfig, LoginMatch, d
 from locklens.sources import documents
 from locklens.sources.documents import ShapeError
 from locklens.sources.helpers import docker_login
-from locklens.sources.mirrors import opened_file
+from locklens.storage.files import open_regular
 from locklens.text import reason_of, visible
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class ConfiguredLogins:
 
 
 def _data(path: Path) -> bytes:
-    with opened_file(path) as file:
+    with open_regular(path) as file:
         data = file.read(_MAX_FILE + 1)
     if len(data) > _MAX_FILE:
         raise ValueError("it has more than 1 MiB")

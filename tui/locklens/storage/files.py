@@ -7,6 +7,7 @@ each folder is checked once, when it is entered. A lock is the system's, so it e
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -25,6 +26,7 @@ from locklens.text import disk_advice
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
+    from typing import BinaryIO
 
 _DESCRIPTOR = re.compile(r"(?:/proc/self|/dev)/fd/([0-9]{1,6})")
 _MAX_LINKS = 8
@@ -38,6 +40,9 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC",
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _REPARSE_POINT = 0x400
 """FILE_ATTRIBUTE_REPARSE_POINT, which Windows sets for links and junctions."""
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""O_NONBLOCK is for what takes the place of a file once it was looked at: a pipe, or a kernel's log below /proc."""
 
 _LOCK_FILE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _GLANCE = 0.05
@@ -68,6 +73,32 @@ def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> byt
     if len(data) > limit:
         raise ConfigurationError(f"larger than {limit // 1024} KiB", path=str(path))
     return data
+
+
+def open_regular(path: str | bytes | Path, *, follows_link: bool = True) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Args:
+        path: The file.
+        follows_link: False to refuse a link in its place.
+
+    Raises:
+        OSError: It cannot be opened, or is a folder, a device, a pipe or a socket.
+    """
+    # A device acts on being opened, so what it is has to be known before; and again afterwards.
+    _require_regular(os.stat(path, follow_symlinks=follows_link))  # noqa: PTH116
+    file = open(os.open(path, _READ if follows_link else _READ | _NO_FOLLOW), "rb")  # noqa: PTH123, SIM115
+    try:
+        _require_regular(os.fstat(file.fileno()))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def write_atomically(path: Path, data: bytes | Iterator[bytes], *, mode: int = 0o644) -> None:

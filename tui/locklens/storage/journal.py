@@ -23,7 +23,7 @@ import msgspec
 
 from locklens.errors import ConfigurationError
 from locklens.machine import distrust_reason
-from locklens.storage.files import sync_folder, turn_within
+from locklens.storage.files import open_regular, sync_folder, turn_within
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -345,22 +345,13 @@ def current(file: WrittenFile) -> bytes | None:
     """
     is_link = file.link is not None and link_at(file.place) == file.link
     try:
-        # A device acts on being opened, so what it is has to be known before; and again afterwards.
-        _require_regular(os.stat(file.path) if is_link else os.lstat(file.path))  # noqa: PTH116
-        flags = _OPEN if is_link else _OPEN | _NO_FOLLOW
-        with open(os.open(file.path, flags), "rb") as stream:  # noqa: PTH123
-            _require_regular(os.fstat(stream.fileno()))
+        with open_regular(file.path, follows_link=is_link) as stream:
             data = stream.read(_MOST_FILE_BYTES + 1)
     except FileNotFoundError:
         return None
     if len(data) > _MOST_FILE_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     return data
-
-
-def _require_regular(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "it is not a regular file")
 
 
 def link_at(place: bytes) -> bytes | None:
