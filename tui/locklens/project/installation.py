@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _ANY = "*"
 _MOST_RETRIES = 100
+_RETRIES, _TRUSTS = "download_retry_count", "trust_all_hashes"
 
 _PARTS = {"hostname": "registry hostname", "namespace": "provider namespace", "type": "provider"}
 """What a template may refer to, with the words for one of it."""
@@ -51,25 +52,38 @@ class MethodKind(StrEnum):
 
     Attributes:
         argument: The block's argument that names the place; "" where it has none.
+        served: Several of this kind in words, where the place is a mirror on servers, which list hashes; else "".
         is_on_disk: True if the place is a folder of packages.
         is_tofu_only: True if Terraform does not know the block.
+        of_tofu: Further arguments of the block that Terraform does not know.
     """
 
     argument: str
+    served: str
     is_on_disk: bool
     is_tofu_only: bool
+    of_tofu: tuple[str, ...]
 
-    def __new__(cls, name: str, argument: str = "", is_on_disk: bool = False, is_tofu_only: bool = False) -> Self:
+    def __new__(
+        cls,
+        name: str,
+        argument: str = "",
+        served: str = "",
+        is_on_disk: bool = False,
+        is_tofu_only: bool = False,
+        of_tofu: tuple[str, ...] = (),
+    ) -> Self:
         """Return the member that is its block's name as text."""
         kind = str.__new__(cls, name)
         kind._value_ = name
-        kind.argument, kind.is_on_disk, kind.is_tofu_only = argument, is_on_disk, is_tofu_only
+        kind.argument, kind.served, kind.is_on_disk = argument, served, is_on_disk
+        kind.is_tofu_only, kind.of_tofu = is_tofu_only, of_tofu
         return kind
 
-    DIRECT = "direct"
-    FILESYSTEM = "filesystem_mirror", "path", True
-    NETWORK = "network_mirror", "url"
-    OCI = "oci_mirror", "repository_template", False, True
+    DIRECT = "direct", "", "", False, False, (_RETRIES,)
+    FILESYSTEM = "filesystem_mirror", "path", "", True
+    NETWORK = "network_mirror", "url", "network mirrors", False, False, (_RETRIES, _TRUSTS)
+    OCI = "oci_mirror", "repository_template", "OCI mirrors", False, True
 
 
 class ProviderPattern(Struct, frozen=True):
@@ -210,11 +224,10 @@ def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> Install
     kind = next((one for one in MethodKind if one == name and (is_tofu or not one.is_tofu_only)), None)
     if kind is None:
         raise MethodError(f'unknown installation method "{name}"', line)
-    is_repeated = is_tofu and kind in {MethodKind.DIRECT, MethodKind.NETWORK}
-    retries = _number(content, "download_retry_count", line) if is_repeated else None
-    trusts = last_argument(content, "trust_all_hashes") if is_tofu and kind is MethodKind.NETWORK else None
+    retries = _number(content, _RETRIES, line) if is_tofu and _RETRIES in kind.of_tofu else None
+    trusts = last_argument(content, _TRUSTS) if is_tofu and _TRUSTS in kind.of_tofu else None
     if trusts is not None and not isinstance(trusts.value, bool):
-        raise MethodError("trust_all_hashes must be true or false", trusts.line)
+        raise MethodError(f"{_TRUSTS} must be true or false", trusts.line)
     include = _patterns(content, "include", dialect)
     return InstallationMethod(
         kind,

@@ -258,10 +258,6 @@ def _against(package: VerifiedPackage, locked: frozenset[str]) -> VerifiedPackag
     return replace(package, verdict=verdict, reason=reason, files=())
 
 
-SERVED = {MethodKind.NETWORK: "network mirrors", MethodKind.OCI: "OCI mirrors"}
-"""The mirrors on servers, of which what they list is compared, with the words for them."""
-
-
 def mirror_name(method: InstallationMethod) -> str:
     """Return a mirror on a server as its users know it: by its URL, or the template of its repositories."""
     return method.place if method.kind is MethodKind.OCI else url_for_log(method.place)

@@ -25,7 +25,6 @@ from locklens.machine import shell_folder
 from locklens.operations.root_modules import Root, RootOptions, RootReader, require_folder, tracked_packages_of
 from locklens.operations.verification import (
     NOT_COMPARABLE,
-    SERVED,
     EntryPackages,
     FileDifference,
     FileState,
@@ -261,12 +260,12 @@ class _Verifying:
     def _listed(self, config: CliConfig, tool: str, locks: _Locks) -> list[VerifiedPackage]:
         """Compare what mirrors on servers list of the locked versions, for this machine's platform."""
         methods = config.installation.methods if config.installation is not None else ()
-        mirrors = [method for method in methods if method.kind in SERVED]
+        mirrors = [method for method in methods if method.kind.served]
         for one in mirrors:
-            problem = f"{SERVED[one.kind]} are not asked offline" if self._is_offline else ""
+            problem = f"{one.kind.served} are not asked offline" if self._is_offline else ""
             self._finder.searched.append(SearchedPlace(Where.MIRROR, mirror_name(one), problem=problem))
         if mirrors and self._is_offline:
-            kinds = dict.fromkeys(SERVED[one.kind] for one in mirrors)
+            kinds = dict.fromkeys(one.kind.served for one in mirrors)
             self._finder.notes += [f"{words} are not verified offline" for words in kinds]
             return []
         registries = self._session.registries(DIALECTS[tool])
