@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -59,17 +59,6 @@ def has_digest(data: bytes, digest: str) -> bool:
 def basic_token(login: OciLogin) -> Token:
     """Return a user and a password for an Authorization header."""
     return Token(base64.b64encode(f"{login.user}:{login.password}".encode()).decode(), scheme="Basic")
-
-
-class OciCredentials(Protocol):
-    """The user's logins. Thread-safe; asked when a registry demands one."""
-
-    def for_repository(self, repository: OciRepository) -> OciLogin | None:
-        """Return the login that is set for a repository; None to ask without.
-
-        Raises:
-            UnavailableError: It cannot be told, such as where a credential helper fails.
-        """
 
 
 class Manifest(Struct, frozen=True):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from locklens.sources.oci_session import OciRegistries, OciSession
 
-    _Release = tuple[ProviderAddress, Version]
+_Answer = TypeVar("_Answer")
 
 PROVIDER_TYPE = "application/vnd.opentofu.provider"
 TARGET_TYPE = "application/vnd.opentofu.provider-target"
@@ -77,19 +77,14 @@ class OciMirror(Unsigned):
         self._registries = registries
         self._lock = threading.Lock()
         self._turns: dict[object, threading.Lock] = {}
-        self._versions: dict[ProviderAddress, RegistryVersions] = {}
-        self._indexes: dict[_Release, tuple[_Descriptor, ...]] = {}
-        self._layers: dict[tuple[ProviderAddress, Version, Platform], _Descriptor] = {}
+        self._known: dict[object, Any] = {}
 
     def __str__(self) -> str:
         return "OCI registry provider mirror"
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:  # noqa: ARG002
         """Return the versions that tags name; see `Source`."""
-        with self._turn(address):
-            found = self._versions.get(address)
-            if found is None:
-                found = self._versions[address] = self._tagged(address)
+        found = self._once(address, lambda: self._tagged(address))
         if not found.versions:
             words = f"{self} does not have {address}: {self.session(address)} has no tag that is a version"
             raise ProviderNotFoundError(words, source=str(self), address=str(address))
@@ -105,10 +100,7 @@ class OciMirror(Unsigned):
     ) -> PackageMetadata:
         """Return the place of a package, and its `zh`; see `Source`."""
         build = address, version, platform
-        with self._turn(build):
-            layer = self._layers.get(build)
-            if layer is None:
-                layer = self._layers[build] = self._layer(*build)
+        layer = self._once(build, lambda: self._layer(*build))
         return PackageMetadata(
             *build,
             download_url=self.session(address).repository.url("blobs", layer.digest),
@@ -143,12 +135,12 @@ class OciMirror(Unsigned):
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
         """Return the bytes of a package, as its manifest says; see `Source`."""
-        return self._layers[metadata.address, metadata.version, metadata.platform].size
+        return self._known_layer(metadata).size
 
     @contextmanager
     def open_package(self, metadata: PackageMetadata) -> Iterator[Transfer]:
         """Open a package; see `Source`."""
-        layer = self._layers[metadata.address, metadata.version, metadata.platform]
+        layer = self._known_layer(metadata)
         with self.session(metadata.address).blob(layer.digest, layer.size) as transfer:
             yield transfer
 
@@ -175,10 +167,19 @@ class OciMirror(Unsigned):
         host = re.escape(repository.registry)
         return re.search(rf"(?<![\w.:-]){host}(?![\w.:-])", self._template, re.IGNORECASE) is not None
 
-    def _turn(self, key: object) -> threading.Lock:
-        """Return the lock of one answer: those who want the same wait for each other, and nobody else."""
+    def _known_layer(self, metadata: PackageMetadata) -> _Descriptor:
+        found: _Descriptor = self._known[metadata.address, metadata.version, metadata.platform]
+        return found
+
+    def _once(self, key: object, ask: Callable[[], _Answer]) -> _Answer:
+        """Return an answer that is asked for once: those who want the same wait for each other, and nobody else."""
         with self._lock:
-            return self._turns.setdefault(key, threading.Lock())
+            turn = self._turns.setdefault(key, threading.Lock())
+        with turn:
+            if key not in self._known:
+                self._known[key] = ask()
+            found: _Answer = self._known[key]
+        return found
 
     def _tagged(self, address: ProviderAddress) -> RegistryVersions:
         session, as_of = self.session(address), moment()
@@ -198,13 +199,12 @@ class OciMirror(Unsigned):
 
     def _index(self, address: ProviderAddress, version: Version) -> tuple[_Descriptor, ...]:
         """Return the manifests that a version's index lists."""
-        with self._turn((address, version)):
-            found = self._indexes.get((address, version))
-            if found is None:
-                tag = str(version).replace("+", "_")
-                manifest = self._fetched(address, tag, MANIFEST_TYPES, f'resolving tag "{tag}"')
-                found = self._indexes[address, version] = self._listed(address, manifest)
-        return found
+        tag = str(version).replace("+", "_")
+
+        def ask() -> tuple[_Descriptor, ...]:
+            return self._listed(address, self._fetched(address, tag, MANIFEST_TYPES, f'resolving tag "{tag}"'))
+
+        return self._once((address, version), ask)
 
     def _fetched(self, address: ProviderAddress, reference: str, media_types: tuple[str, ...], doing: str) -> Manifest:
         try:

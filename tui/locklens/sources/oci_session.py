@@ -28,7 +28,15 @@ from locklens.sources import documents
 from locklens.sources.documents import ShapeError
 from locklens.sources.http.sending import MAX_DOWNLOAD_BYTES
 from locklens.sources.http.values import MIB, Outgoing, RequestKind, Response, Transfer, status_words
-from locklens.sources.oci import MANIFEST_TYPES, Challenge, Manifest, OciCredentials, basic_token, errors_of, has_digest
+from locklens.sources.oci import (
+    MANIFEST_TYPES,
+    Challenge,
+    ConfiguredLogins,
+    Manifest,
+    basic_token,
+    errors_of,
+    has_digest,
+)
 from locklens.sources.urls import MAX_URL, has_userinfo, host_name, is_public, origin, resolve
 from locklens.text import visible
 
@@ -73,7 +81,7 @@ class OciRegistries:
         named_by: What names the repositories, for hints.
     """
 
-    def __init__(self, client: Client, seconds: float, credentials: OciCredentials) -> None:
+    def __init__(self, client: Client, seconds: float, credentials: ConfiguredLogins) -> None:
         self.client = client
         self.credentials = credentials
         self.seconds = seconds

@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM, Dialect
@@ -162,7 +161,7 @@ class Registries:
             require_oci(self._dialect)
             if is_of_command_line:
                 self.oci().named_by = "the template of -oci-mirror"
-        return SourceSelection([Route(method, self._source_of(method)) for method in methods])
+        return SourceSelection([(method, self._source_of(method)) for method in methods])
 
     def mirrors(self, address: ProviderAddress) -> list[Mirror]:
         """Return the mirrors that the CLI configuration names for a provider, in its order.
@@ -334,22 +333,14 @@ def asked_ahead(dialect: Dialect, environ: Mapping[str, str], cancel: threading.
     return registries
 
 
-class Route(Struct, frozen=True):
-    """A method with its source.
+class SourceSelection:
+    """A source that is several others. Thread-safe.
 
-    Attributes:
-        method: The method, which says for which providers it is.
-        source: The source of one provider.
+    Args:
+        routes: Methods, which say for which providers they are, each with the function that finds a provider's source.
     """
 
-    method: InstallationMethod
-    source: Callable[[ProviderAddress], Source]
-
-
-class SourceSelection:
-    """A source that is several others. Thread-safe."""
-
-    def __init__(self, routes: Sequence[Route]) -> None:
+    def __init__(self, routes: Sequence[tuple[InstallationMethod, Callable[[ProviderAddress], Source]]]) -> None:
         self._routes = tuple(routes)
         self._lock = threading.Lock()
         self._origins: dict[_Build, Source] = {}
@@ -364,12 +355,11 @@ class SourceSelection:
         warnings: list[str] = []
         moments: list[str] = []
         missing: NotFoundError | None = None
-        for route in self._matching(address):
-            source = route.source(address)
+        for method, source in self._matching(address):
             try:
                 found = source.versions(address, is_fresh=is_fresh)
             except NotFoundError as error:
-                missing = error if route.method.kind is MethodKind.DIRECT else missing
+                missing = error if method.kind is MethodKind.DIRECT else missing
                 continue
             for one in found.versions:
                 listed.setdefault(one.version, one)
@@ -421,10 +411,10 @@ class SourceSelection:
         return next((dates for dates in found if dates.moments), ReleaseDates())
 
     def _sources(self, address: ProviderAddress) -> list[Source]:
-        return [route.source(address) for route in self._matching(address)]
+        return [source for _, source in self._matching(address)]
 
-    def _matching(self, address: ProviderAddress) -> list[Route]:
-        return [route for route in self._routes if route.method.accepts(address)]
+    def _matching(self, address: ProviderAddress) -> list[tuple[InstallationMethod, Source]]:
+        return [(method, find(address)) for method, find in self._routes if method.accepts(address)]
 
     def _origin(self, metadata: PackageMetadata) -> Source:
         with self._lock:

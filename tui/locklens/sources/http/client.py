@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
@@ -126,13 +127,10 @@ class Client:
             UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.
             RunCancelledError: The run was cancelled.
         """
-        if token is not None and not may_carry_token(url):
-            token = None
         is_fresh = is_fresh and not self._is_offline
-        key = (url, token is not None)
-        future, is_first = self._claimed(key, is_fresh=is_fresh)
-        if is_first:
-            self._fulfil(future, key, kind, token, is_fresh=is_fresh)
+        future, ask = self._claimed(url, kind, token, is_fresh=is_fresh)
+        if ask is not None:
+            ask()
         answer = self._result(future)
         if is_fresh and answer.is_remembered:
             return self.get(url, kind, token=token, is_fresh=True)  # It was still being looked up.
@@ -165,15 +163,11 @@ class Client:
 
     def begin(self, url: str, kind: RequestKind, *, token: Token | None = None, is_fresh: bool = False) -> None:
         """Ask a URL in a thread of its own, unless that was begun before; `get` has the answer, or the error."""
-        if token is not None and not may_carry_token(url):
-            token = None
-        is_fresh = is_fresh and not self._is_offline
-        key = (url, token is not None)
-        future, is_first = self._claimed(key, is_fresh=is_fresh)
-        if is_first:
+        _, ask = self._claimed(url, kind, token, is_fresh=is_fresh and not self._is_offline)
+        if ask is not None:
             with self._lock:
                 self._beside = self._beside or ThreadPoolExecutor(requests_per_host(self._environ), "locklens-begin")
-                self._beside.submit(self._fulfil, future, key, kind, token, is_fresh=is_fresh)
+                self._beside.submit(ask)
 
     def load(self) -> None:
         """Load what speaks HTTP, before there is a request."""
@@ -229,14 +223,18 @@ class Client:
         with self._sender().download(url, method="HEAD") as download:
             return download.length
 
-    def _claimed(self, key: tuple[str, bool], *, is_fresh: bool) -> tuple[Future[Response], bool]:
-        """Return where an answer will be, and whether it is the caller's turn to ask for it."""
+    def _claimed(
+        self, url: str, kind: RequestKind, token: Token | None, *, is_fresh: bool
+    ) -> tuple[Future[Response], Callable[[], None] | None]:
+        """Return where an answer will be; where it is the caller's turn to ask for it, also what does that."""
+        token = token if token is not None and may_carry_token(url) else None
+        key = (url, token is not None)
         with self._lock:
             future = self._answers.get(key)
             if future is not None and not (is_fresh and _is_remembered(future)):
-                return future, False
+                return future, None
             future = self._answers[key] = Future()
-            return future, True
+        return future, partial(self._fulfil, future, key, kind, token, is_fresh=is_fresh)
 
     def _fulfil(
         self, future: Future[Response], key: tuple[str, bool], kind: RequestKind, token: Token | None, *, is_fresh: bool
