@@ -103,6 +103,11 @@ class FetchedPackage(Struct, frozen=True):
     package: HashedPackage
     recorded: frozenset[str] = frozenset()
 
+    @property
+    def hashes(self) -> frozenset[str]:
+        """All hashes for the lock file that are known of the package itself."""
+        return self.package.of_files | self.recorded
+
 
 def remembered_package(
     context: InstallContext, zh: str, platform: Platform, release: AuthenticatedRelease

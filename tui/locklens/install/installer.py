@@ -14,7 +14,7 @@ from msgspec import Struct
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import hashes_of_files
-from locklens.install import DataFolder, fetching, hashes_at
+from locklens.install import fetching, hashes_at
 from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.install import DataFolder, PluginCache
     from locklens.install.context import InstallContext, ProviderRequirement
     from locklens.lockfile import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
@@ -57,21 +58,10 @@ class _Done(Struct, frozen=True):
     is_incomplete: bool = False
 
 
-def install(
-    wanted: Sequence[ProviderRequirement],
-    context: InstallContext,
-    *,
-    into: DataFolder,
-    here: Platform,
-    upgrade: bool,
-    for_real: bool = True,
-    records_reported: bool = True,
-    root: str = ".",
-) -> Settled:
-    """Install providers as `init` does, and return their entries.
+class Installer(Struct, frozen=True):
+    """Installs the providers of one root as `init` does. Thread-safe.
 
-    Args:
-        wanted: The required providers, without built-in ones.
+    Attributes:
         context: Session and events.
         into: The folder of packages.
         here: The platform of this machine.
@@ -79,60 +69,46 @@ def install(
         for_real: False to hash packages without installing them.
         records_reported: False to leave out hashes that a registry reports for other platforms.
         root: The root's folder, for hints.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
     """
-    installer = _Installer(
-        context, into, here, upgrade=upgrade, for_real=for_real, records_reported=records_reported, root=root
-    )
-    results = dict(
-        zip((requirement.address for requirement in wanted), context.map(installer.settle, wanted), strict=True)
-    )
-    done = {address: result for address, result in results.items() if isinstance(result, _Done)}
-    return Settled(
-        {address: result.entry for address, result in done.items()},
-        tuple(result for result in results.values() if isinstance(result, Diagnostic)),
-        tuple(address for address, result in done.items() if result.is_incomplete),
-    )
 
+    context: InstallContext
+    into: DataFolder
+    here: Platform
+    upgrade: bool = False
+    for_real: bool = True
+    records_reported: bool = True
+    root: str = "."
 
-def installed(
-    wanted: Sequence[ProviderRequirement], context: InstallContext, *, into: DataFolder, here: Platform
-) -> Settled | None:
-    """Return the entries if every provider is installed as locked, else None; no registry is asked."""
-    installer = _Installer(context, into, here, upgrade=False, for_real=False)
-    if any(before_asking(requirement.requirements, requirement.locked, upgrade=False) for requirement in wanted):
-        return None
-    results = {requirement.address: installer.as_locked(requirement) for requirement in wanted}
-    entries = {address: done.entry for address, done in results.items() if done is not None}
-    if len(entries) < len(results):
-        return None
-    for requirement in wanted:
-        installer.emit_installed(requirement)
-    return Settled(entries)
+    def install(self, wanted: Sequence[ProviderRequirement]) -> Settled:
+        """Install providers, without built-in ones, and return their entries.
 
+        Raises:
+            RunCancelledError: The run was cancelled.
+        """
+        addresses = [requirement.address for requirement in wanted]
+        results = dict(zip(addresses, self.context.map(self.settle, wanted), strict=True))
+        done = {address: result for address, result in results.items() if isinstance(result, _Done)}
+        return Settled(
+            {address: result.entry for address, result in done.items()},
+            tuple(result for result in results.values() if isinstance(result, Diagnostic)),
+            tuple(address for address, result in done.items() if result.is_incomplete),
+        )
 
-class _Installer:
-    def __init__(
-        self,
-        context: InstallContext,
-        into: DataFolder,
-        here: Platform,
-        *,
-        upgrade: bool,
-        for_real: bool,
-        records_reported: bool = True,
-        root: str = ".",
-    ) -> None:
-        self._context = context
-        self._into = into
-        self._here = here
-        self._upgrade = upgrade
-        self._for_real = for_real
-        self._records_reported = records_reported
-        self._root = root
-        self._cache = context.plugin_cache
+    def installed(self, wanted: Sequence[ProviderRequirement]) -> Settled | None:
+        """Return the entries if every provider is installed as locked, else None; no registry is asked."""
+        if any(before_asking(requirement.requirements, requirement.locked, upgrade=False) for requirement in wanted):
+            return None
+        results = {requirement.address: self.as_locked(requirement) for requirement in wanted}
+        entries = {address: done.entry for address, done in results.items() if done is not None}
+        if len(entries) < len(results):
+            return None
+        for requirement in wanted:
+            self.emit_installed(requirement)
+        return Settled(entries)
+
+    @property
+    def _cache(self) -> PluginCache | None:
+        return self.context.plugin_cache
 
     def settle(self, requirement: ProviderRequirement) -> _Done | Diagnostic:
         """Select, fetch and install one provider."""
@@ -147,7 +123,7 @@ class _Installer:
         try:
             return self._install(requirement, selection.version)
         except LockLensError as error:
-            lead = f"Error while installing {self._context.name(requirement.address)} v{selection.version}"
+            lead = f"Error while installing {self.context.name(requirement.address)} v{selection.version}"
             return self._failed(requirement.address, _INSTALL, f"{lead}: {error}", error)
 
     def as_locked(self, requirement: ProviderRequirement) -> _Done | None:
@@ -155,47 +131,47 @@ class _Installer:
         prior = requirement.prior
         if prior is None or not self._is_there(requirement, prior):
             return None
-        return _Done(reused(prior, combined(requirement.requirements), self._context.dialect))
+        return _Done(reused(prior, combined(requirement.requirements), self.context.dialect))
 
     def emit_installed(self, requirement: ProviderRequirement) -> None:
         """Emit the events for a provider that is installed already."""
         assert requirement.prior is not None
-        name = self._context.name(requirement.address)
-        self._context.emit(QueryStarted(name, str(combined(requirement.requirements)), is_locked=True))
-        self._context.emit(AlreadyInstalled(name, requirement.prior.version))
+        name = self.context.name(requirement.address)
+        self.context.emit(QueryStarted(name, str(combined(requirement.requirements)), is_locked=True))
+        self.context.emit(AlreadyInstalled(name, requirement.prior.version))
 
     def _select(self, requirement: ProviderRequirement) -> Selection | _Done | Diagnostic:
-        prior, name = requirement.prior, self._context.name(requirement.address)
+        prior, name = requirement.prior, self.context.name(requirement.address)
         version = requirement.locked
-        is_locked = prior is not None and not self._upgrade
-        refused = before_asking(requirement.requirements, version, upgrade=self._upgrade)
+        is_locked = prior is not None and not self.upgrade
+        refused = before_asking(requirement.requirements, version, upgrade=self.upgrade)
         if refused is None and is_locked and (done := self.as_locked(requirement)) is not None:
             self.emit_installed(requirement)
             return done
-        self._context.emit(QueryStarted(name, str(combined(requirement.requirements)), is_locked))
+        self.context.emit(QueryStarted(name, str(combined(requirement.requirements)), is_locked))
         if refused is None and is_locked and version is not None and (done := self._from_cache(requirement, version)):
             return done
         selection = refused or self._asked(requirement, version)
         if isinstance(selection, Unselectable):
-            words = f"{self._lead} {name}: {selection.words(requirement.address, self._context.dialect)}"
+            words = f"{self._lead} {name}: {selection.words(requirement.address, self.context.dialect)}"
             return self._failed(requirement.address, self._query_summary(None), words)
         if (
             prior is not None
             and selection.version == prior.version
             and (done := self.as_locked(requirement)) is not None
         ):
-            self._context.emit(AlreadyInstalled(name, prior.version))
+            self.context.emit(AlreadyInstalled(name, prior.version))
             return done
         return selection
 
     def _asked(self, requirement: ProviderRequirement, locked: Version | None) -> Selection | Unselectable:
-        self._context.prefetch(
-            requirement.address, requirement.pinned if self._upgrade else locked or requirement.pinned, self._here
+        self.context.prefetch(
+            requirement.address, requirement.pinned if self.upgrade else locked or requirement.pinned, self.here
         )
-        known = self._context.source(requirement.address).versions(requirement.address)
+        known = self.context.source(requirement.address).versions(requirement.address)
         if known.warnings:
-            self._context.emit(RegistryWarned(self._context.name(requirement.address), known.warnings))
-        return select(requirement.requirements, known.versions, locked, upgrade=self._upgrade)
+            self.context.emit(RegistryWarned(self.context.name(requirement.address), known.warnings))
+        return select(requirement.requirements, known.versions, locked, upgrade=self.upgrade)
 
     def _from_cache(self, requirement: ProviderRequirement, version: Version) -> _Done | None:
         """Install a provider from the plugin cache; None if it does not have what is locked."""
@@ -203,20 +179,20 @@ class _Installer:
         if cache is None:
             return None
         locked, prior = requirement.locked_hashes(version), requirement.prior
-        place = cache.folder.place(address, version, self._here)
+        place = cache.folder.place(address, version, self.here)
         if not (hashes_of_files(locked) or (cache.may_break_lock and not locked)):
             return None
-        cancel, busy = self._context.session.cancel, CacheBusy(self._context.name(address), version)
+        cancel, busy = self.context.session.cancel, CacheBusy(self.context.name(address), version)
         if locked:
             found = cache.folder.hashes(place, cancel)
         else:
-            found = cache.settled_hashes(place, cancel=cancel, on_waiting=lambda: self._context.emit(busy))
+            found = cache.settled_hashes(place, cancel=cancel, on_waiting=lambda: self.context.emit(busy))
         if found.isdisjoint(locked) and (locked or not found or not fetching.has_program(place, address)):
             return None
         self._link_from_cache(address, version, place, found)
         constraints = combined(requirement.requirements)
         if locked and prior is not None and not self._is_terraform:
-            return _Done(reused(prior, constraints, self._context.dialect))
+            return _Done(reused(prior, constraints, self.context.dialect))
         entry = fetched(prior, address=address, version=version, constraints=constraints, hashes=found)
         return _Done(entry, is_incomplete(found, (), prior, version))
 
@@ -224,34 +200,34 @@ class _Installer:
         self, address: ProviderAddress, version: Version, package: Path, hashes: frozenset[str]
     ) -> None:
         self._link(address, version, package, hashes)
-        self._context.emit(LinkedFromCache(self._context.name(address), version))
+        self.context.emit(LinkedFromCache(self.context.name(address), version))
 
     def _link(self, address: ProviderAddress, version: Version, package: Path, hashes: frozenset[str]) -> None:
         """Make the data folder's package a link to the plugin cache's."""
-        if not self._for_real:
+        if not self.for_real:
             return
         place = self._place(address, version)
-        with self._into.staging(place) as staging:
+        with self.into.staging(place) as staging:
             self._report_difference(address, version, place, hashes)
             staging.link(package)
             staging.put()
 
     def _install(self, requirement: ProviderRequirement, version: Version) -> _Done:
-        name = self._context.name(requirement.address)
+        name = self.context.name(requirement.address)
         if (done := self._from_cache(requirement, version)) is not None:
             return done
-        self._context.emit(FetchStarted(name, version, None))
-        metadata = fetching.offered(self._context, requirement.address, version, self._here)
-        release = self._context.session.spawn(lambda: fetching.judged(self._context, metadata))
+        self.context.emit(FetchStarted(name, version, None))
+        metadata = fetching.offered(self.context, requirement.address, version, self.here)
+        release = self.context.session.spawn(lambda: fetching.judged(self.context, metadata))
         cached = self._from_cache_as_reported(requirement, metadata, release)
         obtained = cached or self._obtained(requirement, metadata, release)
         vouched, size = release.result(), obtained.package.size
-        local = obtained.package.of_files | obtained.recorded
-        fetching.warn(self._context, metadata, vouched)
-        fetching.warn_of_changes(self._context, requirement, version, vouched)
+        local = obtained.hashes
+        fetching.warn(self.context, metadata, vouched)
+        fetching.warn_of_changes(self.context, requirement, version, vouched)
         if cached is None:
-            self._context.emit(ProviderInstalled(name, version, self._context.authenticator.words(vouched), size))
-        known = vouched.recorded if self._records_reported else vouched.hashes
+            self.context.emit(ProviderInstalled(name, version, self.context.authenticator.words(vouched), size))
+        known = vouched.recorded if self.records_reported else vouched.hashes
         entry = fetched(
             requirement.prior,
             address=requirement.address,
@@ -268,16 +244,16 @@ class _Installer:
 
         Asked for when the lock file cannot vouch for that package: it has no `h1` for this platform, or no entry.
         """
-        if self._cache is None or not metadata.packages or not self._context.authenticator.believes(metadata.address):
+        if self._cache is None or not metadata.packages or not self.context.authenticator.believes(metadata.address):
             return None
-        place = self._cache.folder.place(metadata.address, metadata.version, self._here)
+        place = self._cache.folder.place(metadata.address, metadata.version, self.here)
         if not fetching.has_program(place, metadata.address):
             return None
-        package = fetching.reported_package(metadata.zh, self._here, release.result())
+        package = fetching.reported_package(metadata.zh, self.here, release.result())
         locked = requirement.locked_hashes(metadata.version)
         if package is None or (locked and locked.isdisjoint(package.hashes)):
             return None
-        if self._cache.folder.hashes(place, self._context.session.cancel) != package.of_files:
+        if self._cache.folder.hashes(place, self.context.session.cancel) != package.of_files:
             return None
         self._link_from_cache(metadata.address, metadata.version, place, package.of_files)
         return fetching.FetchedPackage(package)
@@ -290,28 +266,24 @@ class _Installer:
         locked, mismatch = requirement.locked_hashes(version), self._mismatch(metadata)
         if metadata.is_by_digest and locked and locked.isdisjoint(metadata.hashes):
             raise mismatch
-        if not self._for_real:
+        if not self.for_real:
             vouched = release.result()
-            known = fetching.remembered_package(self._context, metadata.zh, metadata.platform, vouched)
-            package = (
-                fetching.FetchedPackage(known)
-                if known is not None
-                else fetching.hashed(self._context, metadata, vouched)
-            )
+            known = fetching.remembered_package(self.context, metadata.zh, metadata.platform, vouched)
+            package = fetching.FetchedPackage(known) if known else fetching.hashed(self.context, metadata, vouched)
             if metadata.is_folder:
                 fetching.check_locked(package.package, locked, mismatch)
             elif locked and package.package.hashes.isdisjoint(locked):
                 raise mismatch
             self._report_difference(address, version, self._place(address, version), package.package.of_files)
             return package
-        into = self._cache.folder if self._cache is not None else self._into
-        place = into.place(address, version, self._here)
+        into = self._cache.folder if self._cache is not None else self.into
+        place = into.place(address, version, self.here)
         with self._turn(metadata, place), into.staging(place) as staging:
             package = fetching.placed(
-                self._context, metadata, staging, release=release, locked=locked, mismatch=mismatch
+                self.context, metadata, staging, release=release, locked=locked, mismatch=mismatch
             )
             differs = self._report_difference(address, version, place, package.package.of_files)
-            stop_if(self._context.session.cancel)
+            stop_if(self.context.session.cancel)
             if differs or self._cache is None:  # Others may be using what the cache has already.
                 staging.put()
         if self._cache is not None:
@@ -322,9 +294,9 @@ class _Installer:
         """Keep other processes from installing the same package in the plugin cache."""
         if self._cache is None:
             return nullcontext()
-        busy = CacheBusy(self._context.name(metadata.address), metadata.version)
-        cancel = self._context.session.cancel
-        return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self._context.emit(busy))
+        busy = CacheBusy(self.context.name(metadata.address), metadata.version)
+        cancel = self.context.session.cancel
+        return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self.context.emit(busy))
 
     def _report_difference(
         self, address: ProviderAddress, version: Version, place: Path, hashes: frozenset[str]
@@ -334,10 +306,10 @@ class _Installer:
         Returns:
             True unless the folder at the place already is the package.
         """
-        before = hashes_at(place, self._context.session.cancel)
+        before = hashes_at(place, self.context.session.cancel)
         if before != hashes and (place.exists() or place.is_symlink()):
             shown = " ".join(sorted(before))
-            self._context.emit(FolderDiffers(self._context.name(address), version, str(place), shown))
+            self.context.emit(FolderDiffers(self.context.name(address), version, str(place), shown))
         return before != hashes
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
@@ -346,16 +318,14 @@ class _Installer:
             "doesn't match any of the checksums previously recorded in the dependency lock file"
         )
         return TrustError(
-            words, hint=f"`{hashes_command(self._root)}` compares the locked hashes with the signed release"
+            words, hint=f"`{hashes_command(self.root)}` compares the locked hashes with the signed release"
         )
 
     def _is_there(self, requirement: ProviderRequirement, prior: LockEntry) -> bool:
-        return self._into.has(
-            self._place(requirement.address, prior.version), prior.hashes, self._context.session.cancel
-        )
+        return self.into.has(self._place(requirement.address, prior.version), prior.hashes, self.context.session.cancel)
 
     def _place(self, address: ProviderAddress, version: Version) -> Path:
-        return self._into.place(address, version, self._here)
+        return self.into.place(address, version, self.here)
 
     @property
     def _lead(self) -> str:
@@ -367,16 +337,16 @@ class _Installer:
 
     @property
     def _is_terraform(self) -> bool:
-        return self._context.dialect.name == "terraform"
+        return self.context.dialect.name == "terraform"
 
     def _query_summary(self, error: LockLensError | None) -> str:
         return _QUERY if self._is_terraform or isinstance(error, NotFoundError) else _RESOLVE
 
     def _query_words(self, address: ProviderAddress, error: LockLensError) -> str:
-        return f"{self._lead} {self._context.name(address)}: {error}"
+        return f"{self._lead} {self.context.name(address)}: {error}"
 
     def _failed(
         self, address: ProviderAddress, summary: str, words: str, error: LockLensError | None = None
     ) -> Diagnostic:
-        hint = next_step(error, self._root) if error is not None else ""
-        return self._context.failed(address, summary, words, hint, is_of_trust=isinstance(error, TrustError))
+        hint = next_step(error, self.root) if error is not None else ""
+        return self.context.failed(address, summary, words, hint, is_of_trust=isinstance(error, TrustError))

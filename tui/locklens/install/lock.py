@@ -47,14 +47,12 @@ class _Obtained(Struct, frozen=True):
     """The release and package of one platform.
 
     Attributes:
-        package: The package, None if every request refuses the release.
-        recorded: See `FetchedPackage`.
+        fetched: The package, None if every request refuses the release.
     """
 
     platform: Platform
     vouched: AuthenticatedRelease
-    package: HashedPackage | None
-    recorded: frozenset[str] = frozenset()
+    fetched: fetching.FetchedPackage | None
 
 
 class Locker:
@@ -115,14 +113,14 @@ class Locker:
     def package_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, frozenset[str]]:
         """Return the hashes of the files of each fetched package of a version."""
         return {
-            obtained.platform: obtained.package.of_files
+            obtained.platform: obtained.fetched.package.of_files
             for build, obtained in self._known.items()
-            if build[:2] == (address, version) and isinstance(obtained, _Obtained) and obtained.package is not None
+            if build[:2] == (address, version) and isinstance(obtained, _Obtained) and obtained.fetched is not None
         }
 
     def _lacks(self, build: _Build, requests: Sequence[LockRequest]) -> bool:
         known = self._known.get(build)
-        if not isinstance(known, _Obtained) or known.package is not None:
+        if not isinstance(known, _Obtained) or known.fetched is not None:
             return known is None
         return not all(_is_refused(request, known.vouched) for request in requests)
 
@@ -166,7 +164,7 @@ class Locker:
         name, signed = context.name(request.address), context.authenticator.words(lead.vouched)
         context.emit(FetchStarted(name, request.version, platform))
         context.emit(_hashed_event(context, request, platform, signed, package))
-        return _Obtained(platform, lead.vouched, package)
+        return _Obtained(platform, lead.vouched, fetching.FetchedPackage(package))
 
     def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
         """Return the platforms that the registry lists for a version; () without an answer."""
@@ -188,9 +186,7 @@ class Locker:
             if all(_is_refused(request, vouched) for request in requests):
                 return _Obtained(platform, vouched, None)
             known = self._known_package(metadata.zh, platform, vouched)
-            fetched = (
-                fetching.FetchedPackage(known) if known is not None else fetching.hashed(context, metadata, vouched)
-            )
+            fetched = fetching.FetchedPackage(known) if known else fetching.hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
             return _failed(
                 context, request.address, f"provider {name} {request.version} is not available for {platform}"
@@ -200,7 +196,7 @@ class Locker:
             return _failed(context, request.address, words, error)
         signed = context.authenticator.words(vouched)
         context.emit(_hashed_event(context, request, platform, signed, known))
-        return _Obtained(platform, vouched, fetched.package, fetched.recorded)
+        return _Obtained(platform, vouched, fetched)
 
     def _known_package(self, zh: str, platform: Platform, release: AuthenticatedRelease) -> HashedPackage | None:
         """Return a package whose hashes are known without fetching it; None for one that has to be fetched."""
@@ -221,9 +217,9 @@ class Locker:
                 return outcome
             if _is_refused(request, outcome.vouched):
                 return self._refused(request, outcome)
-            assert outcome.package is not None
+            assert outcome.fetched is not None
             of_release = outcome.vouched.recorded if request.adds_reported else outcome.vouched.hashes
-            obtained.append((outcome.platform, outcome.package.of_files | outcome.recorded | of_release))
+            obtained.append((outcome.platform, outcome.fetched.hashes | of_release))
             hashes |= obtained[-1][1]
         if outcomes and isinstance(outcomes[0], _Obtained):
             fetching.warn_of_changes(context, request, request.version, outcomes[0].vouched)

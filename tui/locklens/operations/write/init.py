@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.install.context import InstallContext, InstallEvent, Settled
-from locklens.install.installer import install, installed
+from locklens.install.installer import Installer
 from locklens.lockfile.update import Difference, after_init, difference, rewritten
 from locklens.operations.plan import PlannedFile, RootResult
 from locklens.operations.root_modules import RootReader, data_folder_of, require_folder, tracked_packages_of
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from locklens.install import DataFolder
     from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root, RootOptions
     from locklens.storage.cache import Cache
@@ -131,25 +130,27 @@ class _Initialising:
         )
         if difference(root.migration.entries, after) is not Difference.NONE:
             return None
-        settled = installed(required, self._context, into=self._data(root), here=self._here)
+        settled = self._installer(root).installed(required)
         return None if settled is None else self._concluded(root, settled)
 
     def work(self, root: Root) -> RootResult:
         """Install the providers, and write the lock file."""
-        settled = install(
-            root.wanted(self._skipped),
+        settled = self._installer(root).install(root.wanted(self._skipped))
+        if settled.failures:
+            return untouched(root, settled.failures)
+        return self._concluded(root, settled)
+
+    def _installer(self, root: Root) -> Installer:
+        return Installer(
             self._context,
-            into=self._data(root),
-            here=self._here,
+            data_folder_of(root, self._options),
+            self._here,
             upgrade=self._upgrade,
             for_real=not self._options.dry_run,
             # A registry may begin to report hashes at any time: that must not fail a pipeline whose lock file is good.
             records_reported=self._readonly is Readonly.NO,
             root=root.name,
         )
-        if settled.failures:
-            return untouched(root, settled.failures)
-        return self._concluded(root, settled)
 
     def _after(self, root: Root, settled: Mapping[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
         required, before = root.configuration.required(), root.migration.entries
@@ -186,9 +187,6 @@ class _Initialising:
             diagnostics=tuple(diagnostics),
             notes=(*removed(root, after, is_written=is_written), *orphans_kept(root, after), *notices),
         )
-
-    def _data(self, root: Root) -> DataFolder:
-        return data_folder_of(root, self._options)
 
     def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:
         """Return the top folder that may be written in, and the planned lock file."""
