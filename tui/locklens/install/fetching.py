@@ -12,6 +12,7 @@ from msgspec import Struct
 from locklens.errors import LockLensError, PackageError, SourceError, TrustError
 from locklens.hashes import HashedPackage, hashes_of_files
 from locklens.install.context import InstallContext, LockRequest, PackageArriving, ProviderRequirement, ReleaseWarned
+from locklens.packages.contents import Digest, new_digest
 from locklens.packages.installed import hashed_folder
 from locklens.releases.authentication import AuthenticatedRelease, check_reported
 from locklens.sources.metadata import PackageMetadata, is_supported
@@ -127,7 +128,6 @@ def reported_package(zh: str, platform: Platform, release: AuthenticatedRelease)
 
 def inspected(context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease) -> PackageFacts:
     """Look into a package while it is downloaded, and cache what is inside, and its hashes; errors as in `hashed`."""
-    from locklens.packages.hashing import hash_package
     from locklens.packages.inspecting import PackageInspector, inspect_folder, keep_facts
 
     if metadata.is_folder:
@@ -137,11 +137,7 @@ def inspected(context: InstallContext, metadata: PackageMetadata, release: Authe
     inspector = PackageInspector()
     found: list[PackageFacts] = []
     checked = _Check(metadata, lambda passed: found.append(inspector.facts(passed)))
-    with _opened(context, metadata) as download:
-        package = hash_package(
-            download.chunks, new=inspector.content, **checked.options(context, release, download.length)
-        )
-    context.session.cache.keep_package(package)
+    _hashed(context, metadata, release, checked, inspector.content)
     keep_facts(context.session.cache, found[0])
     return found[0]
 
@@ -155,15 +151,25 @@ def hashed(context: InstallContext, metadata: PackageMetadata, release: Authenti
         PackageError: The tools could not unpack it, or it has no program.
         ConfigurationError: There is no space for the temporary file.
     """
-    from locklens.packages.hashing import hash_package
-
     if metadata.is_folder:
         return unpacked_in(context, metadata)
     checked = _Check(metadata)
+    return FetchedPackage(_hashed(context, metadata, release, checked), checked.recorded)
+
+
+def _hashed(
+    context: InstallContext,
+    metadata: PackageMetadata,
+    release: AuthenticatedRelease,
+    checked: _Check,
+    new: Callable[[bytes], Digest] = new_digest,
+) -> HashedPackage:
+    from locklens.packages.hashing import hash_package
+
     with _opened(context, metadata) as download:
-        package = hash_package(download.chunks, **checked.options(context, release, download.length))
+        package = hash_package(download.chunks, new=new, **checked.options(context, release, download.length))
     context.session.cache.keep_package(package)
-    return FetchedPackage(package, checked.recorded)
+    return package
 
 
 def downloaded(

@@ -150,16 +150,23 @@ def _mirrored(
         else:
             with into.writing(build) as file:
                 package = downloaded(context, metadata, release, file)
-    except PlatformNotSupportedError:
-        return context.failed(address, SUMMARY, f"provider {name} {version} is not available for {platform}")
     except LockLensError as error:
-        return context.failed(address, SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
+        return failed(context, build, error)
     signed = context.authenticator.words(release)
     context.emit(PackageMirrored(name, version, platform, signed, was_there))
     if package is None:
         of_files = context.session.cache.hashes([metadata.zh]).get(metadata.zh, frozenset())
         return tuple(sorted({metadata.zh, *of_files}))
     return _listed(package, context)
+
+
+def failed(context: InstallContext, build: MirroredBuild, error: LockLensError) -> Diagnostic:
+    """Emit the event of a package that cannot be mirrored, and return its diagnostic."""
+    address, version, platform = build
+    name = context.name(address)
+    if isinstance(error, PlatformNotSupportedError):
+        return context.failed(address, SUMMARY, f"provider {name} {version} is not available for {platform}")
+    return context.failed(address, SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
 
 
 def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:

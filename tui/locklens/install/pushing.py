@@ -19,7 +19,7 @@ from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, PlatformNotSupportedError, UnavailableError
 from locklens.install.context import FetchStarted, InstallContext, PackageLeaving, PackageMirrored, ReleaseTagged
 from locklens.install.fetching import EVENT_SECONDS, admitted, downloaded, warn
-from locklens.install.mirroring import SUMMARY, package_file_name
+from locklens.install.mirroring import SUMMARY, failed, package_file_name
 from locklens.packages.hashing import spool_in
 from locklens.project.installation import InstallationMethod, MethodKind, OciRepository, repository_of
 from locklens.releases.authentication import AuthenticatedRelease, check_reported
@@ -199,12 +199,9 @@ class _Pushing:
             metadata, release = admitted(context, address, version, platform)
             warn(context, metadata, release)
             was_there, descriptor = self._placed(metadata, release, tag)
-        except PlatformNotSupportedError:
-            words = f"provider {name} {version} is not available for {platform}"
-            return _Package(failure=context.failed(address, SUMMARY, words))
         except LockLensError as error:
-            words = f"{name} {version} for {platform}: {error}"
-            return _Package(failure=context.failed(address, SUMMARY, words, error.hint), blocks=True)
+            blocks = not isinstance(error, PlatformNotSupportedError)
+            return _Package(failure=failed(context, build, error), blocks=blocks)
         context.emit(PackageMirrored(name, version, platform, context.authenticator.words(release), was_there))
         return _Package(release, descriptor)
 

@@ -83,7 +83,7 @@ class ListedVersion(Struct, frozen=True):
     @property
     def has_supported_protocol(self) -> bool:
         """True if the tools could run it, as far as the list says; what cannot be read there says nothing."""
-        return is_supported(map(_protocol, self.protocols))
+        return is_supported(map(Version.find, self.protocols))
 
 
 class RegistryVersions(Struct, frozen=True):
@@ -192,13 +192,6 @@ def is_supported(protocols: Iterable[Version | None]) -> bool:
     low, high = _PROTOCOLS
     named = list(protocols)
     return not named or any(one is None or (low <= one.major < high and not one.prerelease) for one in named)
-
-
-def _protocol(text: str) -> Version | None:
-    try:
-        return Version.parse(text)
-    except VersionSyntaxError:
-        return None
 
 
 def read_package(
@@ -377,7 +370,7 @@ def read_dates(answer: Response) -> ReleaseDates:
             repository = _repository(fields)
     except ShapeError:
         return ReleaseDates()
-    found = {version: moment for text, date in pairs if (version := _dated_version(text)) and (moment := _moment(date))}
+    found = {version: moment for text, date in pairs if (version := Version.find(text)) and (moment := _moment(date))}
     return ReleaseDates(MappingProxyType(found), answer.as_of if found else "", repository)
 
 
@@ -399,13 +392,6 @@ def _pairs(fields: Fields) -> Iterator[tuple[str, str]]:
     else:
         for item in fields.objects("versions", MAX_VERSIONS):
             yield item.text("id", _MAX_WORD).removeprefix("v"), item.text("published", _MAX_WORD)
-
-
-def _dated_version(text: str) -> Version | None:
-    try:
-        return Version.parse(text)
-    except VersionSyntaxError:
-        return None
 
 
 def _moment(text: str) -> datetime | None:

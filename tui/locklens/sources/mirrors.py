@@ -56,7 +56,7 @@ from locklens.sources.metadata import (
 )
 from locklens.sources.urls import MAX_URL, host_name, host_of, resolve, url_for_log
 from locklens.storage.files import open_regular
-from locklens.versions import Version, VersionSyntaxError
+from locklens.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ class _Searching:
     def packages(self, address: ProviderAddress, folder: Path) -> Iterator[MirroredPackage]:
         for entry in self._entries(folder):
             if entry.is_dir(follow_symlinks=False):
-                version = _version(entry.name)
+                version = Version.find(entry.name)
                 for leaf in self._entries(Path(entry.path)) if version is not None else ():
                     platform = _platform(leaf.name)
                     if platform is not None and version is not None and leaf.is_dir():
@@ -294,16 +294,9 @@ def _packed(name: str, provider: str) -> tuple[Version, Platform] | None:
     if not name.startswith(prefix) or not name.endswith(".zip"):
         return None
     parts = name[len(prefix) : -len(".zip")].split("_")
-    version = _version(parts[0])
+    version = Version.find(parts[0])
     platform = _platform("_".join(parts[1:3]))
     return None if version is None or platform is None else (version, platform)
-
-
-def _version(text: str) -> Version | None:
-    try:
-        return Version.parse(text)
-    except ValueError:
-        return None
 
 
 def _platform(text: str) -> Platform | None:
@@ -338,8 +331,7 @@ class NetworkMirror(Unsigned):
             raise self._unavailable(address, f"{self} answered with {error}") from None
         listed = {}
         for name in names:
-            with suppress(VersionSyntaxError):
-                version = Version.parse(name)
+            if (version := Version.find(name)) is not None:
                 listed[version] = ListedVersion(version, (), ())
         if not listed:
             raise ProviderNotFoundError(f"{self} does not have {address}", source=str(self), address=str(address))

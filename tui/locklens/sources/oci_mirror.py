@@ -30,7 +30,7 @@ from locklens.sources.metadata import MAX_VERSIONS, ListedVersion, PackageMetada
 from locklens.sources.mirrors import Unsigned
 from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, MANIFEST_TYPES, Manifest
 from locklens.text import visible
-from locklens.versions import Version, VersionSyntaxError
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -190,8 +190,7 @@ class OciMirror(Unsigned):
             raise ProviderNotFoundError(words, source=str(self), address=str(address)) from None
         listed: dict[Version, ListedVersion] = {}
         for tag in tags:
-            with suppress(VersionSyntaxError):
-                version = Version.parse(tag.replace("_", "+"))
+            if (version := Version.find(tag.replace("_", "+"))) is not None:
                 listed[version] = ListedVersion(version, (), ())
         if len(listed) > MAX_VERSIONS:
             raise session.unusable(f"has more than {MAX_VERSIONS} versions of {address}")

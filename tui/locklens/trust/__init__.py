@@ -6,6 +6,7 @@ The values here are keys and signatures as gpg reports them, before any judgemen
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 from msgspec import Struct
 
@@ -115,29 +116,33 @@ class Keyring(Struct, frozen=True):
 
 
 class VerificationProblem(StrEnum):
-    """The reason why verification could not run: an environment problem, not a bad signature."""
+    """The reason why verification could not run: an environment problem, not a bad signature.
 
-    NO_GPG = "gpg is not installed, or not on PATH"
-    NOT_RUNNING = "gpg does not run"
-    OLD_GPG = "gpg is older than 2.2"
-    NO_LIBRARY = "python-gnupg is not installed"
-    WRONG_LIBRARY = 'the package "gnupg" hides "python-gnupg"'
+    Attributes:
+        hint: The next step, or "".
+    """
+
+    hint: str
+
+    def __new__(cls, words: str, hint: str = "") -> Self:
+        """Return the member that is its words as text."""
+        problem = str.__new__(cls, words)
+        problem._value_, problem.hint = words, hint
+        return problem
+
+    NO_GPG = (
+        "gpg is not installed, or not on PATH",
+        "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
+    )
+    NOT_RUNNING = "gpg does not run", "run gpg --version by hand to see why"
+    OLD_GPG = "gpg is older than 2.2", "install GnuPG 2.2 or newer"
+    NO_LIBRARY = "python-gnupg is not installed", "pip install 'python-gnupg>=0.5.7'"
+    WRONG_LIBRARY = (
+        'the package "gnupg" hides "python-gnupg"',
+        "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
+    )
     TIMED_OUT = "gpg took too long"
     FAILED = "gpg failed"
-
-    @property
-    def hint(self) -> str:
-        """The next step, or ""."""
-        return _HINTS.get(self, "")
-
-
-_HINTS = {
-    VerificationProblem.NO_GPG: "install GnuPG: apt install gnupg, dnf install gnupg2, brew install gnupg, or https://gpg4win.org",
-    VerificationProblem.NOT_RUNNING: "run gpg --version by hand to see why",
-    VerificationProblem.OLD_GPG: "install GnuPG 2.2 or newer",
-    VerificationProblem.NO_LIBRARY: "pip install 'python-gnupg>=0.5.7'",
-    VerificationProblem.WRONG_LIBRARY: "pip uninstall gnupg, then pip install --force-reinstall python-gnupg",
-}
 
 
 class Form(StrEnum):

@@ -31,7 +31,7 @@ from msgspec import Struct
 
 from locklens.addresses import Platform
 from locklens.hashes import zh_of
-from locklens.versions import Version, VersionSyntaxError
+from locklens.versions import Version
 
 MAX_CHECKSUMS_BYTES = 1 << 20
 """A release with packages for twenty platforms has a file of 3 KB."""
@@ -313,10 +313,8 @@ def _build(file: ListedPackage) -> Build | None:
     """Return the build named by a listed file; None if it is not a package, or its version is invalid."""
     if file.content is not Content.PACKAGE or file.platform is None:
         return None
-    try:
-        return Build(file.type.lower(), Version.parse(file.version.removeprefix("v")), file.platform)
-    except VersionSyntaxError:
-        return None
+    version = Version.find(file.version.removeprefix("v"))
+    return None if version is None else Build(file.type.lower(), version, file.platform)
 
 
 def _is_release(build: Build, wanted: Build) -> bool:

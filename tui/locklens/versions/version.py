@@ -65,6 +65,14 @@ class Version(Struct, frozen=True):
         """
         return _parse_version(text)
 
+    @classmethod
+    def find(cls, text: str) -> Version | None:
+        """Return the version that a text is, as `parse` reads it; None if it is none."""
+        try:
+            return _parse_version(text)
+        except VersionSyntaxError:
+            return None
+
     def compare(self, other: Version) -> int:
         """Return a number below, equal to or above 0 as this version's precedence is to `other`'s."""
         if self.numbers != other.numbers:
