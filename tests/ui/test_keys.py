@@ -647,3 +647,18 @@ async def test_a_double_click_opens_the_detail(samples: Samples, running: Runnin
         await on.pilot.pause()
         assert on.detail.has_focus
         assert "registry.terraform.io/acme/demo" in on.lines[2]
+
+
+async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        app = on.screen.app
+
+        async def lost(nodes: object) -> None:
+            pass
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(app, "_follow", lost)
+            await on.press("n")
+        assert len(app._typed) == 1
+        app._handled_at -= 10
+        assert await stops(on, "n", 2) == ["acme/netbox", "LK006"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -97,6 +98,10 @@ LIGHT = Theme(
 THEMES = (DARK, LIGHT)
 
 
+_LOST_SECONDS = 2.0
+"""A key that takes longer went to a widget that closed before it came to it: the next one is handled all the same."""
+
+
 class LockLensApp(CopyingApp):
     """Shows reviews in the terminal.
 
@@ -136,6 +141,7 @@ class LockLensApp(CopyingApp):
         self._waiting_notices: list[Callable[..., None]] = []
         self._typed: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
         """The key that is being handled, and those that arrived after it; with the screen that was shown then."""
+        self._handled_at = 0.0
         self._keeper = MarkKeeper(store_path, lambda notice: self.post_message(MarksNotKept(notice)))
         for theme in THEMES:
             self.register_theme(theme)
@@ -192,10 +198,14 @@ class LockLensApp(CopyingApp):
             await super().on_event(event)
             return
         self._typed.append((event, self.screen))
-        if len(self._typed) == 1:
+        if len(self._typed) > 1 and time.monotonic() - self._handled_at > _LOST_SECONDS:
+            self._typed.popleft()
+            await self._handle_typed()
+        elif len(self._typed) == 1:
             await self._handle_typed()
 
     async def _handle_typed(self) -> None:
+        self._handled_at = time.monotonic()
         (event, shown), node = self._typed[0], self.focused or self.screen
         # An enter confirms nothing that was not shown when it was pressed.
         is_unseen = self.screen is not shown and not isinstance(self.screen, TwoPaneScreen)
@@ -209,7 +219,8 @@ class LockLensApp(CopyingApp):
         for number, node in enumerate(nodes, start=1):
             if node.call_later(self._follow, nodes[number:]):
                 return  # a closed node takes nothing, the key neither
-        self._typed.popleft()
+        if self._typed:  # a key that was given up comes late
+            self._typed.popleft()
         if self._typed:
             await self._handle_typed()
 
