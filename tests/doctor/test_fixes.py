@@ -299,6 +299,18 @@ def test_a_root_of_the_other_tool_is_a_cause_of_its_own(both: Path, doctor: Any)
     assert out.count("WARNING") == 1
 
 
+def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> None:
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    log = f"- Finding hashicorp/random versions matching\n\nError: Provider dependency changes detected\n\n{words}\n"
+    (both / "ci.log").write_text(f"Terraform v1.11.4\n{log}", "utf-8")
+    document = doctor(both, "ci.log", "--", "live/opentofu")
+    assert [one["id"] for one in document["causes"] if one["verdict"] == "yes"][:2] == ["other-tool", "not-locked"]
+    locks = [one["command"] for one in document["remedies"] if one["id"] == "lock"]
+    assert locks == ["locklens lock hashicorp/random --tool terraform --root=live/opentofu"]
+    run(locks[0])
+    assert '"registry.terraform.io/hashicorp/random"' in (both / "live/opentofu/.terraform.lock.hcl").read_text("utf-8")
+
+
 def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_on_the_preview(
     made: Any, doctor: Any
 ) -> None:

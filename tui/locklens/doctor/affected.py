@@ -55,7 +55,8 @@ class Affected(Struct, frozen=True):
 
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
-        known = {"command": command, "provider": self.examined.name, "roots": self.roots}
+        tool = self.examined.tool.name if self.examined.names_tool else ""
+        known = {"command": command, "provider": self.examined.name, "roots": self.roots, "tool": tool}
         return convert({**known, **details}, RemedyWrite)
 
     def path(self, path: str) -> str:
@@ -68,7 +69,8 @@ class Affected(Struct, frozen=True):
         roots = [f"--root={root}" for root in self.roots if root != "."]
         if len(roots) < len(self.roots) and roots:
             roots.insert(0, "--root=.")
-        return self.examined.command_line(command, *words, *roots)
+        tool = ["--tool", self.examined.tool.name] if self.examined.names_tool else []
+        return self.examined.command_line(command, *words, *tool, *roots)
 
     @property
     def mirror_words(self) -> tuple[str, ...]:

@@ -193,6 +193,7 @@ class Examined(Struct, frozen=True, dict=True):
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
         is_constraint_of_here: True if the constraint in the message stands in the configuration, or did in a commit.
+        names_tool: True if commands have to name the tool: it is not the one that is detected in the root.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
         top: The folder that `root` is relative to, likewise.
     """
@@ -227,6 +228,7 @@ class Examined(Struct, frozen=True, dict=True):
     network_mirrors: tuple[str, ...] = ()
     oci_mirrors: tuple[str, ...] = ()
     machine: str = ""
+    names_tool: bool = False
     start: str = "."
     top: str = "."
     locking: tuple[str, ...] = ()

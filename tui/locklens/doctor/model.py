@@ -275,6 +275,7 @@ class RemedyWrite(Struct, frozen=True):
         command: "lock", "prune", "restore", "upgrade" or "replace": of a folder.
         provider: The provider as the command names it.
         roots: Relative to the current folder.
+        tool: The tool of the roots; "" for the one that is detected in each.
         platform: OS_ARCH; "" for none.
         revision: The git revision; "" for commands that take none.
         accepts_republished: True to pass the option of that name.
@@ -289,6 +290,7 @@ class RemedyWrite(Struct, frozen=True):
     command: str
     provider: str
     roots: tuple[str, ...]
+    tool: str = ""
     platform: str = ""
     revision: str = ""
     accepts_republished: bool = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.dialect import DIALECTS
 from locklens.doctor.affected import Affected
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import (
@@ -305,7 +306,8 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
 
     if write.command == "replace":
         return ReplaceFolder(folder, write.place, write.base, write.source, write.locked, write.next_step)
-    where = Scope(folder, write.roots, tool=settings.tool, test_directory=settings.test_directory)
+    tool = DIALECTS.get(write.tool) or settings.tool
+    where = Scope(folder, write.roots, tool=tool, test_directory=settings.test_directory)
     if write.command == "restore":
         return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)
     if write.command == "prune":

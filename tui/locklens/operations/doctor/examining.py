@@ -30,6 +30,7 @@ from locklens.lockfile.render import is_canonical
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
 from locklens.operations.doctor.subjects import twin_of
+from locklens.operations.root_modules import tool_of
 from locklens.packages.installed import differing_files
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
@@ -292,6 +293,7 @@ class Examiner:
             network_mirrors=known.places(MethodKind.NETWORK),
             oci_mirrors=known.places(MethodKind.OCI),
             machine=this_platform(),
+            names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
         )

@@ -127,7 +127,8 @@ class SubjectFinder:
         self._request = request
         self._read = read
         self._checkout = checkout
-        self._reader = RootReader(request, environ=request.environ)
+        self._tool = request.tool or DIALECTS.get(read.facts.tool)
+        self._reader = RootReader(replace(request, tool=self._tool), environ=request.environ)
         self._roots: dict[str, Root] = {}
         self._locks: dict[str, LockFile] = {}
         self._known: list[str] | None = None
@@ -175,7 +176,7 @@ class SubjectFinder:
     def lock(self, path: str) -> LockFile:
         """Return the lock file of a folder, without its configuration."""
         if path not in self._locks:
-            self._locks[path] = read_lock(self._checkout.tree, lock_path(path), self._request.tool, is_replaced=True)
+            self._locks[path] = read_lock(self._checkout.tree, lock_path(path), self._tool, is_replaced=True)
         return self._locks[path]
 
     def _of_provider(self, subjects: list[DoctorSubject]) -> list[DoctorSubject]:
@@ -275,7 +276,7 @@ class SubjectFinder:
 
     def _addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
         """Return providers as the tool of a root reads their names."""
-        parse = (self._request.tool or self.lock(path).writer or TERRAFORM).parse_source
+        parse = (self._tool or self.lock(path).writer or TERRAFORM).parse_source
         return {_parsed(name, parse) for name in names}
 
     def _of_searched(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
@@ -419,7 +420,7 @@ class SubjectFinder:
         first: dict[object, str] = {}
         for path in paths:
             lock = self.lock(path)
-            address = _parsed(error.provider, (self._request.tool or lock.writer or TERRAFORM).parse_source)
+            address = _parsed(error.provider, (self._tool or lock.writer or TERRAFORM).parse_source)
             entry = lock.by_address.get(address) if address is not None else None
             state: object = (str(entry.version), frozenset(entry.hashes)) if entry is not None else path
             if error.kind in _OF_CONFIGURATION and address is not None:
@@ -437,7 +438,7 @@ class SubjectFinder:
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has the provider and version of an error, in its registry or the other tool's."""
         lock = self.lock(path)
-        dialect = self._request.tool or DIALECTS.get(self._read.facts.tool) or lock.writer or TERRAFORM
+        dialect = self._tool or lock.writer or TERRAFORM
         address = _parsed(error.provider, dialect.parse_source)
         address = twin_of(address) if is_other and address is not None else address
         entry = lock.by_address.get(address) if address is not None else None
@@ -445,8 +446,7 @@ class SubjectFinder:
 
     def _moved_from(self, address: ProviderAddress | None) -> ProviderAddress | None:
         """Return the address of Terraform's registry whose entry OpenTofu moves to its own; None for any other."""
-        tool = self._request.tool.name if self._request.tool is not None else self._read.facts.tool
-        if address is None or tool != OPENTOFU.name or address.host != OPENTOFU.default_host:
+        if address is None or self._tool is not OPENTOFU or address.host != OPENTOFU.default_host:
             return None
         return replace(address, host=TERRAFORM.default_host)
 
