@@ -254,7 +254,7 @@ def test_a_provider_that_only_the_failing_commit_requires(named: tuple[str, ...]
     document = doctor(equal, "ci.log", *named)
     held = [(one["id"], one["verdict"]) for one in document["causes"] if one["verdict"] != "unknown"]
     assert held == [("not-locked", "yes")]
-    assert "acme/netbox; nothing here requires it: the log is of another commit" in document["causes"][0]["evidence"]
+    assert "acme/netbox; nothing in live/" in document["causes"][0]["evidence"]
     assert [(one["command"], one["roots"]) for one in document["remedies"]] == [(None, 1 if named else 3)]
 
 

@@ -19,6 +19,8 @@ from locklens.cli.main import main
 from locklens.demo import lock_file
 from locklens.demo.cases import sample_entry
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
+from locklens.doctor.report_text import verdict_sentence
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -260,3 +262,31 @@ def test_a_mirror_that_the_user_names_is_fixed_once_it_is_filled(made: Any, doct
     assert main([*filling.split()[1:], "--no-cache"], no_screen) == 0
     document = doctor(folder, *incident.options, "ci.log")
     assert (document["state"], "has a locked hash" in document["fixed"]) == ("fixed", True)
+
+
+def test_a_file_that_cannot_be_read_is_of_the_commit_that_broke_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["lock-syntax"])
+    broken = git(folder, "rev-parse", "--short=12", "HEAD")
+    lock = folder / LOCK
+    lock.write_text(lock.read_text("utf-8").replace('"zh:0', '"zh:1'), "utf-8")
+    git(folder, "commit", "-qam", "another line", "--allow-empty")
+    assert f"since commit {broken} " in doctor(folder, "--format", "text", "ci.log")
+
+
+def test_hashes_that_were_exchanged_are_no_edited_version(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["hand-edit"]
+    ours = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    exchanged = lock_file(replace(ours, hashes_of="3.10.0"))
+    folder = made(replace(incident, locks=(lock_file(ours), exchanged)))
+    first = doctor(folder, "--", "live/prod")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("hand-edit", "yes")
+    assert first["evidence"].endswith("the hashes were exchanged, the version was not")
+
+
+def test_a_verdict_has_each_provider() -> None:
+    def cause(name: str, verdict: CauseVerdict) -> Cause:
+        return Cause(verdict, "", id=CauseId.HAND_EDIT, provider=name, roots=(name,), subject=name)
+
+    causes = (cause("a", CauseVerdict.YES), cause("a", CauseVerdict.LIKELY), cause("b", CauseVerdict.LIKELY))
+    words = verdict_sentence(Diagnosis("", False, (), Incident(), causes))
+    assert words == "a: the block was edited by hand. Likely, too: b: the block was edited by hand."

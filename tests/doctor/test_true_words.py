@@ -92,6 +92,8 @@ def test_what_init_listed_tells_the_root(several: Path, doctor: Any) -> None:
 
 
 def test_a_root_that_nobody_names_is_not_fixed(several: Path, doctor: Any) -> None:
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "roots")
     main_tf = several / "live/bump/main.tf"
     main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.5", "~> 1.4.0"), "utf-8")
     document = doctor(several, _log(several, VIOLATED))
@@ -103,6 +105,16 @@ def test_a_root_that_nobody_names_is_not_fixed(several: Path, doctor: Any) -> No
     assert "ROOT         ?" in out
     document = doctor(several, "real.log", "--", "live/bump")
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/bump init")
+
+
+def test_a_constraint_that_no_commit_here_has_is_of_another_commit(several: Path, doctor: Any) -> None:
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "roots")
+    of_branch = tuple(words.replace("~> 1.5", "~> 9.0") for words in VIOLATED)
+    document = doctor(several, _log(several, of_branch), "--", "live/prod")
+    assert (document["state"], document["causes"][0]["id"]) == ("open", "constraint-conflict")
+    assert document["causes"][0]["verdict"] == "unknown"
+    assert "no commit here has ~> 9.0" in document["causes"][0]["evidence"]
 
 
 def test_a_root_without_a_lock_file(several: Path, doctor: Any) -> None:

@@ -422,7 +422,7 @@ class Several(Struct, frozen=True):
         """Return it of what was examined, and of what a log fits."""
         affected = tuple(affected)
         roots = {root for one in affected for root in (one.examined.fitting or one.roots[:1])}
-        return cls(len({one.examined.name for one in affected}) > 1, len(roots) > 1)
+        return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1)
 
     def subject(self, examined: Examined, roots: Sequence[str]) -> str:
         """Return a provider and its roots in words, as far as there are several."""
@@ -449,7 +449,10 @@ class _Tested(Struct, frozen=True):
 def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     """Return causes of one id as one: the most certain verdict, with the evidence for it from each place."""
     first = most_likely_first([one.cause for one in found])[0]
-    same = [one for one in found if one.cause.rank == first.rank]
+    is_same = "rank" if first.is_probable else "verdict"
+    same = [one for one in found if getattr(one.cause, is_same) == getattr(first, is_same)]
+    blamed = {one.examined.address for one in affected if any(cause.is_probable for cause in one.causes)}
+    same.sort(key=lambda one: one.examined.address not in blamed)
     names = {one.examined.name for one in same}
     roots = tuple(dict.fromkeys(root for one in same for root in one.cause.roots)) if len(names) == 1 else ()
     subject = ""
@@ -463,7 +466,8 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         evidence.setdefault(one.cause.evidence, []).append(one.subject)
     # In brackets: behind a colon, the redaction of secrets would take it for the value of a root named auth.
     shown = [f"({listing(places, 1)}) {words}" for words, places in evidence.items()]
-    shown = list(evidence) if len(evidence) == 1 else shown
+    is_of_all = first.is_probable or len(same) == len(affected)
+    shown = list(evidence) if len(evidence) == 1 and is_of_all else shown
     most = 1 if first.verdict is CauseVerdict.NO else _MOST_NAMED
     more = f"; and {len(shown) - most} more likewise" if len(shown) > most else ""
     needs = list(dict.fromkeys(one.cause.missing for one in same if one.cause.missing))

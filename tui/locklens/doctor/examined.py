@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from locklens.doctor.model import PackagePath
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
-from locklens.text import shell_word, shell_words
+from locklens.text import listing, shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -319,6 +319,11 @@ class Examined(Struct, frozen=True, dict=True):
         if self.address is None:
             return "the lock file" if self.lock.problems else "the provider"
         return self.address.short(self.tool.default_host)
+
+    @property
+    def where(self) -> str:
+        """The root, or those that the log fits, as reports show them."""
+        return listing(list(self.fitting), 3) if self.fitting else self.incident.root or self.root or "."
 
     @property
     def release(self) -> str:

@@ -119,7 +119,9 @@ def not_locked(x: Examined) -> Judgement | None:
     if x.error is not None and x.error.kind == "readonly-changed":
         words = "the message says that it changes the lock file, and the lines before it that the run had to find"
         if x.configuration is not None and x.configuration.complete:
-            words = f"{words} {x.name}; nothing here requires it: the log is of another commit, or of another root"
+            words = (
+                f"{words} {x.name}; nothing in {x.where} requires it: the log is of another commit, or of another root"
+            )
             return Judgement(_YES, words, basis=Basis.RUN)
         return Judgement(_YES, f"{words} {x.name}", basis=Basis.RUN)
     if x.error is not None and x.error.kind in {"not-locked", "provider-not-available"}:
@@ -138,7 +140,7 @@ def not_required(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"{x.name} is required{f' ({by})' if by else ''}")
     if unknown := x.configuration.unknown_reason:
         return Judgement(_UNKNOWN, f"{place}; whether anything requires it is not known", unknown)
-    words = f"{place}, and nothing here requires it"
+    words = f"{place}, and nothing in {x.where} requires it"
     if not x.of_run:
         return Judgement(_YES, words)
     if x.address in x.of_run:
@@ -155,9 +157,9 @@ def constraint_conflict(x: Examined) -> Judgement | None:
     if len(required) > 1 and (clash := _clash(x)):
         return Judgement(_YES, clash, title="no version satisfies all constraints, which exclude one another")
     if not required and x.error is None and not x.configuration.unknown_reason:
-        return Judgement(_NO, f"nothing here requires {x.name}, so that no constraint holds")
+        return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that no constraint holds")
     if not required:
-        words = x.configuration.unknown_reason or f"nothing here requires {x.name}"
+        words = x.configuration.unknown_reason or f"nothing in {x.where} requires {x.name}"
         missing = "the configuration of the failing run: -- ROOT" if x.error is not None else "the root's configuration"
         return Judgement(_UNKNOWN, words, missing)
     version = x.entry.version if x.entry is not None else None
@@ -181,6 +183,10 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         if unknown := x.configuration.unknown_constraints:
             words = f"{version} satisfies the constraints that can be read"
             return Judgement(_UNKNOWN, words, unknown)
+        if x.error is not None and x.error.constraint and not x.is_constraint_of_here:
+            words = f"{version} satisfies {constraints or 'the configuration'} here, and no commit here has"
+            missing = "the configuration of the failing run: check its commit out"
+            return Judgement(_UNKNOWN, f"{words} {x.error.constraint}", missing, basis=Basis.FILES)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
     return Judgement(_YES, f"{version} does not satisfy {constraints} ({_excluding_constraints(x)})")
@@ -249,13 +255,13 @@ def hand_edit(x: Examined) -> Judgement | None:
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
             words = (
                 f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and has the hashes of {entry.version}"
-                f" ({place}): the version was edited, the hashes were not"
+                f" ({place}): {_edited_part(x)}"
             )
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.hashes_of:
         words = (
             f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
-            f"the signed release {x.hashes_of}: the version was edited, the hashes were not"
+            f"the signed release {x.hashes_of}: {_edited_part(x)}"
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.sound_commit:
@@ -290,6 +296,16 @@ def hand_edit(x: Examined) -> Judgement | None:
         return Judgement(_NO, words, as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else "the commit that wrote these hashes, or its author"
     return Judgement(_UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
+
+
+def _edited_part(x: Examined) -> str:
+    """Return which of version and hashes was edited, as far as the history tells."""
+    states = [one.entry for one in x.past if one.entry is not None and x.entry is not None]
+    if any(x.entry and one.version == x.entry.version and not x.packed & packages_of(one.hashes) for one in states):
+        return "the hashes were exchanged, the version was not"
+    if any(x.entry and one.version != x.entry.version and x.packed <= packages_of(one.hashes) for one in states):
+        return "the version was edited, the hashes were not"
+    return "one of the two was edited without the other"
 
 
 def _asked_of_other(x: Examined) -> str:

@@ -31,7 +31,7 @@ _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 def run_again(one: Affected) -> Remedy:
     """Return the step after a fix."""
     note = "if it fails again, diagnose its new log; a log of another root or commit: name the root with -- ROOT"
-    return Remedy("run-again", "Run init again", len(one.roots), _NONE, None, one.next_step, note)
+    return Remedy("run-again", "Run init again", len(one.alone.roots), _NONE, None, one.next_step, note)
 
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
@@ -201,7 +201,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     is_complete = x.configuration is not None and x.configuration.complete
     if is_complete and x.error is not None and x.error.kind == "readonly-changed" and not _is_required(x):
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
-        yield Remedy("lock", title, len(one.roots), _LOW, None, "", "nothing requires it here")
+        yield Remedy("lock", title, len(one.roots), _LOW, None, "", f"nothing in {x.where} requires it")
         return
     words = ["--platform", x.platform] if x.platform else []
     command = one.line("lock", *one.mirror_words, *words, x.name)

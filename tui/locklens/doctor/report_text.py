@@ -70,10 +70,11 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     if diagnosis.fixed:
         again = "init" if diagnosis.next_step else "the command that failed"
         return f"{_capital(diagnosis.fixed)}: run {again} again."
-    certain = diagnosis.with_verdict(CauseVerdict.YES)
-    chief = certain or diagnosis.with_verdict(CauseVerdict.LIKELY)
+    certain, likely = diagnosis.with_verdict(CauseVerdict.YES), diagnosis.with_verdict(CauseVerdict.LIKELY)
+    chief = certain or likely
     if not chief:
         return _without_cause(diagnosis)
+    others = [one for one in likely if one.subject and not any(_is_about(one, each) for each in certain)]
     shown = chief[: _CERTAIN_NAMED if certain else 2]
     titles = list(dict.fromkeys(map(cause_title, shown)))
     of_several = len({cause.provider for cause in shown}) > 1
@@ -85,7 +86,14 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     is_released = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in genuine)
     is_genuine = is_released and chief[0].id.is_of_platform
     ending = ". The locked packages are still those of the release." if is_genuine else "."
-    return f"{_capital(joined)}{more}{ending}{_unexplained(diagnosis)}"
+    also = f" Likely, too: {', and '.join(map(cause_title, others[:2]))}." if certain and others else ""
+    return f"{_capital(joined)}{more}{ending}{also}{_unexplained(diagnosis)}"
+
+
+def _is_about(cause: Cause, other: Cause) -> bool:
+    """True if two causes are of one provider, and of a root in common."""
+    is_there = not cause.roots or not other.roots or bool(set(cause.roots) & set(other.roots))
+    return is_there and (cause.provider == other.provider or not other.provider)
 
 
 _CERTAIN_NAMED = 4

@@ -209,8 +209,8 @@ def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
         return ""
     if not has_several.providers and (not has_several.roots or affected[0].examined.fitting):
         return _headline(affected[0].examined)
-    names = dict.fromkeys(one.examined.name for one in affected)
-    what = counted(len(names), "provider") if has_several.providers else next(iter(names))
+    addresses = {one.examined.address for one in affected}
+    what = counted(len(addresses), "provider") if has_several.providers else affected[0].examined.name
     roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
     return f"{what} in {listing(roots, 3)}" if has_several.roots else what
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,13 +126,11 @@ class Examiner:
     def _written(self, path: str, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry as it was before locklens wrote it as it is, later than the log; None without a write."""
         lock = self._locks.lock(path)
-        now = lock.by_address.get(address) if address is not None and self._request.logged else None
+        now = lock.by_address.get(address) if address is not None else None
         if now is None:
             return None
         place = os.fsencode(os.path.realpath(self._checkout.top / lock.path))
-        for record in self._writes:
-            if record.at[:_SECONDS] < self._request.logged[:_SECONDS]:
-                return None
+        for record in self._later_writes:
             for file in record.files:
                 if file.place != place or file.new is None or file.old is None or record.target != "files":
                     continue
@@ -145,21 +144,22 @@ class Examiner:
     def _is_made_readable(self, path: str) -> bool:
         """True if locklens made a lock file that could not be read one that can, later than the log."""
         place = os.fsencode(os.path.realpath(self._checkout.top / self._locks.lock(path).path))
-        for record in self._writes:
-            if not self._request.logged or record.at[:_SECONDS] < self._request.logged[:_SECONDS]:
-                return False
+        for record in self._later_writes:
             for file in record.files:
                 if file.place == place and file.old is not None and record.target == "files":
                     return bool(parse(file.old, path).problems) and not self._locks.lock(path).problems
         return False
 
     @cached_property
-    def _writes(self) -> tuple[Record, ...]:
-        """What locklens wrote here, the newest first; none where its records cannot be used."""
+    def _later_writes(self) -> tuple[Record, ...]:
+        """What locklens wrote here later than the log, the newest first; none where its records cannot be used."""
+        if not self._request.logged:
+            return ()
         try:
-            return Journal().writes(self._checkout.top)
+            writes = Journal().writes(self._checkout.top)
         except ConfigurationError:
             return ()
+        return tuple(one for one in writes if one.at[:_SECONDS] >= self._request.logged[:_SECONDS])
 
     def _altered(self, one: DoctorSubject) -> list[str]:
         """Return the roots that an error fits whose installed package of this machine's platform is not locked.
@@ -383,7 +383,7 @@ class Examiner:
     def onset(self, examined: Examined) -> Onset | None:
         """Return the commit that git blames for the entry as it is, or for the line that is wrong; None for unknown."""
         if self._history is not None and examined.lock.problems:
-            return self._history.onset_of_line(examined.lock, examined.lock.problems[0].line)
+            return self._history.onset_of_damage(examined.lock, examined.lock.problems[0].line)
         if self._history is None or examined.entry is None:
             return None
         return self._history.onset(examined.lock, examined.past, examined.entry)
@@ -491,19 +491,25 @@ class LockHistory:
         """
         return next((commit for commit, _, lock in self._locks(lock_path) if lock.exists and lock.is_valid), "")
 
-    def onset_of_line(self, lock: LockFile, line: int) -> Onset | None:
-        """Return the commit that git blames for a line of the lock file in the work tree; None for no line.
+    def onset_of_damage(self, lock: LockFile, line: int) -> Onset | None:
+        """Return the commit since which the lock file cannot be read; None where nothing is known of the place.
+
+        The line that a parser names need not be the damaged one.
+
+        Args:
+            lock: The lock file in the work tree.
+            line: The line that cannot be read.
 
         Raises:
             RepositoryError: Git does not answer.
         """
-        is_committed = bool(self._locks(lock.path))
-        blamed = self._repository.blamed(lock.path, lock.data, line, line) if line and is_committed else ()
-        one = next(iter(blamed), None)
-        if one is None or not one.commit:
+        broken = list(takewhile(lambda one: not one[2].is_valid, self._locks(lock.path)))
+        if not broken or broken[0][2].data != lock.data:
             return Onset("", change=f"line {line}") if line else None
-        facts = self._repository.commit(one.commit)
-        return Onset(one.commit, one.date, facts.author, facts.subject, f"line {line}")
+        commit, date, _ = broken[-1]
+        facts = self._repository.commit(commit)
+        is_oldest = len(broken) >= PAST_COMMITS
+        return Onset(commit, date, facts.author, facts.subject, f"line {line}" if line else "", is_oldest=is_oldest)
 
     def _locks(self, lock_path: str) -> list[tuple[str, str, LockFile]]:
         if lock_path not in self._read:

@@ -191,7 +191,7 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         ("platform", "platform", facts.platform or ""),
         ("tool", "tool", tool),
         ("path", "path", path),
-        ("", "root", facts.root or ("" if diagnosis.places else diagnosis.examined)),
+        ("", "root", facts.root or (diagnosis.examined if all(one.is_known for one in diagnosis.places) else "")),
     ):
         source = f"  ({told[name]})" if name in told and value else ""
         shown = Span(value, Role.PLAIN) if value else Span("? not known", Role.WARN)
