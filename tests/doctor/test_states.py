@@ -16,7 +16,7 @@ from kit.schemas import validate
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file
+from locklens.demo import lock_file, package_bytes
 from locklens.demo.cases import sample_entry
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
@@ -281,6 +281,34 @@ def test_hashes_that_were_exchanged_are_no_edited_version(made: Any, doctor: Any
     first = doctor(folder, "--", "live/prod")["causes"][0]
     assert (first["id"], first["verdict"]) == ("hand-edit", "yes")
     assert first["evidence"].endswith("the hashes were exchanged, the version was not")
+
+
+def test_a_broken_zip_file_of_a_mirror_is_no_download(made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(INCIDENTS["h1-missing"])
+    place = folder / "mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.4.2_linux_amd64.zip"
+    place.parent.mkdir(parents=True)
+    data = package_bytes("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64")
+    place.write_bytes(data[:900])
+    (folder / "mirrors.tfrc").write_text(
+        f'provider_installation {{\n  filesystem_mirror {{ path = "{folder}/mirror" }}\n}}\n'
+    )
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(folder / "mirrors.tfrc"))
+    words = (
+        "Error while installing acme/demo v1.4.2: failed to calculate checksum for registry.terraform.io/acme/demo "
+        f"1.4.2 package at {place}: zip: not a valid zip file"
+    )
+    (folder / "ci.log").write_text(f"Error: Failed to install provider\n\n{words}\n", "utf-8")
+    document = doctor(folder, "--offline", "ci.log")
+    verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert verdicts == {"mirror-differs": "yes", "download-damaged": "no"}
+    assert document["remedies"][0]["id"] == "replace-copy"
+    without = {one["id"]: one["verdict"] for one in doctor(folder, "--offline", "--", "live/prod")["causes"]}
+    assert without["mirror-differs"] == "yes"
+    place.unlink()
+    without = {one["id"]: one["verdict"] for one in doctor(folder, "--offline", "--", "live/prod")["causes"]}
+    assert without["mirror-lacks"] == "yes"
+    place.write_bytes(data)
+    assert doctor(folder, "--offline", "ci.log")["state"] == "fixed"
 
 
 def test_a_verdict_has_each_provider() -> None:

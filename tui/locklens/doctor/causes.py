@@ -187,6 +187,7 @@ CAUSES = (
         package_causes.mirror_differs,
         provider_remedies.fix_copy,
         rules=("LK020", "LK027"),
+        stops_init=True,
         is_of_hashes=True,
     ),
     KnownCause(
@@ -196,6 +197,7 @@ CAUSES = (
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
         package_causes.mirror_lacks,
         provider_remedies.fix_mirror,
+        stops_init=True,
     ),
     KnownCause(
         CauseId.PLATFORM_MISSING,

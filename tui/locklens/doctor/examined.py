@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _OF_A_RELEASE = frozenset({"current-package", "sums-differ", "registry-hashes"})
 """Errors of a run that got a package, or a list, which its source vouches for, and the lock file does not."""
+
+_LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
 KEPT_ASIDE = ".suspect"
 """The end of the name of a package's folder that a fix has moved aside."""
@@ -348,6 +351,15 @@ class Examined(Struct, frozen=True, dict=True):
     def text(self) -> str:
         """The message in lower case; "" without a log."""
         return self.error.text.lower() if self.error is not None else ""
+
+    @property
+    def is_of_local_file(self) -> bool:
+        """True if the message is of a package in a folder, which was not downloaded."""
+        return _LOCAL_FILE.search(self.text) is not None
+
+    def is_named(self, one: FoundPackage) -> bool:
+        """True if the message names the file of a copy."""
+        return self.error is not None and f"/{one.origin.path}".rpartition("/")[2] in self.error.text
 
     @property
     def arrived(self) -> str:

@@ -56,6 +56,10 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.release} is locked now ({place})"
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
+    if x.is_of_local_file:
+        locked = frozenset(entry.hashes)
+        healed = next((one for one in x.of_kind("mirror") if x.is_named(one) and one.hashes & locked), None)
+        return f"{healed.origin.path} has a locked hash now" if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
 
 

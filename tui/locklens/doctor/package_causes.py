@@ -197,7 +197,7 @@ def _usual(x: Examined) -> int:
 def mirror_lacks(x: Examined) -> Judgement | None:
     """Test if the places that the tool was allowed to search lack the package, which its registry may have."""
     if x.error is None:
-        return None
+        return _empty_mirrors(x)
     version = x.entry.version if x.entry is not None else None
     listing = x.case.listing if x.case is not None else None
     is_listed = listing is not None and listing.is_known and version is not None and listing.has(version)
@@ -215,8 +215,8 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
     if x.error.reason is NetworkReason.ABSENT:
         host = x.error.host or "the host"
-        title = f"the mirror {host} does not have the file (404)"
-        words = f"the message says so: {host} answered 404{there}"
+        title = f"the mirror {host} did not have the file (404)"
+        words = f"the message says so: {host} answered 404; whether it has the file now is not asked{there}"
         if "provider mirror" in x.text or (x.is_of_mirror and x.is_path_of_run):
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=title)
         if x.is_of_mirror or not x.asks_registry:
@@ -225,6 +225,18 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         missing = f"if {host} is a mirror: {_INSTALLATION}"
         return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.RUN)
     return None
+
+
+def _empty_mirrors(x: Examined) -> Judgement | None:
+    """Judge the folders that are the only source of packages here, where nothing is installed yet."""
+    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
+    is_installed = any(one.is_of_root and one.hashes & locked for one in x.packages)
+    if x.entry is None or x.asks_registry or not x.mirrors or is_installed:
+        return None
+    if x.network_mirrors or x.oci_mirrors or x.of_kind("mirror"):
+        return None
+    words = f"{listing(list(x.mirrors), 3)} has no package of {x.release} for {x.platform_on_disk or 'any platform'}"
+    return Judgement(_YES, f"{words}, and the settings let init ask no registry", basis=Basis.HERE)
 
 
 _INSTALLATION = "provider_installation of the runner"
@@ -239,8 +251,14 @@ def mirror_differs(x: Examined) -> Judgement | None:
         title = "what the tag in the OCI registry names is no provider that OpenTofu installs"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
     found = x.of_kind("given", "mirror")
+    broken = next((one for one in found if one.problem and x.is_of_local_file and x.is_named(one)), None)
+    if broken is not None:
+        words = f"the message names {broken.origin.path}, and here it cannot be hashed either: {broken.problem}"
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if found:
         return _copy(x, found)
+    if x.error is None:
+        return _unasked(x)
     if x.replaced and (x.is_mirror_replaced or not x.asks_registry):
         words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
         return Judgement(_LIKELY, words, basis=Basis.HERE)
@@ -251,6 +269,15 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if x.error is not None and x.error.kind == "mirror-checksum":
         return _of_index(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
+
+
+def _unasked(x: Examined) -> Judgement | None:
+    """Return that nothing is known of the mirrors on servers which the settings name; None where they name none."""
+    servers = (*x.network_mirrors, *x.oci_mirrors)
+    if not servers or x.entry is None:
+        return None
+    words = f"init would ask {listing(list(servers), 2)}, which is not asked here"
+    return Judgement(_UNKNOWN, words, f"its packages: {x.command_line('verify', *_of_root(x))}", basis=Basis.HERE)
 
 
 def _of_index(x: Examined) -> Judgement:
@@ -328,7 +355,7 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     where, locked = one.origin.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
     if one.problem:
         words = f"{where} cannot be hashed: {one.problem}"
-        return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
+        return Judgement(_YES if x.error is None else _LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
     if one.hashes & locked:
         return Judgement(_NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
     if x.edited is not None and x.edited.was in one.hashes:

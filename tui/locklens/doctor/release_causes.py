@@ -401,6 +401,8 @@ def _of_message(x: Examined) -> Judgement | None:
         words = f"{given[0].origin.path} is {'' if is_genuine else 'not '}a package of the signed release"
         verdict = _NO if is_genuine else _YES
         return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
+    if x.is_of_local_file:
+        return Judgement(_NO, "the message is of a file in a folder, which is not downloaded", basis=Basis.RUN)
     if error.kind in {"download-cut", "package-damaged", "oci-damaged"}:
         words = "the message is of a file that is incomplete or no package"
         return Judgement(_LIKELY, words, basis=Basis.RUN)
