@@ -390,6 +390,23 @@ def test_a_message_without_hashes_is_tested_by_downloads(name: str, made: Any, r
     assert DOWNLOADS[name][2] in first["evidence"]
 
 
+def test_the_platform_of_a_download_is_that_of_its_signed_hash(made: Any, run: Run) -> None:
+    folder = made(next(one for name, one in INCIDENTS.items() if name.endswith("package-altered")))
+    text = (folder / "ci.log").read_text("utf-8").replace("on linux_amd64\n", "")
+    (folder / "ci.log").write_text(text, "utf-8")
+    _, out, _ = run("-C", str(folder), "doctor", "--prove", "changed", "--format", "json", "ci.log")
+    document = json.loads(out)
+    assert document["facts"]["platform"] == "linux_amd64"
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("package-altered", "yes")
+
+
+def test_a_title_without_its_reason_is_no_choice_of_causes(made: Any, run: Run) -> None:
+    folder = made(next(one for name, one in INCIDENTS.items() if name.endswith("package-altered")))
+    (folder / "ci.log").write_text("Error: Failed to install provider\n", "utf-8")
+    _, out, _ = run("-C", str(folder), "doctor", "--offline", "ci.log")
+    assert "without its reason" in out
+
+
 def test_a_lock_file_that_took_the_new_packages_is_of_a_release_that_was_published_again(made: Any, run: Run) -> None:
     incident = INCIDENTS["13-republished"]
     folder = made(incident)

@@ -20,6 +20,8 @@ from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.dialect import OPENTOFU
+from locklens.operations.doctor import DoctorRequest
+from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
@@ -88,6 +90,14 @@ def test_the_sides_of_a_merge_are_those_of_the_index(made: Any, doctor: Any) -> 
             assert f"$ locklens merge --prefer {side} --root=live/prod\n" in report
         assert "same hashes" not in report
         assert "no longer has the sides" not in report
+
+
+def test_a_merge_has_a_preview(made: Any) -> None:
+    folder = made(in_conflict(lock_file(NEWER)))
+    request = DoctorRequest((folder / "ci.log").read_bytes(), folder, dict(os.environ))
+    writes = [one.write for one in diagnose(request).remedies]
+    plans = [remedy_operation(one, folder, request).plan() for one in writes if one is not None]
+    assert [plan.proposal.files[0].new for plan in plans] == [lock_file(DEMO), lock_file(NEWER)]
 
 
 def test_a_side_that_the_tools_refuse_is_no_side_to_take(made: Any, doctor: Any) -> None:

@@ -318,3 +318,39 @@ def test_a_verdict_has_each_provider() -> None:
     causes = (cause("a", CauseVerdict.YES), cause("a", CauseVerdict.LIKELY), cause("b", CauseVerdict.LIKELY))
     words = verdict_sentence(Diagnosis("", False, (), Incident(), causes))
     assert words == "a: the block was edited by hand. Likely, too: b: the block was edited by hand."
+
+
+@pytest.mark.parametrize("places", ["- registry registry.terraform.io", "- /srv/mirror", "- /srv/m\n  - registry x.io"])
+def test_only_a_mirror_that_was_searched_lacks_a_package(places: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["yanked"])
+    words = "provider registry.terraform.io/acme/demo was not found in any of the search locations\n\n  "
+    lead = "Could not retrieve the list of available versions for provider acme/demo: "
+    log = f"Error: Failed to query available provider packages\n\n{lead}{words}{places}\n"
+    (folder / "ci.log").write_text(log, "utf-8")
+    causes = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}
+    is_of_registry = places.startswith("- registry")
+    assert causes["mirror-lacks"] == ("no" if is_of_registry else "yes")
+    assert causes["yanked"] == ("yes" if is_of_registry else "likely")
+
+
+def test_a_request_is_repeated_with_the_url_of_the_message(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["proxy-or-ca"])
+    command = doctor(folder, "ci.log")["remedies"][0]["command"]
+    assert command == "curl -sSvI https://registry.terraform.io/.well-known/terraform.json"
+
+
+def test_one_of_two_errors_that_is_mended_needs_no_cause(made: Any, doctor: Any) -> None:
+    words = "Error while installing {0} v{1}: the current package for registry.terraform.io/{0} {1} doesn't match any of the checksums previously recorded in the dependency lock file"
+    entries = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    mac = [replace(one, unpacked=("darwin_arm64",), packed=("darwin_arm64",)) for one in entries]
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(*mac),), constraints=required))
+    messages = [
+        ("Failed to install provider", words.format(*one)) for one in (("acme/demo", "1.4.2"), ("acme/netbox", "3.9.1"))
+    ]
+    (folder / "ci.log").write_text(boxed_log(*messages), "utf-8")
+    fix = next(one["command"] for one in doctor(folder, "ci.log")["remedies"] if "acme/demo" in one["command"])
+    assert main(shlex.split(fix)[1:], no_screen) == 0
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "No cause was found for the error of" not in out
+    assert "the platform is not covered" in out

@@ -353,6 +353,12 @@ class Examined(Struct, frozen=True, dict=True):
         return self.error.text.lower() if self.error is not None else ""
 
     @property
+    def is_of_registry_alone(self) -> bool:
+        """True if the registry is the only place in which the failing run searched, as the message lists them."""
+        places = self.text.partition("search locations")[2].replace("│", " ").split()
+        return places[:2] == ["-", "registry"] and places.count("-") == 1
+
+    @property
     def is_of_local_file(self) -> bool:
         """True if the message is of a package in a folder, which was not downloaded."""
         return _LOCAL_FILE.search(self.text) is not None

@@ -127,6 +127,10 @@ WARNINGS = frozenset({"entries-migrated", "lock-incomplete", "lock-not-updated"}
 """Kinds of messages that stop nothing; they stand behind those that do."""
 
 
+WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
+"""Kinds of titles that tell no reason; it stands behind them."""
+
+
 class RecognisedError(Struct, frozen=True):
     """An error of `init`, `lock` or `plan` in a log.
 
@@ -272,10 +276,11 @@ class RemedyWrite(Struct, frozen=True):
     """The operation of a remedy that changes lock files, as its command line has it.
 
     Attributes:
-        command: "lock", "prune", "restore", "upgrade" or "replace": of a folder.
+        command: "lock", "merge", "prune", "restore", "upgrade" or "replace": of a folder.
         provider: The provider as the command names it.
         roots: Relative to the current folder.
         tool: The tool of the roots; "" for the one that is detected in each.
+        side: The side of a merge whose entries stand; "" where the merge needs none.
         platform: OS_ARCH; "" for none.
         revision: The git revision; "" for commands that take none.
         accepts_republished: True to pass the option of that name.
@@ -291,6 +296,7 @@ class RemedyWrite(Struct, frozen=True):
     provider: str
     roots: tuple[str, ...]
     tool: str = ""
+    side: str = ""
     platform: str = ""
     revision: str = ""
     accepts_republished: bool = False

@@ -54,6 +54,8 @@ def _repeated(x: Examined) -> _Repeated:
     assert x.address is not None
     if x.error.host not in {"", x.address.host}:
         # The host of a registry's services: whether its answer leads to the same one here is not known.
+        if trouble is not None and x.error.host in trouble.words:
+            return _Repeated(False, f"that host fails here too: {trouble.words}")
         words = f"the message names {x.error.host}, and {x.address.host} was asked here: the outcome may differ"
         return _Repeated(None, words if answer or trouble is not None else "", answer)
     as_of, problem = known.get(_request(x), (None, None))

@@ -39,6 +39,9 @@ def h1_missing(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
     zhs = counted(len(x.packed), "zh", "zh")
     if not x.unpacked:
+        if x.error is not None and x.error.kind == "lock-not-updated":
+            words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
         if path is None:
             words = f"no h1 of {x.release} is locked"
             return Judgement(_UNKNOWN, words, "the origin of the package: --install-path")
@@ -202,6 +205,8 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     listing = x.case.listing if x.case is not None else None
     is_listed = listing is not None and listing.is_known and version is not None and listing.has(version)
     there = f"; {x.address.host} lists {version}" if is_listed and x.address is not None else ""
+    if x.is_of_registry_alone:
+        return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
     if x.error.kind == "not-in-sources":
         words = f"the message says so, of each place that was searched{there}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)

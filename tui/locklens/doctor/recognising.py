@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log
-from locklens.doctor.model import WARNINGS, LogFacts, NetworkReason, ReadLog, RecognisedError
+from locklens.doctor.model import WARNINGS, WRAPPERS, LogFacts, NetworkReason, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
 
@@ -234,12 +234,9 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[RecognisedError, ...]:
     return _without_wrappers(tuple(found.values()))
 
 
-_WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
-
-
 def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:
     """Leave out titles of errors whose reason was recognised too."""
-    reasons = tuple(error for error in errors if error.kind not in _WRAPPERS) or errors
+    reasons = tuple(error for error in errors if error.kind not in WRAPPERS) or errors
     return tuple(sorted(reasons, key=lambda error: error.kind in WARNINGS))
 
 

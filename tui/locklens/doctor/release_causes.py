@@ -158,7 +158,7 @@ def yanked(x: Examined) -> Judgement | None:
     if x.address is None or version is None:
         return None
     listing = x.case.listing if x.case is not None else None
-    is_said = x.error is not None and x.error.kind == "version-gone"
+    is_said = x.error is not None and (x.error.kind == "version-gone" or x.is_of_registry_alone)
     if x.error is not None and x.error.reason is NetworkReason.ABSENT:
         host = x.error.host or "the host"
         words = f"the message says so: {host} answered 404"

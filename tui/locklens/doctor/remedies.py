@@ -235,7 +235,8 @@ def fix_merge(one: Affected) -> Iterator[Remedy]:
         return
     if not clashes:
         command = one.alone.line("merge")
-        yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command)
+        write = one.alone.write("merge")
+        yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, write=write)
         return
     for side, name in zip(MergeSide, conflict.names, strict=True):
         yield _merged_with(one, side, name, clashes)
@@ -277,12 +278,12 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     notes = [] if conflict.is_staged else ["git's index no longer has the sides: these are those between the markers"]
     sides = [] if len(moved) == len(clashes) else ["--prefer", side.value]
     command = one.alone.line("merge", *sides, *of_other)
-    cost, size = _NONE, 0
+    cost, size, write = _NONE, 0, one.alone.write("merge", side=side.value)
     if moved:
         command = f"{command} && {one.alone.line('upgrade', *moved)}"
         notes += ["both have the same hashes: the upgrade from the other version writes those of the signed release"]
-        cost, size = _LOW, None
-    return Remedy("merge-again", title, 1, cost, size, command, "; ".join(notes))
+        cost, size, write = _LOW, None, None
+    return Remedy("merge-again", title, 1, cost, size, command, "; ".join(notes), write)
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:
@@ -356,7 +357,8 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     """The request is repeated on the runner, as the message names it."""
     host = _host(one.examined)
     text = one.examined.error.text if one.examined.error is not None else ""
-    named = next((url for url in _URL.findall(text) if f"//{host}/" in url and not url.endswith("...")), "")
+    urls = (url.rstrip(":") for url in _URL.findall(text) if not url.endswith("..."))
+    named = next((url for url in urls if f"//{host}/" in url), "")
     command = shell_words(["curl", "-sSvI", named or f"https://{host}/"])
     title = f"Check on the runner who answers for {host}"
     yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)

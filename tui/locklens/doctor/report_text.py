@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.doctor.causes import cause_title, remedy_title
-from locklens.doctor.model import WARNINGS, Basis, CauseId, CauseVerdict, Certainty, TrustCost
+from locklens.doctor.model import WARNINGS, WRAPPERS, Basis, CauseId, CauseVerdict, Certainty, TrustCost
 from locklens.doctor.redacting import LEFT_OUT, shareable
 from locklens.lines import Role, Span, labelled, line
 from locklens.review.reports.markdown import code, prose
@@ -106,6 +106,8 @@ def _without_cause(diagnosis: Diagnosis) -> str:
         causes = counted(len(diagnosis.causes), "cause")
         rest = f"; {len(unknown)} of {causes} could not be checked" if unknown else ""
         return f"No cause for an error was found{rest}."
+    if all(error.kind in WRAPPERS for error in diagnosis.errors):
+        return "The log has the title of an error without its reason: the lines behind it are missing."
     if not unknown:
         return "No known cause fits."
     return f"Could be one of {len(unknown)} causes." if len(unknown) > 1 else f"Could be: {cause_title(unknown[0])}."

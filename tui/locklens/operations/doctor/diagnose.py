@@ -26,7 +26,7 @@ from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident,
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner
-from locklens.operations.doctor.releases import is_of_download, look_up_entries
+from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_of
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, listing
@@ -122,9 +122,9 @@ def _diagnosed(
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
     damaged = [
-        (one.root.tool, one.entry, x.platform)
+        (one.root.tool, one.entry, x.platform, one.error.hashes)
         for one, x in zip(subjects, found, strict=True)
-        if one.entry is not None and x.platform and is_of_download(one.error)
+        if one.entry is not None and one.error is not None and is_of_download(one.error)
     ]
     answers = look_up_entries(entries, request, cancel, on_event, confirm, damaged=damaged)
     rules = request.started_from.rules if request.started_from is not None else ()
@@ -134,6 +134,7 @@ def _diagnosed(
         if looked_up is not None:
             names = ("change", "case", "neighbour", "downloads", "hashes_of")
             examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901
+            examined = _with_platform(examined)  # noqa: PLW2901
         known.append(examined)
     affected = [
         Affected(examined, causes, finder.with_same_entry(one))
@@ -153,7 +154,7 @@ def _diagnosed(
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
     has_several = Several.among(affected)
     places = _places(read.errors, affected, past)
-    facts = found[0].incident if found else Incident()
+    facts = known[0].incident if known else Incident()
     if has_several.roots:
         facts = replace(facts, root=None)
     if examiner.is_cut:
@@ -180,6 +181,14 @@ def _diagnosed(
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _with_platform(x: Examined) -> Examined:
+    """Return what is known with the platform that a hash of the message is of, where nothing else tells it."""
+    if x.platform or x.error is None or x.case is None or not (platform := platform_of(x.case, x.error.hashes)):
+        return x
+    sources = (*x.incident.sources, ("platform", "a hash of the log"))
+    return replace(x, incident=replace(x.incident, platform=platform, sources=sources))
 
 
 def _is_locked(one: Affected | None) -> bool | None:
@@ -298,9 +307,11 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
         settings: The settings of its roots.
     """
     from locklens.addresses import Platform
+    from locklens.operations.merge import Preference
     from locklens.operations.plan import Scope
     from locklens.operations.write.lock import Lock
     from locklens.operations.write.lock_edits import Prune, Restore, RestoredProviders
+    from locklens.operations.write.resolve import ResolveConflicts
     from locklens.operations.write.undo import ReplaceFolder
     from locklens.operations.write.upgrade import Upgrade
 
@@ -310,6 +321,8 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     where = Scope(folder, write.roots, tool=tool, test_directory=settings.test_directory)
     if write.command == "restore":
         return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)
+    if write.command == "merge":
+        return ResolveConflicts(where, Preference(write.side) if write.side else None)
     if write.command == "prune":
         return Prune(where, (write.provider,))
     if write.command == "upgrade":

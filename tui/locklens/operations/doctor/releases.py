@@ -80,12 +80,13 @@ def look_up_entries(
     on_event: Callable[[ReviewEvent], None],
     confirm: Callable[[ProvingPlanned], bool],
     *,
-    damaged: Sequence[tuple[Dialect, LockEntry, str]] = (),
+    damaged: Sequence[tuple[Dialect, LockEntry, str, tuple[str, ...]]] = (),
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
     Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
-    before anything is downloaded, in this thread. `damaged` are entries whose package of a platform did not arrive.
+    before anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its
+    platform, "" where only the hashes of the message tell it, and these hashes.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -99,7 +100,7 @@ def look_up_entries(
         collector.start(subjects.values())
         list(collector.settled(is_patient=True))
         known = dict(collector.known)
-        platforms = {_key(tool, entry): platform for tool, entry, platform in damaged}
+        platforms = {_key(tool, entry): (platform, hashes) for tool, entry, platform, hashes in damaged}
         provable = [subject for key, subject in subjects.items() if key not in platforms]
         if request.prove != "none" and provable:
             from locklens.operations.review.prove import Proving
@@ -110,14 +111,21 @@ def look_up_entries(
             case = settled_case(subject, known, session.cache.hashes)
             assert case is not None
             downloads: tuple[str, ...] = ()
-            if key in platforms and request.prove != "none":
-                downloads = DownloadTest(session, subject.tool, case, platforms[key]).work(confirm, on_event)
+            platform, hashes = platforms.get(key, ("", ()))
+            platform = platform or platform_of(case, hashes)
+            if platform and request.prove != "none":
+                downloads = DownloadTest(session, subject.tool, case, platform).work(confirm, on_event)
             neighbour = _neighbour(lookup, case, known)
             other = _version_of_hashes(session, lookup, case)
             found[key] = LookedUp(trace(subject.change, case), case, neighbour, downloads, other)
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)
         return LookedUpEntries(found, session.notes, hosts)
+
+
+def platform_of(case: Case, hashes: Sequence[str]) -> str:
+    """Return the platform of the release's package that one of some `zh` is of; "" if none is."""
+    return next((str(case.new.platforms[text]) for text in hashes if text in case.new.platforms), "")
 
 
 def _as_added(entry: LockEntry) -> Change:
