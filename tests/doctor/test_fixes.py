@@ -22,6 +22,7 @@ from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.dialect import OPENTOFU
 from locklens.operations.doctor import DoctorRequest
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
+from locklens.operations.write.resolve import ResolveConflicts
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
@@ -96,7 +97,8 @@ def test_a_merge_has_a_preview(made: Any) -> None:
     folder = made(in_conflict(lock_file(NEWER)))
     request = DoctorRequest((folder / "ci.log").read_bytes(), folder, dict(os.environ))
     writes = [one.write for one in diagnose(request).remedies]
-    plans = [remedy_operation(one, folder, request).plan() for one in writes if one is not None]
+    operations = [remedy_operation(one, folder, request) for one in writes if one is not None]
+    plans = [one.plan() for one in operations if isinstance(one, ResolveConflicts)]
     assert [plan.proposal.files[0].new for plan in plans] == [lock_file(DEMO), lock_file(NEWER)]
 
 

@@ -324,6 +324,13 @@ class Examined(Struct, frozen=True, dict=True):
         return self.address.short(self.tool.default_host)
 
     @property
+    def is_unrequired(self) -> bool:
+        """True if it is known that nothing in the root requires the provider."""
+        if self.address is None or self.configuration is None or self.configuration.unknown_reason:
+            return False
+        return not self.configuration.requires(self.address)
+
+    @property
     def where(self) -> str:
         """The root, or those that the log fits, as reports show them."""
         return listing(list(self.fitting), 3) if self.fitting else self.incident.root or self.root or "."

@@ -156,7 +156,7 @@ def constraint_conflict(x: Examined) -> Judgement | None:
     constraints = x.configuration.constraints(x.address)
     if len(required) > 1 and (clash := _clash(x)):
         return Judgement(_YES, clash, title="no version satisfies all constraints, which exclude one another")
-    if not required and x.error is None and not x.configuration.unknown_reason:
+    if x.error is None and x.is_unrequired:
         return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that no constraint holds")
     if not required:
         words = x.configuration.unknown_reason or f"nothing in {x.where} requires {x.name}"

@@ -495,8 +495,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, basis=Basis.RUN)
     if found:
         return Judgement(_NO, f"installed in {found[0].origin.path}")
-    is_known = x.address is not None and x.configuration is not None and not x.configuration.unknown_reason
-    if is_known and x.error is None and not x.configuration.requires(x.address):
+    if x.error is None and x.is_unrequired:
         return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that init does not install it")
     if x.installed is not None and x.installed.is_there and x.error is None:
         return Judgement(_YES, f"{x.release} is locked, and not installed in {x.installed.shown}")

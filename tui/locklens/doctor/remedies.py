@@ -278,12 +278,12 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     notes = [] if conflict.is_staged else ["git's index no longer has the sides: these are those between the markers"]
     sides = [] if len(moved) == len(clashes) else ["--prefer", side.value]
     command = one.alone.line("merge", *sides, *of_other)
-    cost, size, write = _NONE, 0, one.alone.write("merge", side=side.value)
-    if moved:
-        command = f"{command} && {one.alone.line('upgrade', *moved)}"
-        notes += ["both have the same hashes: the upgrade from the other version writes those of the signed release"]
-        cost, size, write = _LOW, None, None
-    return Remedy("merge-again", title, 1, cost, size, command, "; ".join(notes), write)
+    if not moved:
+        write = one.alone.write("merge", side=side.value)
+        return Remedy("merge-again", title, 1, _NONE, 0, command, "; ".join(notes), write)
+    command = f"{command} && {one.alone.line('upgrade', *moved)}"
+    notes += ["both have the same hashes: the upgrade from the other version writes those of the signed release"]
+    return Remedy("merge-again", title, 1, _LOW, None, command, "; ".join(notes))
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:

@@ -26,7 +26,7 @@ from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident,
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner
-from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_of
+from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash
 from locklens.operations.doctor.subjects import Checkout, SubjectFinder
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, listing
@@ -185,7 +185,7 @@ def _diagnosed(
 
 def _with_platform(x: Examined) -> Examined:
     """Return what is known with the platform that a hash of the message is of, where nothing else tells it."""
-    if x.platform or x.error is None or x.case is None or not (platform := platform_of(x.case, x.error.hashes)):
+    if x.platform or x.error is None or x.case is None or not (platform := platform_by_hash(x.case, x.error.hashes)):
         return x
     sources = (*x.incident.sources, ("platform", "a hash of the log"))
     return replace(x, incident=replace(x.incident, platform=platform, sources=sources))

@@ -112,7 +112,7 @@ def look_up_entries(
             assert case is not None
             downloads: tuple[str, ...] = ()
             platform, hashes = platforms.get(key, ("", ()))
-            platform = platform or platform_of(case, hashes)
+            platform = platform or platform_by_hash(case, hashes)
             if platform and request.prove != "none":
                 downloads = DownloadTest(session, subject.tool, case, platform).work(confirm, on_event)
             neighbour = _neighbour(lookup, case, known)
@@ -123,7 +123,7 @@ def look_up_entries(
         return LookedUpEntries(found, session.notes, hosts)
 
 
-def platform_of(case: Case, hashes: Sequence[str]) -> str:
+def platform_by_hash(case: Case, hashes: Sequence[str]) -> str:
     """Return the platform of the release's package that one of some `zh` is of; "" if none is."""
     return next((str(case.new.platforms[text]) for text in hashes if text in case.new.platforms), "")
 
