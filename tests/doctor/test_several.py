@@ -240,6 +240,33 @@ def test_of_roots_with_equal_entries_the_one_with_an_altered_folder_is_named(equ
     assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
 
 
+NOT_STARTED = (
+    "- Failed to obtain provider schema: Could not load the schema for provider\nregistry.terraform.io/{0}: failed to "
+    'instantiate provider\n"registry.terraform.io/{0}" to obtain schema: Unrecognized remote plugin\nmessage: \n'
+    "Failed to read any lines from plugin's stdout\n\nAdditional notes about plugin:\n"
+    "  Path: .terraform/providers/registry.terraform.io/{0}/{1}/linux_amd64/terraform-provider-x_v{1}\n"
+)
+
+
+def test_versions_in_paths_and_each_provider_of_a_message_tell_the_root(made: Any, doctor: Any) -> None:
+    locks = {"old": (replace(DEMO, version="1.3.9"), NETBOX), "alone": (DEMO,), "both": (DEMO, NETBOX)}
+    folder = made(SampleIncident("", ("none",), (lock_file(*locks["both"]),), (("acme/demo", "~> 1.4"),)))
+    for name, entries in locks.items():
+        (folder / name).mkdir()
+        (folder / name / ".terraform.lock.hcl").write_bytes(lock_file(*entries))
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "roots with other versions, and with one provider alone")
+    items = NOT_STARTED.format("acme/demo", "1.4.2") + NOT_STARTED.format("acme/netbox", "3.9.1")
+    log = f"Error: Failed to load plugin schemas\n\nError while loading schemas for plugin components: 2 problems:\n\n{items}"
+    (folder / "ci.log").write_text(log, "utf-8")
+    document = doctor(folder, "ci.log")
+    found = [(one["provider"], one["version"], one["roots"]) for one in document["errors"]]
+    assert found == [
+        ("registry.terraform.io/acme/demo", "1.4.2", ["both", "live/prod"]),
+        ("registry.terraform.io/acme/netbox", "3.9.1", ["both", "live/prod"]),
+    ]
+
+
 LISTED = (
     "Initializing provider plugins...\n- Reusing previous version of acme/demo from the dependency lock file\n"
     '- Finding acme/netbox versions matching "~> 3.9"...\n- Installing acme/netbox v3.9.1...\n\n'

@@ -413,7 +413,15 @@ def _names(text: str, tight: str) -> list[tuple[str, str]]:
     pairs = [(name, version) for name, version in found.items() if name.count("/") == 2 or name not in full]
     if (gone := _GONE.search(text)) and len(pairs) == 1:
         pairs = [(pairs[0][0], gone["version"])]
+    pairs = [(name, version or _version_in_path(text, name)) for name, version in pairs]
     return pairs[:MOST_ERRORS] or [("", "")]
+
+
+def _version_in_path(text: str, provider: str) -> str:
+    """Return the version of a provider in the path of its package, HOST/NAMESPACE/TYPE/VERSION/OS_ARCH; "" for none."""
+    below = r"[/\\]".join(map(re.escape, provider.split("/")))
+    found = re.search(rf"[/\\]{below}[/\\](?P<version>\d[\w.+-]{{0,80}})[/\\](?:{_OS})_", text)
+    return found["version"] if found else ""
 
 
 def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> LogFacts:

@@ -132,6 +132,7 @@ class SubjectFinder:
         self._roots: dict[str, Root] = {}
         self._locks: dict[str, LockFile] = {}
         self._known: list[str] | None = None
+        self._fitting_roots: dict[RecognisedError, list[str]] = {}
 
     def subjects(self) -> list[DoctorSubject]:
         """Return the subjects, those of the first error first.
@@ -245,7 +246,7 @@ class SubjectFinder:
             return _unsure(subjects, () if told else fitting)
         fitting = told or self._fitting(error) or [here]
         if not told:
-            fitting = self._of_the_run(fitting, error)
+            fitting = self._of_the_run(self._of_the_message(fitting, error), error)
         found = []
         for path in fitting if named else self._of_each_entry(fitting, error):
             root = self._root(path)
@@ -292,6 +293,11 @@ class SubjectFinder:
 
     def _fitting(self, error: RecognisedError) -> list[str]:
         """Return the roots that have the entry that an error names, or that require the provider without it."""
+        if error not in self._fitting_roots:
+            self._fitting_roots[error] = self._found_fitting(error)
+        return self._fitting_roots[error]
+
+    def _found_fitting(self, error: RecognisedError) -> list[str]:
         locks = self._checkout.locks
         if error.kind == "lock-invalid" and (broken := [path for path in locks if self.lock(path).problems]):
             return [path for path in broken if self._fits(path, error)] or broken
@@ -321,6 +327,14 @@ class SubjectFinder:
             for is_other in (False, True)
         )
         return own or others
+
+    def _of_the_message(self, paths: list[str], error: RecognisedError) -> list[str]:
+        """Return those of some roots that the message's errors about other providers fit too; all if these fit none."""
+        for other in self._read.errors:
+            if len(paths) > 1 and other.line == error.line and other.provider not in {"", error.provider}:
+                fitting = set(self._fitting(other))
+                paths = [path for path in paths if path in fitting] or paths
+        return paths
 
     def _of_the_run(self, paths: list[str], error: RecognisedError) -> list[str]:
         """Return those of some roots that the lines before the error fit; all where these lines fit none."""
