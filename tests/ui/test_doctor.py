@@ -20,6 +20,8 @@ from ui.conftest import Driver, until
 
 from locklens.addresses import Platform
 from locklens.cli.main import main
+from locklens.demo import lock_file
+from locklens.demo.cases import sample_entry
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
@@ -338,6 +340,25 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         assert {one.name: one.read_bytes() for one in place.iterdir()} != before
         kept = place.with_name("linux_amd64.suspect")
         assert {one.name: one.read_bytes() for one in kept.iterdir()} == before
+
+
+async def test_a_merge_fix_opens_the_preview_of_the_merge(opened: Opening) -> None:
+    lock = Path("live/prod/.terraform.lock.hcl")
+    ours, theirs = (lock_file(sample_entry("acme/demo", version, "~> 1.4")) for version in ("1.4.2", "1.5.0"))
+    at = ours.index(b"provider ")
+    async with opened("bad-merge") as on:
+        markers = b"<<<<<<< HEAD\n" + ours[at:] + b"=======\n" + theirs[at:] + b">>>>>>> other\n"
+        lock.write_bytes(ours[:at] + markers)
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        assert on.titles[:2] == [
+            "yes a merge left the lock file wrong",
+            "fix Merge block by block with HEAD (ours): acme/demo 1.4.2",
+        ]
+        await on.press("j", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 file" in on.text)
+        await on.press("enter")
+        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "FIXED" in on.text)
+        assert lock.read_bytes() == ours
 
 
 @pytest.mark.parametrize(
