@@ -468,3 +468,18 @@ def test_a_platform_that_the_release_does_not_have_is_left_out(product: str, mad
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "The release has no package of freebsd_amd64. [CONFIRMED]" in out
     assert "Leave -platform=freebsd_amd64 out of providers lock" in out
+
+
+def test_a_platform_that_no_version_has_a_package_of_leaves_a_way_to_go_on(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    words = (
+        "Provider registry.terraform.io/acme/demo v1.4.2 does not have a package available for your current platform, "
+        "freebsd_amd64."
+    )
+    (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("platform-missing", "yes")
+    (fix,) = document["remedies"]
+    assert fix["id"] == "other-platform"
+    assert re.fullmatch(r"none of the \d+ listed versions of acme/demo has a package of freebsd_amd64", fix["note"])
+    assert "Run init on a platform that has a package" in doctor(folder, "--format", "text", "ci.log")

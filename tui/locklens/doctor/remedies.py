@@ -43,10 +43,26 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         if "is not available for" in x.text:
             title = f"Leave -platform={platform} out of providers lock, where no root runs on it"
             yield Remedy("leave-out", title, len(one.alone.roots), _NONE, 0, "")
-        yield from upgrade(one, f"Upgrade {x.name}: a newer version has a package of {platform}", platform)
+        offered = list(upgrade(one, f"Upgrade {x.name}: a newer version has a package of {platform}", platform))
+        yield from offered
+        if not offered and "is not available for" not in x.text:
+            yield _elsewhere(one)
         return
     yield from _with_platform(one)
     yield from _earlier(one)
+
+
+def _elsewhere(one: Affected) -> Remedy:
+    """Return the remedy for a platform that no version is known to have a package of."""
+    x, platform = one.examined, one.platform
+    listed = x.case.listing.versions if x.case is not None else ()
+    is_known = bool(listed) and all(each.platforms for each in listed)
+    if is_known and not listed_versions(x, platform):
+        note = f"none of the {counted(len(listed), 'listed version')} of {x.name} has a package of {platform}"
+    else:
+        note = f"no listed version of {x.name} that the constraints allow is known to have a package of {platform}"
+    title = f"Run init on a platform that has a package, or ask the publisher for one of {platform}"
+    return Remedy("other-platform", title, len(one.alone.roots), _NONE, None, "", note)
 
 
 def _with_platform(one: Affected) -> Iterator[Remedy]:
