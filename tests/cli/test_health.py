@@ -507,6 +507,20 @@ def test_of_required_platforms_the_packages_are_inspected(
         assert unknown() == expected
 
 
+def test_what_is_locked_in_a_file_that_cannot_be_read_is_not_nothing(
+    run: Run, top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lay(top / "unit", AWS)
+    (top / "unit" / LOCK).write_text("<<<<<<< a\n=======\n>>>>>>> b\n")
+    assert "; not read: 1 lock file in conflict; 1 finding: 1 block\n" in run("--offline")[1]
+    assert runner(capsys, "keys", "--offline")()[1].startswith("locklens keys  not read: 1 lock file in conflict\n")
+    (top / "unit" / LOCK).unlink()
+    git(top, "commit", "-q", "--allow-empty", "-m", "nothing is locked")
+    assert runner(capsys, "hashes", "--offline")()[1].endswith("\nverdict: unknown: there is no lock file\n")
+    found = runner(capsys, "keys", "--offline", "--format", "json")()[1]
+    assert json.loads(found)["summary"]["verdict"] == "unknown"
+
+
 def test_the_head_counts_the_findings_that_the_rows_have(run: Run, top: Path) -> None:
     lay(top / "unit", AWS)
     (top / "unit/main.tf").unlink()

@@ -178,6 +178,11 @@ def verdict_words(review: Review) -> str:
     return ", ".join(filter(None, (review.verdict, unverified_words(review))))
 
 
+def survey_verdict(review: Review) -> str:
+    """The verdict on all that is locked: "unknown" where no lock file was there to be judged."""
+    return review.verdict if review.findings or any(root.new.exists for root in review.roots) else "unknown"
+
+
 def unverified_words(review: Review) -> str:
     """The hashes that are not verified, and why a registry could not tell; "" where all are verified."""
     reasons = {change.unverified for change in review.unverified_changes}

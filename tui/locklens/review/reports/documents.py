@@ -175,6 +175,8 @@ PackageOrPlace = Annotated[PackageJson, Meta(extra_json_schema={"anyOf": [_OF_PA
 
 RuleId = Annotated[str, Meta(pattern="^LK[0-9]{3}$")]
 ReviewVerdict = Annotated[str, one_of("block", "warn", "ok")]
+SurveyVerdict = Annotated[str, one_of("block", "warn", "unknown", "ok")]
+"""The verdict on all that there is: unknown where nothing was, or not all could be checked."""
 ShownSeverity = Annotated[Severity, one_of("block", "warn", "info")]
 """The severity of a finding that a document has: one that is off is in none."""
 

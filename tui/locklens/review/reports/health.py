@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
+from locklens.lockfile import unread_words
 from locklens.review import reports
 from locklens.review.health import CheckResult, Health, Spread, command_title, command_words, is_undecided, remedy
 from locklens.review.reports.evidence_lines import host_lines
@@ -56,10 +57,12 @@ def total_words(health: Health) -> str:
     counts = {severity: number for severity, number in health.counts.items() if number}
     found = f": {', '.join(f'{number} {severity}' for severity, number in counts.items())}" if counts else ""
     versions = sum(len(one.versions) for one in health.spread)
+    spread = f"{counted(len(health.spread), 'provider')}, {counted(versions, 'distinct version')}"
+    if not health.spread:
+        spread = unread_words(root.new for root in health.review.roots) or spread
     return (
         f"{counted(len(health.review.roots), 'root')}: {health.ok} ok, {health.unknown} unknown, "
-        f"{health.worse} worse (warn or block); {counted(len(health.spread), 'provider')}, "
-        f"{counted(versions, 'distinct version')}; {counted(sum(counts.values()), 'finding')}{found}"
+        f"{health.worse} worse (warn or block); {spread}; {counted(sum(counts.values()), 'finding')}{found}"
     )
 
 

@@ -19,8 +19,8 @@ from locklens.review.reports.documents import (
     RuleId,
     RunJson,
     ShownSeverity,
+    SurveyVerdict,
     ToolName,
-    one_of,
 )
 from locklens.review.reports.review_document import SeverityCountsJson
 
@@ -135,7 +135,7 @@ class HealthSummaryJson(JsonStruct, frozen=True):
         SeverityCountsJson,
         Meta(description="Findings that the checks count; what says only that it is unknown is in their `unknown`."),
     ]
-    verdict: Annotated[str, one_of("block", "warn", "unknown", "ok")]
+    verdict: SurveyVerdict
 
 
 class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):

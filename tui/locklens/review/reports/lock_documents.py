@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from locklens.policy.model import InstallPath  # noqa: TC001  # evaluated by msgspec
 from locklens.review.model import Change, HashCount, Proof, Review, RootReview, Unverified
+from locklens.review.reports import survey_verdict
 from locklens.review.reports.documents import (
     Count,
     Each,
@@ -22,11 +23,11 @@ from locklens.review.reports.documents import (
     KeyJson,
     PackageOrPlace,
     Reported,
-    ReviewVerdict,
     RootPath,
     RuleId,
     RunJson,
     SignerJson,
+    SurveyVerdict,
     ToolName,
     explained,
     keyed_by,
@@ -208,7 +209,7 @@ class HashesSummaryJson(JsonStruct, frozen=True):
         Meta(description="Locked hashes by proof; a proof that no hash has is left out."),
     ]
     unverified: Unverified | None
-    verdict: ReviewVerdict
+    verdict: SurveyVerdict
 
 
 class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
@@ -240,7 +241,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
                 unverified_hashes=counts.unverified,
                 proofs=dict(Counter(fact.proof.value for fact in facts)),
                 unverified=review.unverified,
-                verdict=review.verdict,
+                verdict=survey_verdict(review),
             ),
         )
 
@@ -323,7 +324,7 @@ class KeysSummaryJson(JsonStruct, frozen=True):
     """The verdict of the review."""
 
     unverified: Unverified | None
-    verdict: ReviewVerdict
+    verdict: SurveyVerdict
 
 
 class KeysDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
@@ -346,5 +347,5 @@ class KeysDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         return cls(
             run=RunJson.of(review),
             signers=[SignerUsesJson.of(one, past) for one in signers(review)],
-            summary=KeysSummaryJson(unverified=review.unverified, verdict=review.verdict),
+            summary=KeysSummaryJson(unverified=review.unverified, verdict=survey_verdict(review)),
         )

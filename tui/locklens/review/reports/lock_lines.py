@@ -17,7 +17,7 @@ from locklens.lockfile import unread_words
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.keys import PastUse, SignerUses, Use, signers
 from locklens.review.model import PROOF_KINDS, Change, HashCount, Proof, Review, RootReview
-from locklens.review.reports import all_findings_in_words, evidence_lines, hash_words, verdict_words
+from locklens.review.reports import all_findings_in_words, evidence_lines, hash_words, survey_verdict, verdict_words
 from locklens.review.reports.evidence_lines import clock, host_lines
 from locklens.text import Printable, counted, page, visible
 from locklens.trust import Signer, SigningKey, Tier
@@ -130,7 +130,7 @@ def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str)
     if new is None:
         yield _signed_by(Span(f"unknown: {unknown}", Role.DIM))
         if old is not None:
-            yield from _alone(old, f"{old.version} is ")
+            yield from _alone(old, f"before: {old.version} is ")
         return
     if old is None or old.version == new.version:
         yield _signed_by(tier_span(new.tier), *_meaning(new.tier))
@@ -195,7 +195,8 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     uses = sum(len(one.uses) for one in gathered)
     keys = sum(one.key is not None for one in gathered)
     unread = unread_words(root.new for root in review.roots)
-    yield f"locklens keys  {uses} locked releases, {keys} signing keys{f', {unread}' if unread else ''}"
+    counts = f"{uses} locked releases, {keys} signing keys" if uses or not unread else ""
+    yield f"locklens keys  {', '.join(filter(None, (counts, unread)))}"
     for signer in gathered:
         yield ""
         yield from _signer(signer, past.get(signer.key.fingerprint, ()) if signer.key is not None else ())
@@ -271,7 +272,8 @@ def _hashes_lines(review: Review, packages: Packages) -> Iterator[_Printed]:
         yield f"note: {note}"
     verdicts = Counter(package.verdict for those in packages.values() for package in those)
     failing = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _NOT_AS_LOCKED if verdicts[verdict])
-    yield f"verdict: {verdict_words(review)}{f'; packages on this machine: {failing}' if failing else ''}"
+    verdict = verdict_words(review) if survey_verdict(review) != "unknown" else "unknown: there is no lock file"
+    yield f"verdict: {verdict}{f'; packages on this machine: {failing}' if failing else ''}"
 
 
 _NOT_AS_LOCKED = ("differs", "missing", "unreadable")
