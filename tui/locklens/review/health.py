@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
     from locklens.versions import Constraints, Version
 
 
+class Need(StrEnum):
+    """What a check cannot be made without. All but those of FILES need the entries of the lock file, too."""
+
+    FILES = "files"
+    ENTRIES = "entries"
+    RELEASE = "the registry's answer about the locked release"
+    PACKAGES = "the same, with the text of each manifest"
+    DATES = "the dates of releases"
+    USERS = "what requires each entry"
+    REQUIREMENTS = "all requirements"
+    CONSTRAINTS = "all constraints"
+    ADVISORIES = "the provider's own versions in the advisories"
+    INSPECTION = "the inside of a package"
+    BUILDS = "the inside of all packages"
+
+
 class Check(Struct, frozen=True):
     """One row of the health.
 
@@ -28,50 +45,52 @@ class Check(Struct, frozen=True):
         title: Up to 31 characters: the screen has no room for more.
         rules: The rules whose findings it counts.
         command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
+        needs: What it cannot be made without.
     """
 
     id: str
     title: str
     rules: tuple[str, ...]
     command: str = ""
+    needs: Need = Need.ENTRIES
 
+
+_CONTRADICTIONS = ("LK001", "LK002", "LK026", "LK030", "LK033")
 
 CHECKS = (
-    Check("syntax", "lock file cannot be read", ("LK019",)),
-    Check("unread-configuration", "configuration cannot be read", ("LK041",)),
+    Check("syntax", "lock file cannot be read", ("LK019",), needs=Need.FILES),
+    Check("unread-configuration", "configuration cannot be read", ("LK041",), needs=Need.FILES),
     Check("packages-differ", "same version, different hashes", ("LK023",), "doctor"),
-    Check("not-authentic", "release contradicted or refused", ("LK001", "LK002", "LK026", "LK030", "LK033"), "hashes"),
-    Check("packages-in-repository", "packages in the repository", ("LK036",)),
-    Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade"),
-    Check("not-locked", "required but not locked", ("LK006",), "lock"),
+    Check(
+        "not-authentic",
+        "release contradicted or refused",
+        ("LK001", "LK002", "LK026", "LK030", "LK033"),
+        "hashes",
+        needs=Need.PACKAGES,
+    ),
+    Check("packages-in-repository", "packages in the repository", ("LK036",), needs=Need.FILES),
+    Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade", needs=Need.CONSTRAINTS),
+    Check("not-locked", "required but not locked", ("LK006",), "lock", needs=Need.REQUIREMENTS),
     Check("not-allowed", "not on the allow list", ("LK022",)),
-    Check("platform-missing", "required platform missing", ("LK009",), "lock"),
+    Check("platform-missing", "required platform missing", ("LK009",), "lock", needs=Need.RELEASE),
     Check("no-zh", "only h1 hashes, none is signed", ("LK020",), "lock"),
     Check("malformed", "malformed or unknown hash", ("LK017",)),
-    Check("orphan", "orphan, nothing requires it", ("LK007",), "prune"),
-    Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), "keys"),
-    Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys"),
+    Check("orphan", "orphan, nothing requires it", ("LK007",), "prune", needs=Need.USERS),
+    Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), "keys", needs=Need.RELEASE),
+    Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys", needs=Need.RELEASE),
     Check("other-host", "registry of the other tool", ("LK015", "LK040"), "upgrade"),
-    Check("own-advisory", "advisory of the provider itself", ("LK043",), "upgrade"),
-    Check("advisories", "advisories of modules inside", ("LK042",)),
-    Check("odd-platform", "package unlike its platforms'", ("LK044",)),
-    Check("toolchain", "older Go than required", ("LK045",), "upgrade"),
-    Check("replaced-module", "replaced modules inside", ("LK046",)),
+    Check("own-advisory", "advisory of the provider itself", ("LK043",), "upgrade", needs=Need.ADVISORIES),
+    Check("advisories", "advisories of modules inside", ("LK042",), needs=Need.INSPECTION),
+    Check("odd-platform", "package unlike its platforms'", ("LK044",), needs=Need.BUILDS),
+    Check("toolchain", "older Go than required", ("LK045",), "upgrade", needs=Need.BUILDS),
+    Check("replaced-module", "replaced modules inside", ("LK046",), needs=Need.BUILDS),
     Check("not-canonical", "formatting differs", ("LK018",), "format"),
-    Check("lock-missing", "lock file missing or ignored", ("LK037",), "lock"),
-    Check("behind", "180 days behind newest in range", ("LK038",), "upgrade"),
-    Check("module-not-exact", "module version not exact", ("LK029",)),
+    Check("lock-missing", "lock file missing or ignored", ("LK037",), "lock", needs=Need.FILES),
+    Check("behind", "180 days behind newest in range", ("LK038",), "upgrade", needs=Need.DATES),
+    Check("module-not-exact", "module version not exact", ("LK029",), needs=Need.FILES),
     Check("non-ascii", "non-ASCII provider name", ("LK034",)),
 )
 """In display order: the most alarming first."""
-
-OF_REGISTRY = frozenset({"not-authentic", "platform-missing", "signer", "signer-not-pinned", "behind"})
-"""The checks that need facts of registries."""
-
-WITHOUT_ENTRIES = frozenset(
-    {"syntax", "unread-configuration", "packages-in-repository", "lock-missing", "module-not-exact"}
-)
-"""The checks that need no entry of a lock file: the others cannot tell where it cannot be read."""
 
 _COUNTED = frozenset(rule for check in CHECKS for rule in check.rules)
 

@@ -25,7 +25,7 @@ from locklens.operations.health.judging import (
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for
 from locklens.policy import POLICY_FILE, Policy
-from locklens.review.health import CHECKS, OF_REGISTRY, WITHOUT_ENTRIES, Health, is_undecided, results, spread_of
+from locklens.review.health import CHECKS, Health, Need, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules import in_order
 from locklens.review.rules.catalogue import RULES
@@ -190,10 +190,7 @@ class _Scan(Struct):
             policy_side=effective.side,
             base_hosts=_hosts(self.request, effective),
         )
-        unknown = _unknown(roots, self.groups, effective, is_offline=review.offline, unknown_ages=unknown_ages)
-        unknown |= _unknown_advisories(self.groups, effective.policy, has_database=self.has_advisories)
-        unknown |= _unknown_builds(self.groups, effective.policy)
-        unknown = _with_unread_locks(unknown, roots)
+        unknown = self.unknown(self.lacking(unknown_ages, is_offline=review.offline))
         undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
         here = os.path.relpath(os.path.realpath(shell_folder()), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
@@ -207,6 +204,57 @@ class _Scan(Struct):
             frozenset(roots[number].review.path for number in undecided),
             {root.review.path: root.reach for root in roots},
         )
+
+    def unknown(self, lacking: Mapping[Need, tuple[set[int], str]]) -> dict[str, tuple[set[int], str]]:
+        """Return the numbers of the roots of which each check cannot say, and why; or why it was not made at all."""
+        off = dict(_switched_off(self.effective.policy, has_advisories=self.has_advisories))
+        unread = {number for number, root in enumerate(self.roots) if not root.review.new.is_complete}
+        found: dict[str, tuple[set[int], str]] = {check: (set(), reason) for check, reason in off.items()}
+        for check in CHECKS:
+            if check.id not in off:
+                numbers, reason = lacking.get(check.needs, (set[int](), ""))
+                also = unread if check.needs is not Need.FILES else set[int]()
+                reasons = (reason if numbers - also else "", _UNREAD_LOCK if also else "")
+                found[check.id] = numbers | also, "; ".join(filter(None, reasons))
+        return found
+
+    def lacking(self, unknown_ages: set[int], *, is_offline: bool) -> dict[Need, tuple[set[int], str]]:
+        """Return the numbers of the roots that lack what a check needs, with the reason."""
+
+        def of(groups: Iterable[EntryGroup]) -> set[int]:
+            return {number for group in groups for number, _ in group.members}
+
+        groups, numbered = self.groups, list(enumerate(self.roots))
+        unasked = of(group for group in groups if group.case is None or group.case.new.today is None)
+        manifests = of(group for group in groups if group.case is not None and group.case.packages.unread)
+        registry = "offline and not cached" if is_offline else "registry not asked, or without an answer"
+        dates = "offline and not cached" if is_offline else "no release date, or registry without an answer"
+        undecided = {number for number, root in numbered if any(map(is_undecided, root.review.findings))}
+        unrequired = {number for number, root in numbered if root.unknown and root.review.new.exists}
+        unconstrained = {number for number, root in numbered if root.unconstrained and root.review.new.entries}
+        unsure = of(group for group in groups if _is_unsure_of_itself(group))
+        unseen = of(group for group in groups if not group.is_inspected)
+        required = self.effective.policy.required
+        in_part = [group for group in groups if not group.is_inspected_in_full(required)]
+        return {
+            Need.RELEASE: (unasked, registry),
+            Need.PACKAGES: (unasked | manifests, registry if unasked else _MANIFEST),
+            Need.DATES: (unknown_ages, dates),
+            Need.USERS: (undecided, _UNREAD),
+            Need.REQUIREMENTS: (unrequired, _UNREAD),
+            Need.CONSTRAINTS: (unconstrained, _UNREAD),
+            Need.ADVISORIES: (unsure, "the database has only Go's versions of a provider"),
+            Need.INSPECTION: (unseen, "not all packages were inspected: see locklens inspect"),
+            Need.BUILDS: (of(in_part), _inspected_words(groups, in_part)),
+        }
+
+
+def _inspected_words(groups: Iterable[EntryGroup], in_part: Iterable[EntryGroup]) -> str:
+    """Return how many releases were inspected, and how many of them not in full."""
+    releases, unseen = _releases(groups), _releases(group for group in groups if group.change.builds is None)
+    words = f"{len(releases) - len(unseen)} of {counted(len(releases), 'locked release')} inspected"
+    number = len(_releases(in_part) - unseen)
+    return f"{words}{f', {number} of them in part' if number else ''}: see locklens inspect"
 
 
 def _answers(
@@ -246,85 +294,8 @@ def _judge_ages(
     return unknown
 
 
-def _unknown(
-    roots: Sequence[ReadRoot],
-    groups: Sequence[EntryGroup],
-    effective: EffectivePolicy,
-    *,
-    is_offline: bool,
-    unknown_ages: set[int],
-) -> dict[str, tuple[set[int], str]]:
-    """Return the numbers of the roots of which each check cannot say, with the reason."""
-    policy = effective.policy
-    reason = "offline and not cached" if is_offline else "registry not asked, or without an answer"
-    unasked = {number for group in groups for number, _ in group.members if group.case is None or _is_unknown(group)}
-    unknown: dict[str, tuple[set[int], str]] = dict.fromkeys(OF_REGISTRY, (unasked, reason if unasked else ""))
-    ages = "offline and not cached" if is_offline else "no release date, or registry without an answer"
-    unread = {number for group in groups if _has_unread(group) for number, _ in group.members}
-    if unread:
-        unknown["not-authentic"] = (unasked | unread, reason if unasked else _MANIFEST)
-    unknown["behind"] = (unknown_ages, ages if unknown_ages else "")
-    numbered = list(enumerate(roots))
-    for check, numbers in (
-        ("orphan", {number for number, root in numbered if any(map(is_undecided, root.review.findings))}),
-        ("not-locked", {number for number, root in numbered if root.unknown and root.review.new.exists}),
-        ("not-satisfied", {number for number, root in numbered if root.unconstrained and root.review.new.entries}),
-    ):
-        unknown[check] = (numbers, _UNREAD if numbers else "")
-    return unknown | {check: (set(), reason) for check, reason in _switched_off(policy)}
-
-
-def _unknown_advisories(
-    groups: Sequence[EntryGroup], policy: Policy, *, has_database: bool
-) -> dict[str, tuple[set[int], str]]:
-    """Return the same of the checks that look into a database of advisories."""
-    off = dict(_switched_off(policy))
-    if not has_database:
-        words = "no database of advisories is kept: see locklens advisories update"
-        return {check: (set(), off.get(check, words)) for check in ("own-advisory", "advisories")}
-    unseen = {number for group in groups if not group.is_inspected for number, _ in group.members}
-    unsure = {number for group in groups if _is_unsure_of_itself(group) for number, _ in group.members}
-    found = {
-        "advisories": (unseen, "not all packages were inspected: see locklens inspect" if unseen else ""),
-        "own-advisory": (unsure, "the database has only Go's versions of a provider" if unsure else ""),
-    }
-    return {check: (set[int](), off[check]) if check in off else unknown for check, unknown in found.items()}
-
-
-def _unknown_builds(groups: Sequence[EntryGroup], policy: Policy) -> dict[str, tuple[set[int], str]]:
-    """Return the same of the checks of how packages were built."""
-    off = dict(_switched_off(policy))
-    if not policy.toolchain:
-        off.setdefault("toolchain", "no toolchain in locklens.toml")
-    left = [group for group in groups if not group.is_inspected_in_full(policy.required)]
-    releases, unseen = _releases(groups), _releases(group for group in groups if group.change.builds is None)
-    words = f"{len(releases) - len(unseen)} of {counted(len(releases), 'locked release')} inspected"
-    if in_part := len(_releases(left) - unseen):
-        words += f", {in_part} of them in part"
-    unknown = {number for group in left for number, _ in group.members}
-    reason = f"{words}: see locklens inspect" if left else ""
-    return {
-        check: (set(), off[check]) if check in off else (unknown, reason)
-        for check in ("odd-platform", "replaced-module", "toolchain")
-    }
-
-
 def _releases(groups: Iterable[EntryGroup]) -> set[tuple[ProviderAddress, str]]:
     return {(group.change.address, str(group.entry.version)) for group in groups}
-
-
-def _with_unread_locks(
-    unknown: Mapping[str, tuple[set[int], str]], roots: Sequence[ReadRoot]
-) -> dict[str, tuple[set[int], str]]:
-    """Add the roots whose lock file cannot be read to the checks of entries, unless the check is off."""
-    unread = {number for number, root in enumerate(roots) if not root.review.new.is_complete}
-    found = dict(unknown)
-    for check in CHECKS:
-        numbers, reason = found.get(check.id, (set[int](), ""))
-        if unread and check.id not in WITHOUT_ENTRIES and (numbers or not reason):
-            reasons = (reason if numbers - unread else "", _UNREAD_LOCK)
-            found[check.id] = numbers | unread, "; ".join(filter(None, reasons))
-    return found
 
 
 def _is_unsure_of_itself(group: EntryGroup) -> bool:
@@ -332,8 +303,13 @@ def _is_unsure_of_itself(group: EntryGroup) -> bool:
     return known is not None and any(each.is_own for each in known.now.unjudged)
 
 
-def _switched_off(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Yield the checks that the policy does not ask for, each with the reason."""
+def _switched_off(policy: Policy, *, has_advisories: bool) -> Iterator[tuple[str, str]]:
+    """Yield the checks that the policy does not ask for, or that lack a database, each with the reason."""
+    if not has_advisories:
+        words = "no database of advisories is kept: see locklens advisories update"
+        yield from ((check, words) for check in ("own-advisory", "advisories"))
+    if not policy.toolchain:
+        yield "toolchain", "no toolchain in locklens.toml"
     for check in CHECKS:
         severities = {policy.severity.get(rule, RULES[rule].severity.value) for rule in check.rules}
         if severities == {"off"}:
@@ -350,12 +326,3 @@ def _switched_off(policy: Policy) -> Iterator[tuple[str, str]]:
 _UNREAD_LOCK = "the lock file cannot be read"
 
 _MANIFEST = "a locked zh is listed as a manifest, of an unknown text: it may be that of a package"
-
-
-def _has_unread(group: EntryGroup) -> bool:
-    return group.case is not None and bool(group.case.packages.unread)
-
-
-def _is_unknown(group: EntryGroup) -> bool:
-    case = group.case
-    return case is None or case.new.today is None
