@@ -243,7 +243,7 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
     ],
 )
 def test_reasons(text: str, words: str) -> None:
-    found = reason_problem(text, is_needed=True)
+    found = reason_problem(text)
     assert words in found if words else not found
 
 

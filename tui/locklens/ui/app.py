@@ -26,10 +26,8 @@ from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.views import (
     VIEWS,
-    MarksNotKept,
     PackagesInspected,
     PreferenceChanged,
-    PreferenceNotSaved,
     PreviewWanted,
     QuitWanted,
     SidesWanted,
@@ -142,7 +140,7 @@ class LockLensApp(CopyingApp):
         self._typed: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
         """The key that is being handled, and those that arrived after it; with the screen that was shown then."""
         self._handled_at = 0.0
-        self._keeper = MarkKeeper(store_path, lambda notice: self.post_message(MarksNotKept(notice)))
+        self._keeper = MarkKeeper(store_path, partial(self.call_later, self._warn, ""))
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = (LIGHT if self._preferences.get("theme") == "light" else DARK).name
@@ -288,11 +286,11 @@ class LockLensApp(CopyingApp):
         try:
             save_preference(self._preferences_path, key, value)
         except LockLensError as error:
-            self.post_message(PreferenceNotSaved(f"not saved: {error.sentence}"))
+            self.call_later(self._warn, "Preferences", f"not saved: {error.sentence}")
 
-    @on(PreferenceNotSaved)
-    def _show_unsaved(self, event: PreferenceNotSaved) -> None:
-        self.notify(event.notice, title="Preferences", severity="warning", timeout=10)
+    def _warn(self, title: str, notice: str) -> None:
+        """Show a notice of a thread that writes marks or preferences."""
+        self.notify(notice, title=title, severity="warning", timeout=10)
 
     @on(QuitWanted)
     def _quit(self) -> None:
@@ -335,10 +333,6 @@ class LockLensApp(CopyingApp):
         for screen in self._views.values():
             if screen.is_open:
                 screen.reload()
-
-    @on(MarksNotKept)
-    def _show_marks_notice(self, event: MarksNotKept) -> None:
-        self.notify(event.notice, severity="warning", timeout=10)
 
     def on_unmount(self) -> None:
         """Wait for pending writes of marks and preferences."""

@@ -31,37 +31,26 @@ _BUMPS = {
 }
 
 
+_KINDS = {
+    ChangeKind.DOWNGRADE: "Downgrade from {old} to {new}.",
+    ChangeKind.NEW_PROVIDER: "New provider, locked at {new}.",
+    ChangeKind.REMOVED: "Provider removed; it was locked at {old}.",
+    ChangeKind.MOVED: "Provider moved from {source}, locked at {new}.",
+    ChangeKind.NEW_HASHES: "Same version, {new}: hashes were added.",
+    ChangeKind.REMOVED_HASHES: "Same version, {new}: hashes were removed.",
+    ChangeKind.CHANGED_HASHES: "Same version, {new}, but hashes were added and removed.",
+    ChangeKind.REPLACED_HASHES: "Same version, {new}, but every package hash was replaced.",
+    ChangeKind.CONSTRAINTS_ONLY: "Same version, {new}, and same hashes: only the recorded constraints differ.",
+    ChangeKind.UNCHANGED: "Locked at {new}, unchanged.",
+}
+
+
 def what_happened(change: Change) -> str:
     """One or two sentences about a change, for the top of the detail."""
-    return f"{_of_kind(change)} {_of_hashes(change)}".strip()
-
-
-def _of_kind(change: Change) -> str:
-    old = change.old.version if change.old else ""
-    new = change.new.version if change.new else ""
-    match change.kind:
-        case ChangeKind.UPGRADE:
-            return f"{_BUMPS[change.bump] if change.bump else 'Upgrade'} from {old} to {new}."
-        case ChangeKind.DOWNGRADE:
-            return f"Downgrade from {old} to {new}."
-        case ChangeKind.NEW_PROVIDER:
-            return f"New provider, locked at {new}."
-        case ChangeKind.REMOVED:
-            return f"Provider removed; it was locked at {old}."
-        case ChangeKind.MOVED:
-            return f"Provider moved from {change.moved_from}, locked at {new}."
-        case ChangeKind.NEW_HASHES:
-            return f"Same version, {new}: hashes were added."
-        case ChangeKind.REMOVED_HASHES:
-            return f"Same version, {new}: hashes were removed."
-        case ChangeKind.CHANGED_HASHES:
-            return f"Same version, {new}, but hashes were added and removed."
-        case ChangeKind.REPLACED_HASHES:
-            return f"Same version, {new}, but every package hash was replaced."
-        case ChangeKind.CONSTRAINTS_ONLY:
-            return f"Same version, {new}, and same hashes: only the recorded constraints differ."
-        case ChangeKind.UNCHANGED:
-            return f"Locked at {new}, unchanged."
+    old, new = (side.version if side else "" for side in (change.old, change.new))
+    bump = _BUMPS[change.bump] if change.bump else "Upgrade"
+    words = _KINDS.get(change.kind, f"{bump} from {{old}} to {{new}}.")
+    return f"{words.format(old=old, new=new, source=change.moved_from)} {_of_hashes(change)}".strip()
 
 
 def _of_hashes(change: Change) -> str:

@@ -89,13 +89,6 @@ VIEWS = (REVIEW, UPGRADE, HASHES, SIGNERS, HEALTH, DOCTOR)
 
 
 @dataclass
-class MarksNotKept(Message):
-    """A notice of the store: a damaged file was set aside, or marks last for this run only."""
-
-    notice: str
-
-
-@dataclass
 class ViewWanted(Message):
     """A request to show another screen.
 
@@ -134,13 +127,6 @@ class PreferenceChanged(Message):
 
     key: str
     value: str
-
-
-@dataclass
-class PreferenceNotSaved(Message):
-    """The reason, as a sentence, why a preference lasts for this run only."""
-
-    notice: str
 
 
 @dataclass

@@ -153,12 +153,7 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
     return FormDialog(
         f"Accept a finding about {name}",
         facts,
-        (
-            *([chosen] if len(rules) > 1 else []),
-            _reason(is_needed=True),
-            *_name(is_asked=asks_name),
-            _until("expires on", today),
-        ),
+        (*([chosen] if len(rules) > 1 else []), _REASON, *_name(is_asked=asks_name), _until("expires on", today)),
         start="reason",
     )
 
@@ -183,7 +178,7 @@ def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks
         f"last {_DIGITS} digits {whose}, once you have compared all 40",
         partial(digits_problem, fingerprints=fingerprints),
     )
-    fields = (digits, _reason(is_needed=True), *_name(is_asked=asks_name), _until("review the pin on", today))
+    fields = (digits, _REASON, *_name(is_asked=asks_name), _until("review the pin on", today))
     return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
 
 
@@ -210,14 +205,6 @@ def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: i
     return FormDialog(f"Lock more platforms of {counted(entries, 'entry', 'entries')}", facts, (field,))
 
 
-def _reason(*, is_needed: bool) -> Field:
-    return Field(
-        "reason",
-        f"reason ({'required, ' if is_needed else ''}saved in locklens.toml)",
-        partial(reason_problem, is_needed=is_needed),
-    )
-
-
 def _name(*, is_asked: bool) -> tuple[Field, ...]:
     label = "your name (git has none: git config user.name sets it)"
     return (Field("by", label, name_problem),) if is_asked else ()
@@ -227,11 +214,14 @@ def _until(label: str, today: date) -> Field:
     return Field("until", f"{label} (YYYY-MM-DD, optional)", partial(date_problem, today=today))
 
 
-def reason_problem(text: str, *, is_needed: bool) -> str:
+def reason_problem(text: str) -> str:
     """Return what is wrong with a reason; "" for a valid one."""
     if not text:
-        return "a reason is needed" if is_needed else ""
+        return "a reason is needed"
     return "" if text.isprintable() else "the reason must be one line of printable characters"
+
+
+_REASON = Field("reason", "reason (required, saved in locklens.toml)", reason_problem)
 
 
 def name_problem(text: str) -> str:

@@ -200,15 +200,11 @@ def _by_check(health: Health) -> Iterator[HealthRow]:
 
 def _by_root(health: Health) -> Iterator[HealthRow]:
     titles = {rule: result.check.title for result in health.checks for rule in result.check.rules}
-    for title, own in _grouped(_found(health), _root_name):
-        key = f"root:{title}"
-        yield HealthRow(key, title, own, children=_children(key, own, lambda one: titles.get(one[1].rule, one[1].rule)))
+    return _by("root", health, _root_name, lambda one: titles.get(one[1].rule, one[1].rule))
 
 
 def _by_provider(health: Health) -> Iterator[HealthRow]:
-    for title, own in _grouped(_found(health), lambda one: str(one[1].provider or "files and roots")):
-        key = f"provider:{title}"
-        yield HealthRow(key, title, own, children=_children(key, own, _root_name))
+    return _by("provider", health, lambda one: str(one[1].provider or "files and roots"), _root_name)
 
 
 def _by_signer(health: Health) -> Iterator[HealthRow]:
@@ -218,9 +214,16 @@ def _by_signer(health: Health) -> Iterator[HealthRow]:
             return "files and roots"
         return health.signers.get((root.path, finding.provider), "signer not known")
 
+    return _by("signer", health, name, _provider_name)
+
+
+def _by(
+    kind: str, health: Health, name: Callable[[Found], str], name_below: Callable[[Found], str]
+) -> Iterator[HealthRow]:
+    """Yield a section for each name of a finding, and below it a row for each other name."""
     for title, own in _grouped(_found(health), name):
-        key = f"signer:{title}"
-        yield HealthRow(key, title, own, children=_children(key, own, _provider_name))
+        key = f"{kind}:{title}"
+        yield HealthRow(key, title, own, children=_children(key, own, name_below))
 
 
 def _provider_name(one: Found) -> str:

@@ -313,25 +313,14 @@ def _path(node: Node) -> str:
 
 def _by_provider(changes: list[Node], others: list[Node]) -> list[Node]:
     by_address = _collected(changes, lambda node: node.subjects[0].change.address)
-    pairs = [node for node in others if node.pair is not None]
     sections = [_section(f"provider:{address}", str(address), nodes) for address, nodes in sorted(by_address.items())]
-    rest = [node for node in others if node.pair is None]
-    if pairs:
+    if pairs := [node for node in others if node.pair is not None]:
         sections.append(_section("provider:conflicts", "conflicts", pairs))
-    return (
-        [
-            *sections,
-            _section(
-                "provider:",
-                "findings about roots and the policy"
-                if any(node.root is None for node in rest)
-                else "root-level findings",
-                rest,
-            ),
-        ]
-        if rest
-        else sections
-    )
+    if rest := [node for node in others if node.pair is None]:
+        has_policy = any(node.root is None for node in rest)
+        title = "findings about roots and the policy" if has_policy else "root-level findings"
+        sections.append(_section("provider:", title, rest))
+    return sections
 
 
 def _by_severity(changes: list[Node], others: list[Node]) -> list[Node]:

@@ -311,27 +311,24 @@ def side_in_short(pair: ConflictPair, side: str) -> str:
 
 
 _BUMPS = {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}
+_KINDS = {
+    ChangeKind.NEW_PROVIDER: "",
+    ChangeKind.REMOVED: "",
+    ChangeKind.CONSTRAINTS_ONLY: "constraints",
+    ChangeKind.REPLACED_HASHES: "replaced",
+    ChangeKind.CHANGED_HASHES: "+{added} -{removed}",
+    ChangeKind.NEW_HASHES: "+{added}",
+    ChangeKind.REMOVED_HASHES: "-{removed}",
+}
+"""The kinds whose words are not their own; the versions of some show it already."""
 
 
 def kind_in_short(change: Change) -> str:
     """One or two words for the kind of a change; "" if the versions show it already."""
-    match change.kind:
-        case ChangeKind.UPGRADE if change.bump is not None:
-            return _BUMPS.get(change.bump, change.bump.value)
-        case ChangeKind.NEW_PROVIDER | ChangeKind.REMOVED:
-            return ""
-        case ChangeKind.CONSTRAINTS_ONLY:
-            return "constraints"
-        case ChangeKind.REPLACED_HASHES:
-            return "replaced"
-        case ChangeKind.CHANGED_HASHES:
-            return f"+{len(change.added)} -{len(change.removed)}"
-        case ChangeKind.NEW_HASHES:
-            return f"+{len(change.added)}"
-        case ChangeKind.REMOVED_HASHES:
-            return f"-{len(change.removed)}"
-        case ChangeKind.UPGRADE | ChangeKind.DOWNGRADE | ChangeKind.MOVED | ChangeKind.UNCHANGED:
-            return change.kind.value
+    if change.kind is ChangeKind.UPGRADE and change.bump is not None:
+        return _BUMPS.get(change.bump, change.bump.value)
+    words = _KINDS.get(change.kind, change.kind.value)
+    return words.format(added=len(change.added), removed=len(change.removed))
 
 
 def rules_of(change: Change) -> str:

@@ -35,22 +35,9 @@ if TYPE_CHECKING:
     from locklens.review.model import Review
     from locklens.ui.shell.keys import Command, KeyTable
 
-_PLUS_LINE = {
-    "vi",
-    "vim",
-    "nvim",
-    "view",
-    "nano",
-    "pico",
-    "emacs",
-    "emacsclient",
-    "micro",
-    "kak",
-    "joe",
-    "mg",
-    "ne",
-    "jed",
-}
+_PLUS_LINE = frozenset(
+    ["vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "mg", "ne", "jed"]
+)
 _COLON_LINE = {"hx", "helix", "subl", "zed"}
 _OPENERS = {"darwin": ("open",), "win32": ("explorer",)}
 _GOTO = {"code", "codium", "code-insiders", "cursor"}
