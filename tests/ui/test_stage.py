@@ -18,7 +18,7 @@ from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.preview import PreviewScreen
-from locklens.ui.review.frame import review_help
+from locklens.ui.review import ReviewScreen
 
 
 def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
@@ -140,7 +140,7 @@ async def test_rows_say_what_is_staged(running: Running, tmp_path: Path) -> None
         await previewed(on)
         await on.press("enter")
         await until(on, lambda: on.is_on_top and sign(on, "hashicorp/aws") == "S")
-    assert "staged: git's index has this block" in "".join(line.text for line in review_help())
+    assert "staged: git's index has this block" in str(ReviewScreen.TERMS)
 
 
 async def test_a_group_that_is_staged_in_part_says_so(running: Running, tmp_path: Path) -> None:

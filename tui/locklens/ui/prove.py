@@ -45,8 +45,7 @@ ProvingSelection = frozenset[tuple[str, "ProviderAddress"]]
 
 def plan_lines(plan: ProvingPlanned, unsigned: int = 0) -> Iterator[Line]:
     """The estimated downloads, and their purpose; `unsigned` is the number of `h1` of releases that nobody signed."""
-    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
-    packages = Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG)
+    packages = planned_size(plan)
     if not plan.hashes:
         yield line("To download: ", packages, f", up to {plan.at_most} times, to see if it arrives as it was signed.")
     else:
@@ -61,13 +60,24 @@ def plan_lines(plan: ProvingPlanned, unsigned: int = 0) -> Iterator[Line]:
         yield line(Span(words, Role.WARN), hanging=2)
     if plan.hashes and plan.at_most > plan.likely:
         yield line(f"Up to {plan.at_most}, if none of these matches: an h1 does not say which platform it is for.")
-    for label in plan.labels[:_MOST_LABELS]:
-        yield line(Span(f"  {label}", Role.PLACE), hanging=4)
-    if len(plan.labels) > _MOST_LABELS:
-        yield line(Span(f"  and {len(plan.labels) - _MOST_LABELS} more", Role.DIM))
-    yield line()
+    yield from named_packages(plan, _MOST_LABELS)
     handling = "Packages are hashed while downloading, and hashes are cached. No package is stored, unpacked or run."
     yield line(Span(handling, Role.DIM))
+
+
+def planned_size(plan: ProvingPlanned) -> Span:
+    """Return the number of packages, and their size as far as it is known."""
+    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
+    return Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG)
+
+
+def named_packages(plan: ProvingPlanned, most: int) -> Iterator[Line]:
+    """The first packages of a plan by name, and an empty line."""
+    for label in plan.labels[:most]:
+        yield line(Span(f"  {label}", Role.PLACE), hanging=4)
+    if len(plan.labels) > most:
+        yield line(Span(f"  and {len(plan.labels) - most} more", Role.DIM))
+    yield line()
 
 
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
@@ -120,6 +130,70 @@ def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
 _REDRAW_SECONDS = 0.1
 
 
+class DownloadSteps:
+    """The steps of a dialog that downloads packages: estimate, question, progress. A worker's thread asks.
+
+    Args:
+        redraw: Shows the lines and the keys of the present step.
+    """
+
+    def __init__(self, redraw: Callable[[], object]) -> None:
+        self.plan: ProvingPlanned | None = None
+        """The downloads that were asked about last; None before."""
+        self.is_confirmed = False
+        self.downloads = Downloads()
+        self._redraw = redraw
+        self._answered = Signal()
+
+    @property
+    def is_asking(self) -> bool:
+        """True while the user is asked."""
+        return self.plan is not None and not self.is_confirmed
+
+    def confirm(self, run: Run, plan: ProvingPlanned) -> bool:
+        """Ask for the downloads of a plan, each plan of a run anew; return False if they are refused or cancelled."""
+        self.is_confirmed = False
+        self._answered.clear()
+        run.tell(self._ask, plan)
+        while not self._answered.wait(0.05):
+            if run.cancel.is_set():
+                return False
+        return self.is_confirmed
+
+    def _ask(self, plan: ProvingPlanned) -> None:
+        self.plan = plan
+        self._redraw()
+
+    def agree(self) -> None:
+        """Start the downloads that the user is asked about."""
+        self.is_confirmed = True
+        self._answered.set()
+        self._redraw()
+
+    def refuse(self) -> None:
+        """End the question."""
+        self._answered.set()
+
+    def lines(self, waiting: str, question: Callable[[ProvingPlanned], Iterable[Line]]) -> tuple[Line, ...]:
+        """Return the lines of the present step; `waiting` are those before the question."""
+        if self.plan is None:
+            return (line(Span(waiting, Role.DIM)),)
+        if not self.is_confirmed:
+            return tuple(question(self.plan))
+        return self.progress or (line(Span("Starting …", Role.DIM)),)
+
+    @property
+    def progress(self) -> tuple[Line, ...]:
+        """A line for each download."""
+        return tuple(download_lines(self.downloads.in_order, time.monotonic()))
+
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys of the present step."""
+        cancel = DialogKey("esc", "cancel", "stop")
+        return (DialogKey("enter", "download", "agree"), cancel) if self.is_asking else (cancel,)
+
+
 class Proved(NamedTuple):
     """The result in words; `is_partial` if more hashes are cached than shown."""
 
@@ -138,12 +212,9 @@ class DownloadDialog(Dialog[Proved]):
     def __init__(self) -> None:
         super().__init__()
         self._job = Job(self, "prove")
-        self._plan: ProvingPlanned | None = None
-        self._answered = Signal()
-        self._is_confirmed = False
+        self._steps = DownloadSteps(self._redraw)
         self._is_stopped = False
         self._result: Proved | None = None
-        self._downloads = Downloads()
         self.unsigned = 0
         """The number of `h1` that no download verifies."""
 
@@ -179,18 +250,8 @@ class DownloadDialog(Dialog[Proved]):
 
     def _prove(self, run: Run) -> tuple[RootReview, ...] | None:
         """Download on the worker's thread; None if that was cancelled."""
-
-        def confirm(plan: ProvingPlanned) -> bool:
-            self._is_confirmed = False  # each plan of a run is asked about
-            self._answered.clear()
-            run.tell(self._ask, plan)
-            while not self._answered.wait(0.05):
-                if run.cancel.is_set():
-                    return False
-            return self._is_confirmed
-
         try:
-            return self.download(confirm, partial(self._hear, run), run.cancel)
+            return self.download(partial(self._steps.confirm, run), partial(self._hear, run), run.cancel)
         except RunCancelledError:
             return None
 
@@ -199,9 +260,9 @@ class DownloadDialog(Dialog[Proved]):
         now = time.monotonic()
         match event:
             case PackageDownloading():
-                self._downloads.arrive(event.label, event.received, event.size, now)
+                self._steps.downloads.arrive(event.label, event.received, event.size, now)
             case PackageDone():
-                self._downloads.end(event.label, now, received=event.size, problem=event.problem)
+                self._steps.downloads.end(event.label, now, received=event.size, problem=event.problem)
             case RootsKnown():
                 run.tell(self.take_roots, event.roots)
             case Progress() | LookupProgress() | ProvingPlanned():
@@ -209,35 +270,33 @@ class DownloadDialog(Dialog[Proved]):
             case _:
                 assert_never(event)
 
-    def _ask(self, plan: ProvingPlanned) -> None:
-        self._plan = plan
-        self._redraw()
-
     def _end(self, roots: tuple[RootReview, ...] | None) -> None:
         if roots:
             self.take_roots(roots)
         if roots is None or self._is_stopped:
             self._conclude(self._cancelled)
         else:
-            self._conclude(Proved(self.outcome(roots, is_planned=self._plan is not None)))
+            self._conclude(Proved(self.outcome(roots, is_planned=self._steps.plan is not None)))
 
     def _fail(self, error: LockLensError) -> None:
         if self._is_stopped:
             self._conclude(self._cancelled)
         else:
-            self._conclude(Proved(f"verification failed: {error.sentence}", is_partial=bool(self._downloads.hashed)))
+            self._conclude(
+                Proved(f"verification failed: {error.sentence}", is_partial=bool(self._steps.downloads.hashed))
+            )
 
     @property
     def _cancelled(self) -> Proved:
-        if not self._is_confirmed:
+        if not self._steps.is_confirmed:
             return Proved("nothing was downloaded")
-        hashed = bool(self._downloads.hashed)
+        hashed = bool(self._steps.downloads.hashed)
         return Proved(f"verification cancelled{'; hashes computed so far are cached' if hashed else ''}", hashed)
 
     def _conclude(self, result: Proved) -> None:
         """Close with the result, or show it below the downloads that failed."""
         self._result = result
-        if self._downloads.has_failed and not self._is_stopped:
+        if self._steps.downloads.has_failed and not self._is_stopped:
             self._redraw()
         else:
             self.dismiss(self._result)
@@ -248,35 +307,24 @@ class DownloadDialog(Dialog[Proved]):
 
     def _lines(self) -> tuple[Line, ...]:
         if self._result is not None:
-            return (*download_lines(self._downloads.in_order, time.monotonic()), line(), line(self._result.words))
+            return (*self._steps.progress, line(), line(self._result.words))
         if self._is_stopped:
             return (line(Span("Stopping …", Role.DIM)),)
-        if self._plan is None:
-            return (line(Span("Estimating the download …", Role.DIM)),)
-        if not self._is_confirmed:
-            return tuple(plan_lines(self._plan, self.unsigned))
-        return tuple(download_lines(self._downloads.in_order, time.monotonic())) or (
-            line(Span("Starting …", Role.DIM)),
-        )
+        return self._steps.lines("Estimating the download …", partial(plan_lines, unsigned=self.unsigned))
 
     @property
     def keys(self) -> Sequence[DialogKey]:
         """The keys of the present step."""
         if self._result is not None:
             return (DialogKey("enter esc", "close", "stop"),)
-        cancel = DialogKey("esc", "cancel", "stop")
-        if self._plan is not None and not self._is_confirmed:
-            return (DialogKey("enter", "download", "agree"), cancel)
-        return (cancel,)
+        return self._steps.keys
 
     def action_agree(self) -> None:
         """Start the download, or close the result."""
         if self._result is not None:
             self.dismiss(self._result)
-        elif self._plan is not None and not self._is_stopped:
-            self._is_confirmed = True
-            self._answered.set()
-            self._redraw()
+        elif self._steps.plan is not None and not self._is_stopped:
+            self._steps.agree()
 
     def action_stop(self) -> None:
         """Cancel, stops the download, or close the result."""
@@ -284,7 +332,7 @@ class DownloadDialog(Dialog[Proved]):
             self.dismiss(self._result)
             return
         self._is_stopped = True
-        self._answered.set()
+        self._steps.refuse()
         self._job.cancel()
         self._redraw()
 

@@ -35,7 +35,6 @@ class View(Struct, frozen=True):
         key: The number key.
         title: The tab's label.
         name: The name in code, and the equivalent command.
-        screen: The module and class of its screen, as "package.module:Class", loaded when it is first opened.
         about: The view's contents in a few words.
         reads: The providers that the view reads.
     """
@@ -43,47 +42,21 @@ class View(Struct, frozen=True):
     key: str
     title: str
     name: str
-    screen: str
     about: str
     reads: Reads = Reads.CHANGES
 
+    @property
+    def screen(self) -> str:
+        """The module and class of its screen, which are named as its title is: loaded when it is first opened."""
+        return f"locklens.ui.{self.title.lower()}:{self.title}Screen"
 
-REVIEW = View("1", "Review", "review", "locklens.ui.review:ReviewScreen", "changes of the lock files")
-UPGRADE = View(
-    "2",
-    "Upgrade",
-    "upgrade",
-    "locklens.ui.upgrade:UpgradeScreen",
-    "available upgrades, and constraints that hold them back",
-    Reads.CANDIDATES,
-)
-HASHES = View(
-    "3",
-    "Hashes",
-    "hashes",
-    "locklens.ui.hashes:HashesScreen",
-    "platform coverage, and proof of each hash",
-    Reads.LOCKED,
-)
-SIGNERS = View(
-    "4", "Signers", "keys", "locklens.ui.signers:SignersScreen", "signers of the locked releases", Reads.LOCKED
-)
-HEALTH = View(
-    "5",
-    "Health",
-    "health",
-    "locklens.ui.health:HealthScreen",
-    "checks of all roots, and the spread of versions",
-    Reads.LOCKED,
-)
-DOCTOR = View(
-    "6",
-    "Doctor",
-    "doctor",
-    "locklens.ui.doctor:DoctorScreen",
-    "causes of a failed init, with evidence, and fixes",
-    Reads.CANDIDATES,
-)
+
+REVIEW = View("1", "Review", "review", "changes of the lock files")
+UPGRADE = View("2", "Upgrade", "upgrade", "available upgrades, and constraints that hold them back", Reads.CANDIDATES)
+HASHES = View("3", "Hashes", "hashes", "platform coverage, and proof of each hash", Reads.LOCKED)
+SIGNERS = View("4", "Signers", "keys", "signers of the locked releases", Reads.LOCKED)
+HEALTH = View("5", "Health", "health", "checks of all roots, and the spread of versions", Reads.LOCKED)
+DOCTOR = View("6", "Doctor", "doctor", "causes of a failed init, with evidence, and fixes", Reads.CANDIDATES)
 
 VIEWS = (REVIEW, UPGRADE, HASHES, SIGNERS, HEALTH, DOCTOR)
 

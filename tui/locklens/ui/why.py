@@ -8,7 +8,6 @@ of all platforms.
 from __future__ import annotations
 
 import time
-from threading import Event as Signal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
@@ -17,18 +16,20 @@ from textual.binding import Binding, BindingType
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
-from locklens.text import counted, size_words
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs import FRAME_WIDTH, MOST_WIDTH, READING_KEYS, DialogKey, ReadingDialog, TextDialog
-from locklens.ui.phrases import Downloads, download_lines, take_event
+from locklens.ui.phrases import take_event
+from locklens.ui.prove import DownloadSteps, named_packages, planned_size
 from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, key_help
 from locklens.ui.views import PackagesInspected
 from locklens.ui.widgets import Piece
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import Protocol
 
     from textual.screen import Screen
 
@@ -40,13 +41,6 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ProvingPlanned
     from locklens.review.inspection import Inspection
-
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Protocol
-
-    from locklens.addresses import ProviderAddress
     from locklens.review.why import Why
 
     class Explain(Protocol):
@@ -180,13 +174,8 @@ _LEAST_WIDTH_OF_SIDES = 120
 
 def asking_lines(plan: ProvingPlanned) -> Iterator[Line]:
     """The announced downloads, and what becomes of them."""
-    size = size_words(plan.likely_bytes) if plan.likely_bytes is not None else "size unknown"
-    yield line("To download: ", Span(f"{counted(plan.likely, 'package')}, {size}", Role.STRONG))
-    for label in plan.labels[:_MOST_LABELS]:
-        yield line(Span(f"  {label}", Role.PLACE), hanging=4)
-    if len(plan.labels) > _MOST_LABELS:
-        yield line(Span(f"  and {len(plan.labels) - _MOST_LABELS} more", Role.DIM))
-    yield line()
+    yield line("To download: ", planned_size(plan))
+    yield from named_packages(plan, _MOST_LABELS)
     handling = "Packages are read while downloading, and what is inside is cached. None is stored, unpacked or run."
     yield line(Span(handling, Role.DIM))
 
@@ -270,19 +259,16 @@ class InsideDialog(ReadingDialog):
         self._source = source
         self._request = request
         self._job = Job(self, "inside")
-        self._answered = Signal()
-        self._plan: ProvingPlanned | None = None
-        self._is_confirmed = False
+        self._steps = DownloadSteps(self._redraw)
         self._found: Inspection | None = None
         self._error: LockLensError | None = None
-        self._downloads = Downloads()
         self.has_news = False
         """True once a package was downloaded: findings may rest on it."""
 
     @property
     def is_waiting(self) -> bool:
         """True while it waits for a key: to agree to a download, or to close."""
-        return not self._job.is_running or (self._plan is not None and not self._is_confirmed)
+        return not self._job.is_running or self._steps.is_asking
 
     def on_mount(self) -> None:
         """Start looking."""
@@ -292,8 +278,7 @@ class InsideDialog(ReadingDialog):
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
 
     def _start(self) -> None:
-        self._plan, self._is_confirmed, self._error = None, False, None
-        self._downloads = Downloads()
+        self._steps, self._error = DownloadSteps(self._redraw), None
         self._job.start(self._inspect, self._take, self._fail)
         self._redraw()
 
@@ -306,25 +291,18 @@ class InsideDialog(ReadingDialog):
         """
 
         def confirm(plan: ProvingPlanned) -> bool:
-            self._answered.clear()
-            run.tell(self._ask, plan)
-            while not self._answered.wait(0.05):
-                if run.cancel.is_set():
-                    raise RunCancelledError("inspecting was cancelled")
+            if not self._steps.confirm(run, plan):
+                raise RunCancelledError("inspecting was cancelled")
             return True
 
         return self._source.inspect(self._request, confirm=confirm, on_event=self._hear, cancel=run.cancel)
 
     def _hear(self, event: InstallEvent) -> None:
-        take_event(self._downloads, event, time.monotonic())
-
-    def _ask(self, plan: ProvingPlanned) -> None:
-        self._plan = plan
-        self._redraw()
+        take_event(self._steps.downloads, event, time.monotonic())
 
     def _take(self, found: Inspection) -> None:
         self._found = found
-        self.has_news = self.has_news or self._is_confirmed
+        self.has_news = self.has_news or self._steps.is_confirmed
         self._redraw()
 
     def _fail(self, error: LockLensError) -> None:
@@ -334,7 +312,7 @@ class InsideDialog(ReadingDialog):
     # Display
 
     def _redraw_moving(self) -> None:
-        if self._is_confirmed and self._job.is_running:
+        if self._steps.is_confirmed and self._job.is_running:
             self._redraw()
 
     def _redraw(self) -> None:
@@ -343,12 +321,7 @@ class InsideDialog(ReadingDialog):
 
     def _lines(self) -> tuple[Line, ...]:
         if self._job.is_running:
-            if self._plan is None:
-                return (line(Span("Looking for the packages …", Role.DIM)),)
-            if not self._is_confirmed:
-                return tuple(asking_lines(self._plan))
-            starting = (line(Span("Starting …", Role.DIM)),)
-            return tuple(download_lines(self._downloads.in_order, time.monotonic())) or starting
+            return self._steps.lines("Looking for the packages …", asking_lines)
         if self._error is not None:
             return (line(Span(self._error.sentence, Role.WARN), hanging=2),)
         return tuple(_readable(self._found, self._columns)) if self._found is not None else ()
@@ -367,10 +340,7 @@ class InsideDialog(ReadingDialog):
     def keys(self) -> Sequence[DialogKey]:
         """The keys of the present step."""
         if self._job.is_running:
-            cancel = DialogKey("esc", "cancel", "stop")
-            if self._plan is not None and not self._is_confirmed:
-                return (DialogKey("enter", "download", "agree"), cancel)
-            return (cancel,)
+            return self._steps.keys
         close = DialogKey("esc q", "close", "stop")
         if self._found is None:
             return (close,)
@@ -383,15 +353,13 @@ class InsideDialog(ReadingDialog):
         """Start the download, or close the result."""
         if not self._job.is_running:
             self.dismiss(None)
-        elif self._plan is not None and not self._is_confirmed:
-            self._is_confirmed = True
-            self._answered.set()
-            self._redraw()
+        elif self._steps.is_asking:
+            self._steps.agree()
 
     def action_stop(self) -> None:
         """Stop what is in progress, and close; what was read by then is cached."""
         self._job.stop()
-        self._answered.set()
+        self._steps.refuse()
         self.dismiss(None)
 
     def action_close(self) -> None:

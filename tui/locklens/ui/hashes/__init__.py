@@ -136,6 +136,12 @@ class HashesScreen(RowActionsScreen):
     VIEW = views.HASHES
     GRAMMAR = HASHES_GRAMMAR
     LIST = HashList
+    TERMS = (
+        ("COLUMNS", _HASH_COLUMNS),
+        ("PROOF OF A HASH", PROOFS),
+        ("PACKAGES ON THIS MACHINE, after p", _PACKAGES),
+        ("INSTALL PATHS", INSTALL_PATHS),
+    )
     EMPTY = "No provider is locked here."
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HASHES_KEYS)]
 
@@ -230,16 +236,11 @@ class HashesScreen(RowActionsScreen):
         )
 
     def help_lines(self) -> Iterable[Line]:
-        """The keys, the columns and the terms of the Hashes screen."""
-        yield from keys.key_help(HASHES_KEYS)
-        yield from keys.help_section("COLUMNS", _HASH_COLUMNS)
-        yield from keys.help_section("PROOF OF A HASH", PROOFS)
-        yield from keys.help_section("PACKAGES ON THIS MACHINE, after p", _PACKAGES)
-        yield from keys.help_section("INSTALL PATHS", INSTALL_PATHS)
+        """The keys, the columns and the terms of the Hashes screen, and a sample of a policy."""
+        yield from super().help_lines()
         yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
         for text in _POLICY_SAMPLE:
             yield line(Span(f"  {text}", Role.PLACE), copied=text)
-        yield from keys.help_section("FILTER", HASHES_GRAMMAR.meanings)
 
     @on(HashList.Highlighted)
     def _show_detail(self, event: HashList.Highlighted[HashRow]) -> None:

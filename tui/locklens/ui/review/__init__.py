@@ -12,6 +12,8 @@ from textual import on
 from locklens.errors import LockLensError
 from locklens.operations.write.policy_edits import decision_of, name_in_git
 from locklens.review.model import Finding, Review, Severity
+from locklens.storage.preferences import default_preferences_path
+from locklens.text import visible
 from locklens.ui import views
 from locklens.ui.dialogs import TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, CopyChoice, SelectedSides
@@ -43,7 +45,7 @@ from locklens.ui.review.outline import (
 from locklens.ui.review.rows import ChangeList, Row, RowMaker, Setting, Standing, is_folded, is_reviewed, marked_words
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import Job
-from locklens.ui.shell.keys import following, view_bindings
+from locklens.ui.shell.keys import following, help_section, view_bindings
 from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
 
@@ -69,6 +71,7 @@ class ReviewScreen(RowActionsScreen):
     VIEW = views.REVIEW
     GRAMMAR = REVIEW_GRAMMAR
     LIST = ChangeList
+    TERMS = frame.REVIEW_TERMS
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(frame.REVIEW_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
@@ -183,8 +186,10 @@ class ReviewScreen(RowActionsScreen):
         return frame.review_status(facts)
 
     def help_lines(self) -> Iterable[Line]:
-        """All keys, signs and filter terms."""
-        return frame.review_help()
+        """All keys, signs and filter terms, and where the preferences are kept."""
+        yield from super().help_lines()
+        where = f"theme, grouping and order are kept in {visible(str(default_preferences_path()))}"
+        yield from help_section("PREFERENCES", {"config.toml": where})
 
     @on(ChangeList.Highlighted)
     def _show_detail(self, event: ChangeList.Highlighted[Row]) -> None:

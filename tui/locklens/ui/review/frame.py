@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
 from locklens.policy import POLICY_FILE
@@ -12,8 +11,7 @@ from locklens.review.model import ChangeKind, Review
 from locklens.review.reports import SEVERITY_ROLES, SIGN_MEANINGS, claimed_word, hashes_of_review
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.review.reports.lock_lines import TIER_MEANINGS
-from locklens.storage.preferences import default_preferences_path
-from locklens.text import counted, visible
+from locklens.text import counted
 from locklens.ui.phrases import (
     MEANINGS,
     configuration_read,
@@ -22,16 +20,13 @@ from locklens.ui.phrases import (
     reviewed_words,
     verdict,
 )
-from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, Sort
+from locklens.ui.review.outline import Grouping, Sort
 from locklens.ui.review.rows import BOTH, PENDING, STAGED
 from locklens.ui.shell import keys
 from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets import BarLayout, Piece
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MOVING = KeyGroup(
     "Moving",
@@ -123,35 +118,30 @@ REVIEW_KEYS = KeyTable(
 )
 
 
-def review_help() -> Iterator[Line]:
-    """The keys of Review, then signs, proofs of hashes, tiers and filter terms."""
-    yield from keys.key_help(REVIEW_KEYS)
-    others = {
-        "?": "root-level finding",
-        "<": "unresolved git conflict",
-        "✓": "reviewed",
-        "·": "not reviewed yet",
-        "-": "removed; as a mark: reviewed in some of the roots",
-        STAGED: "staged: git's index has this block, for the next commit",
-        PENDING: f"accepted in {POLICY_FILE}, which counts once it is committed on the base",
-        "s a": "the same in some of the roots",
-        BOTH: "staged, and accepted",
-    }
-    yield from keys.help_section("UPPER-CASE KEYS", _DECIDING)
-    yield from keys.help_section("SIGNS", {**SIGN_MEANINGS, **others})
-    yield from keys.help_section("HASHES NOT VERIFIED, the last column", MEANINGS)
-    yield from keys.help_section("PROOF OF A HASH", PROOFS)
-    yield from keys.help_section("SIGNED BY", TIER_MEANINGS)
-    yield from keys.help_section("FILTER", REVIEW_GRAMMAR.meanings)
-    where = f"theme, grouping and order are kept in {visible(str(default_preferences_path()))}"
-    yield from keys.help_section("PREFERENCES", {"config.toml": where})
-
-
+_OTHER_SIGNS = {
+    "?": "root-level finding",
+    "<": "unresolved git conflict",
+    "✓": "reviewed",
+    "·": "not reviewed yet",
+    "-": "removed; as a mark: reviewed in some of the roots",
+    STAGED: "staged: git's index has this block, for the next commit",
+    PENDING: f"accepted in {POLICY_FILE}, which counts once it is committed on the base",
+    "s a": "the same in some of the roots",
+    BOTH: "staged, and accepted",
+}
 _DECIDING = {
     "R P F L M A": "apply to the highlighted row, group, root or section, regardless of marks",
     "S": "applies to the marked changes, regardless of the cursor: a mark means reviewed",
     "Preview": "each opens a Preview of the changes; nothing is written before enter",
 }
+
+REVIEW_TERMS = (
+    ("UPPER-CASE KEYS", _DECIDING),
+    ("SIGNS", {**SIGN_MEANINGS, **_OTHER_SIGNS}),
+    ("HASHES NOT VERIFIED, the last column", MEANINGS),
+    ("PROOF OF A HASH", PROOFS),
+    ("SIGNED BY", TIER_MEANINGS),
+)
 
 _LEGEND = (
     (ChangeKind.UPGRADE, "up"),
