@@ -153,9 +153,12 @@ class SeekableContents:
         if entry.is_encrypted:
             raise PackageError(f"{entry} in the package is encrypted")
         section = _Section(self._file, self._body_of(entry), entry.packed, self._cancel)
+        if entry.method not in {Method.DEFLATED, Method.STORED}:
+            words = f"{entry} in the package uses compression method {entry.method}, which the tools do not support"
+            raise PackageError(words)
         produced = 0
         try:
-            for block in _content(entry, section):
+            for block in inflated(section) if entry.method == Method.DEFLATED else iter(section.some, b""):
                 stop_if(self._cancel)
                 produced += len(block)
                 if produced > entry.size:
@@ -209,18 +212,6 @@ class _Section:
 
     def give_back(self, count: int) -> None:
         self._at -= count
-
-
-def _content(entry: ZipEntry, section: _Section) -> Iterator[bytes | memoryview]:
-    if entry.method == Method.DEFLATED:
-        yield from inflated(section)
-    elif entry.method == Method.STORED:
-        while piece := section.some():
-            yield piece
-    else:
-        raise PackageError(
-            f"{entry} in the package uses compression method {entry.method}, which the tools do not support"
-        )
 
 
 def check_content(entry: ZipEntry, digest: Digest) -> None:

@@ -149,9 +149,8 @@ class PackageInspector:
         self._program: tuple[bytes, _Content] | None = None
         self._texts = 0
         self._advised = packages_with_advisories()
-        self._files: dict[bytes, _Content] = {}
 
-    def content(self, name: bytes) -> Digest:
+    def content(self, name: bytes) -> _Content:
         """Make the digest of the next file; see `locklens.packages.hashing.hash_arriving_package`."""
         path = b"/".join(one for one in name.split(b"/") if one not in {b"", b"."})
         if b"/" in path:
@@ -166,26 +165,13 @@ class PackageInspector:
             return _Content(is_text=True)
         return _Content()
 
-    def content_of_folder(self, name: bytes) -> Digest:
-        """Make the digest of the next file of a folder."""
-        content = self.content(name)
-        assert isinstance(content, _Content)
-        self._files[name] = content
-        return content
-
     def facts(self, passed: Passed) -> PackageFacts:
         """Return what is inside a package that was hashed by `content`."""
-        digests = passed.digests
-        contents = {path: one for path, one in digests.items() if isinstance(one, _Content)}
-        assert len(contents) == len(digests)
-        return self._facts(contents, passed.zh, passed.hashed.h1)
+        contents = {path: one for path, one in passed.digests.items() if isinstance(one, _Content)}
+        return self.facts_of(contents, passed.zh, passed.hashed.h1)
 
-    def facts_of_folder(self) -> PackageFacts:
-        """Return what is inside a folder whose files were hashed by `content_of_folder`."""
-        digests = ((name, content.hex()) for name, content in self._files.items())
-        return self._facts(self._files, None, h1_of_digests(digests))
-
-    def _facts(self, contents: Mapping[bytes, _Content], zh: str | None, h1: str) -> PackageFacts:
+    def facts_of(self, contents: Mapping[bytes, _Content], zh: str | None, h1: str) -> PackageFacts:
+        """Return what is inside the files of a package, which `content` made, by their paths."""
         names = sorted(contents)
         programs = [name for name in names if b"/" not in name and name.startswith(_PROGRAM)]
         reader = contents[programs[0]].reader if programs else None
@@ -217,9 +203,14 @@ class PackageInspector:
 
 def inspect_folder(folder: Path, *, cancel: threading.Event | None = None) -> PackageFacts:
     """Look into an unpacked package; arguments and errors as in `locklens.packages.installed.file_digests`."""
-    inspection = PackageInspector()
-    file_digests(folder, cancel=cancel, new=inspection.content_of_folder)
-    return inspection.facts_of_folder()
+    inspector = PackageInspector()
+    contents: dict[bytes, _Content] = {}
+
+    def new(name: bytes) -> _Content:
+        contents[name] = inspector.content(name)
+        return contents[name]
+
+    return inspector.facts_of(contents, None, h1_of_digests(file_digests(folder, cancel=cancel, new=new)))
 
 
 def _shown(name: bytes) -> str:

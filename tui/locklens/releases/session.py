@@ -258,9 +258,8 @@ class ReleaseLookup:
     def ages(self, address: ProviderAddress, tool: Dialect) -> dict[Version, int]:
         """Return the days since each version's release, as far as they are known; errors as in `release_dates`."""
         now = datetime.now(UTC)
-        return {
-            version: max(0, (now - date).days) for version, date in self.release_dates(address, tool).moments.items()
-        }
+        moments = self.release_dates(address, tool).moments
+        return {version: max(0, (now - date).days) for version, date in moments.items()}
 
     def _release(self, source: Source | NotAsked, request: ReleaseId) -> ReleaseFacts:
         if isinstance(source, NotAsked):

@@ -270,16 +270,12 @@ def environment_tokens(environ: Mapping[str, str]) -> dict[str, Token]:
 
 def _decoded_host(text: str) -> str:
     spelled = text.replace("__", "-").replace("_", ".")
+    lowered = spelled.lower()
     try:
-        return normalise_host(_from_punycode(spelled))
+        # `normalise_host` refuses punycode.
+        return normalise_host(display_host(lowered) if "xn--" in lowered else spelled)
     except ValueError:
         return ""
-
-
-def _from_punycode(host: str) -> str:
-    """Return the Unicode spelling: `normalise_host` refuses punycode."""
-    lowered = host.lower()
-    return display_host(lowered) if "xn--" in lowered else host
 
 
 class Credentials:

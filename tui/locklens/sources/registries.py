@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -95,11 +96,8 @@ class Registries:
         self.config = config
         self._asks_all = asks_all
         self._environ = environ
-        self._memory = memory
-        self._is_offline = is_offline
+        self._client = partial(Client, environ, memory=memory, is_offline=is_offline, cancel=cancel, pause=pause)
         self._package_token = netrc_tokens(environ) if is_installing and dialect is TERRAFORM else lambda _: None
-        self._cancel = cancel
-        self._pause = pause
         self._lock = threading.Lock()
         self._opened: Access | None = None
         self._oci: OciRegistries | None = None
@@ -229,13 +227,7 @@ class Registries:
         """Make the client when it is first needed."""
         with self._lock:
             if self._opened is None:
-                client = Client(
-                    self._environ,
-                    memory=self._memory,
-                    is_offline=self._is_offline,
-                    cancel=self._cancel,
-                    pause=self._pause,
-                )
+                client = self._client()
                 dialect, given, credentials = self._dialect, self.config.protocols, self._credentials
                 kinds = Kinds.of(dialect, self._environ, seconds=given.seconds, retries=given.retries)
                 discovery = Discovery(
