@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote
@@ -270,12 +271,10 @@ class _Searching:
 
     def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
-            found = []
-            for entry in entries:
-                self._left -= 1
-                if self._left < 0:
-                    raise OSError(0, f"there are more than {_MOST_NAMES} names, which are not read")
-                found.append(entry)
+            found = list(islice(entries, self._left + 1))
+        self._left -= len(found)
+        if self._left < 0:
+            raise OSError(0, f"there are more than {_MOST_NAMES} names, which are not read")
         return sorted(found, key=lambda entry: os.fsencode(entry.name))
 
 
@@ -341,23 +340,15 @@ class NetworkMirror(Unsigned):
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
         """Return the place of a package, and its listed hashes; see `Source`."""
-        answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=is_fresh)
-        if answer.status == _NOT_FOUND:
-            raise self._without_document(address, version)
-        try:
-            with documents.opened(answer.body) as fields:
-                archives = dict(fields.object("archives").members(_MAX_PLATFORMS))
-                if str(platform) not in archives:
-                    words = f"{self} does not have a package of {address} {version} for {platform}"
-                    raise PlatformNotSupportedError(words, source=str(self), address=str(address))
-                archive = archives[str(platform)]
-                url = resolve(answer.url, archive.text("url", MAX_URL))
-                # OpenTofu reads the others' hashes only where they count.
-                read = {name: _hashes(one) for name, one in archives.items() if one is archive or self._trusts_hashes}
-                hashes = read.pop(str(platform))
-                others = tuple(dict.fromkeys(text for each in read.values() for text in each))
-        except ValueError as error:
-            raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
+        with self._document(address, version, is_fresh=is_fresh) as (base, archives):
+            archive = archives.pop(str(platform), None)
+            if archive is None:
+                words = f"{self} does not have a package of {address} {version} for {platform}"
+                raise PlatformNotSupportedError(words, source=str(self), address=str(address))
+            url, hashes = resolve(base, archive.text("url", MAX_URL)), _hashes(archive)
+            # OpenTofu reads the others' hashes only where they count.
+            read = map(_hashes, archives.values()) if self._trusts_hashes else ()
+            others = tuple(dict.fromkeys(text for each in read for text in each))
         return PackageMetadata(address, version, platform, download_url=url, hashes=hashes, others=others)
 
     def listed_hashes(self, address: ProviderAddress, version: Version) -> dict[Platform, tuple[str, ...]]:
@@ -370,17 +361,11 @@ class NetworkMirror(Unsigned):
         listed = [one.version for one in self.versions(address).versions]
         if version not in listed:
             raise ProviderNotFoundError(f"{self} does not have {address} {version}", source=str(self))
-        answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=False)
-        if answer.status == _NOT_FOUND:
-            raise self._without_document(address, version)
         found: dict[Platform, tuple[str, ...]] = {}
-        try:
-            with documents.opened(answer.body) as fields:
-                for name, archive in fields.object("archives").members(_MAX_PLATFORMS):
-                    with suppress(AddressError):
-                        found[Platform.parse(name)] = _hashes(archive)
-        except ShapeError as error:
-            raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
+        with self._document(address, version) as (_, archives):
+            for name, archive in archives.items():
+                with suppress(AddressError):
+                    found[Platform.parse(name)] = _hashes(archive)
         return found
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
@@ -391,6 +376,23 @@ class NetworkMirror(Unsigned):
         """Open a package, without the mirror's credentials; see `Source`."""
         url = metadata.download_url
         return self._access.client.download(url, retries=self._package_retries, token=self._access.package_token(url))
+
+    @contextmanager
+    def _document(
+        self, address: ProviderAddress, version: Version, *, is_fresh: bool = False
+    ) -> Iterator[tuple[str, dict[str, Fields]]]:
+        """Read the document of a version in a block: its URL, and what it says of each platform's package."""
+        answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=is_fresh)
+        if answer.status == _NOT_FOUND:
+            # A listed version without its document is damage, not an absence that another source may fill.
+            words = f"{self} does not have archive index for previously-reported {address} {version}"
+            hint = "exclude the provider from this mirror, or add the version to it"
+            raise UnavailableError(words, source=str(self), address=str(address), hint=hint)
+        try:
+            with documents.opened(answer.body) as fields:
+                yield answer.url, dict(fields.object("archives").members(_MAX_PLATFORMS))
+        except ValueError as error:
+            raise self._unavailable(address, f"{self} answered about {address} {version} with {error}") from None
 
     def _ask(self, address: ProviderAddress, name: str, *, is_fresh: bool) -> Response:
         """Ask for a document; its status is 200 or 404."""
@@ -426,12 +428,6 @@ class NetworkMirror(Unsigned):
             hint=token_hint(name),
             had_credentials=answer.had_token,
         )
-
-    def _without_document(self, address: ProviderAddress, version: Version) -> UnavailableError:
-        # A listed version without its document is damage, not an absence that another source may fill.
-        words = f"{self} does not have archive index for previously-reported {address} {version}"
-        hint = "exclude the provider from this mirror, or add the version to it"
-        return UnavailableError(words, source=str(self), address=str(address), hint=hint)
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=str(self), address=str(address), hint=MEND_MIRROR)
