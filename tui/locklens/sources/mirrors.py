@@ -92,16 +92,11 @@ class Unsigned:
     def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
         """Do nothing: there are none."""
 
-    def checksums(
-        self,
-        metadata: PackageMetadata,  # noqa: ARG002
-        *,
-        is_fresh: bool = False,  # noqa: ARG002
-    ) -> SignedChecksums | None:
+    def checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> SignedChecksums | None:
         """Return None: nothing is signed."""
         return None
 
-    def release_dates(self, address: ProviderAddress) -> ReleaseDates:  # noqa: ARG002
+    def release_dates(self, address: ProviderAddress) -> ReleaseDates:
         """Return no dates: mirrors have none."""
         return ReleaseDates()
 
@@ -151,7 +146,7 @@ class FilesystemMirror(Unsigned):
             raise UnavailableError(words, source=str(self), hint="check the path in the settings")
         return self._found
 
-    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:  # noqa: ARG002
+    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Return the versions that are there, for any platform; see `Source`."""
         platforms: dict[Version, list[Platform]] = {}
         for one in self.packages.get(address, ()):
@@ -162,12 +157,7 @@ class FilesystemMirror(Unsigned):
         return RegistryVersions(tuple(listed), ())
 
     def package(
-        self,
-        address: ProviderAddress,
-        version: Version,
-        platform: Platform,
-        *,
-        is_fresh: bool = False,  # noqa: ARG002
+        self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
         """Return the place of a package; see `Source`."""
         for one in self.packages.get(address, ()):

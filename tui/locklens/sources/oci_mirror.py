@@ -82,7 +82,7 @@ class OciMirror(Unsigned):
     def __str__(self) -> str:
         return "OCI registry provider mirror"
 
-    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:  # noqa: ARG002
+    def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Return the versions that tags name; see `Source`."""
         found = self._once(address, lambda: self._tagged(address))
         if not found.versions:
@@ -91,12 +91,7 @@ class OciMirror(Unsigned):
         return found
 
     def package(
-        self,
-        address: ProviderAddress,
-        version: Version,
-        platform: Platform,
-        *,
-        is_fresh: bool = False,  # noqa: ARG002
+        self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
     ) -> PackageMetadata:
         """Return the place of a package, and its `zh`; see `Source`."""
         build = address, version, platform
