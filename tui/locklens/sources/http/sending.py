@@ -281,58 +281,56 @@ class Sender:
     ) -> Iterator[Transfer]:
         """Open a file that is too large to be held; see `locklens.sources.http.client.Client.download`."""
         kind = RequestKind("a package", MAX_DOWNLOAD_BYTES, STALL_SECONDS, retries=retries)
-        attempt = hops = 0
-        current, given = url, token
-        while hops <= kind.redirects:
-            attempt += 1
-            failure, retry_after = None, ""
-            with self._slot(origin(current)):
-                start, as_of = time.monotonic(), moment()
-                self._bounds.deadline = start + kind.seconds
-                try:
-                    response = self._open(
-                        current, kind, given, encoding="identity", sent=Outgoing(method), is_package=True
-                    )
-                except FailedError as error:
-                    raise self._error(current, error.failure) from None
-                except TRANSPORT_ERRORS as error:
-                    failure = transport_failure(error, host_of(current), kind.seconds)
-                    if not failure.may_pass or attempt > retries:
-                        raise self._error(current, failure, attempt) from error
-                else:
-                    location = response.headers.get("Location", "")
-                    try:
-                        if is_transient(response.status_code) and attempt <= retries:
-                            failure = _answered(current, response.status_code)
+        for attempt in range(1, retries + 2):
+            current, given, retry_after = url, token, ""
+            try:
+                for _ in range(kind.redirects + 1):
+                    with self._asked(current, kind, given, attempt, method) as response:
+                        status, location = response.status_code, response.headers.get("Location", "")
+                        if is_transient(status) and attempt <= retries:
                             retry_after = response.headers.get("Retry-After", "")
-                        elif response.status_code not in _REDIRECTS or not location:
+                            raise FailedError(_answered(current, status))
+                        if status not in _REDIRECTS or not location:
                             yield self._downloading(response, current, kind, attempt)
                             return
-                    finally:
-                        response.close()
-                        seconds, size = time.monotonic() - start, response.num_bytes_downloaded
-                        outcome, with_token = status_words(response.status_code), given is not None
-                        line = Exchange(
-                            url_for_log(current), outcome, seconds, size, attempt, with_token, as_of, method=method
-                        )
-                        self._log.append(line)
-            if failure is not None:
-                wait = wait_before(attempt + 1, retry_after, patience=patience)
-                if wait is None:
-                    raise self._error(current, failure, attempt)
-                if retry_after and self._on_retry_after is not None:
-                    self._on_retry_after(wait)
-                self._pause(wait)
-                current, given, hops = url, token, 0
-                continue
-            attempt, hops = attempt - 1, hops + 1
-            try:
-                current = redirected(current, location)
+                    current = redirected(current, location)
+                    if origin(current) != origin(url):
+                        given = None
+                words = f"{host_name(url)} redirects more than {kind.redirects} times"
+                raise self._error(url, TransportFailure(words))
             except FailedError as error:
-                raise self._error(current, error.failure) from None
-            if origin(current) != origin(url):
-                given = None
-        raise self._error(url, TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
+                failure, cause = error.failure, error.__cause__
+            wait = wait_before(attempt + 1, retry_after, patience=patience)
+            if not failure.may_pass or attempt > retries or wait is None:
+                raise self._error(current, failure, attempt) from cause
+            if retry_after and self._on_retry_after is not None:
+                self._on_retry_after(wait)
+            self._pause(wait)
+
+    @contextmanager
+    def _asked(
+        self, url: str, kind: RequestKind, token: Token | None, attempt: int, method: str
+    ) -> Iterator[httpx.Response]:
+        """Ask for a package, without following redirects; the answer is closed and logged at the end of the block.
+
+        Raises:
+            FailedError: There is no answer.
+        """
+        with self._slot(origin(url)):
+            start, as_of = time.monotonic(), moment()
+            self._bounds.deadline = start + kind.seconds
+            try:
+                response = self._open(url, kind, token, encoding="identity", sent=Outgoing(method), is_package=True)
+            except TRANSPORT_ERRORS as error:
+                raise FailedError(transport_failure(error, host_of(url), kind.seconds)) from error
+            try:
+                yield response
+            finally:
+                response.close()
+                seconds, size = time.monotonic() - start, response.num_bytes_downloaded
+                outcome, with_token = status_words(response.status_code), token is not None
+                line = Exchange(url_for_log(url), outcome, seconds, size, attempt, with_token, as_of, method=method)
+                self._log.append(line)
 
     def _downloading(self, response: httpx.Response, url: str, kind: RequestKind, attempt: int) -> Transfer:
         if response.status_code != _OK:
