@@ -112,57 +112,60 @@ _CLOUDFLARE = sample_entry("cloudflare/cloudflare", "4.51.0", "~> 4.40")
 _NETWORK = calls("network", "../../../modules/network")
 
 
+_Pair = tuple[str, str]
+"""A source, and the constraint on it."""
+
+
+def _state(lock: bytes | tuple[SampleLock, ...], *pairs: _Pair, main: str = "", **files: str) -> SampleState:
+    """Return the state of a root.
+
+    Args:
+        lock: The providers of its lock file, or its bytes.
+        pairs: The requirements in versions.tf.
+        main: The content of main.tf; "" for none.
+        files: The contents of more files, by name without the suffix.
+    """
+    texts = ({"main": main} if main else {}) | {"versions": requires(*pairs)} | files
+    contents = {f"{name}.tf": text for name, text in texts.items()}
+    return SampleState(lock if isinstance(lock, bytes) else lock_file(*lock), contents)
+
+
 def _honest_day() -> SampleRoot:
+    aws, random, tls = _AWS.at("6.2.0", ">= 5.0.0, >= 5.40.0, < 7.0.0"), _RANDOM.at("3.6.3"), _TLS.at("4.1.0")
+    null, time = sample_entry("hashicorp/null", "3.2.2", "~> 3.2"), sample_entry("hashicorp/time", "0.12.1", "~> 0.12")
     old = ("hashicorp/aws", "~> 5.0"), ("hashicorp/null", "~> 3.2"), ("hashicorp/tls", "~> 4.0")
     new = ("hashicorp/aws", ">= 5.0, < 7.0"), ("hashicorp/time", "~> 0.12"), ("hashicorp/tls", "~> 4.0")
-    aws, random, tls = _AWS.at("6.2.0", ">= 5.0.0, >= 5.40.0, < 7.0.0"), _RANDOM.at("3.6.3"), _TLS.at("4.1.0")
     return SampleRoot(
         "infra/prod/network",
-        SampleState(
-            lock_file(_AWS, sample_entry("hashicorp/null", "3.2.2", "~> 3.2"), _RANDOM, _TLS),
-            {"main.tf": _NETWORK, "versions.tf": requires(*old)},
-        ),
-        SampleState(
-            lock_file(aws, random, sample_entry("hashicorp/time", "0.12.1", "~> 0.12"), tls),
-            {"main.tf": _NETWORK, "versions.tf": requires(*new)},
-        ),
+        _state((_AWS, null, _RANDOM, _TLS), *old, main=_NETWORK),
+        _state((aws, random, time, tls), *new, main=_NETWORK),
     )
 
 
 def _dangerous() -> tuple[SampleRoot, ...]:
     demo = sample_entry("acme/demo", "1.4.2", "~> 1.4")
     postgresql = sample_entry("cyrilgdn/postgresql", "1.25.0", ">= 1.20.0")
+    again = replace(demo, edition="again"), postgresql.at("1.23.0"), _GOOGLE.at("6.14.1", "~> 6.14")
     sql = 'resource "postgresql_database" "orders" {\n  name = "orders"\n}\n'
     data = ("acme/demo", "~> 1.4"), ("cyrilgdn/postgresql", ">= 1.20")
     netbox = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
-    dns = {"versions.tf": requires(("acme/netbox", "~> 3.9"), ("cloudflare/cloudflare", "~> 4.40"))}
+    dns = ("acme/netbox", "~> 3.9"), ("cloudflare/cloudflare", "~> 4.40")
     edited = (
         replace(netbox, version="3.10.0", hashes_of="3.9.1"),
         replace(_CLOUDFLARE, unpacked=(*LINUX, "darwin_arm64")),
     )
     extension = sample_entry("corp/vault-ext", "2.3.0", "~> 2.3")
     vault = replace(sample_entry("hashicorp/vault", "4.6.0", "~> 4.6"), unpacked=PLATFORMS[:4])
-    secrets = {"versions.tf": requires(("corp/vault-ext", "~> 2.3"), ("hashicorp/vault", "~> 4.6"))}
+    secrets = ("corp/vault-ext", "~> 2.3"), ("hashicorp/vault", "~> 4.6")
+    lost = _with_foreign_package(extension), replace(vault, unpacked=LINUX)
     return (
         SampleRoot(
             "infra/prod/data",
-            SampleState(
-                lock_file(demo, postgresql, _GOOGLE),
-                {"main.tf": sql, "versions.tf": requires(*data, ("hashicorp/google", ">= 5.0"))},
-            ),
-            SampleState(
-                lock_file(replace(demo, edition="again"), postgresql.at("1.23.0"), _GOOGLE.at("6.14.1", "~> 6.14")),
-                {"main.tf": sql, "versions.tf": requires(*data, ("hashicorp/google", "~> 6.14"))},
-            ),
+            _state((demo, postgresql, _GOOGLE), *data, ("hashicorp/google", ">= 5.0"), main=sql),
+            _state(again, *data, ("hashicorp/google", "~> 6.14"), main=sql),
         ),
-        SampleRoot(
-            "infra/prod/dns", SampleState(lock_file(netbox, _CLOUDFLARE), dns), SampleState(lock_file(*edited), dns)
-        ),
-        SampleRoot(
-            "infra/prod/secrets",
-            SampleState(lock_file(extension, vault), secrets),
-            SampleState(lock_file(_with_foreign_package(extension), replace(vault, unpacked=LINUX)), secrets),
-        ),
+        SampleRoot("infra/prod/dns", _state((netbox, _CLOUDFLARE), *dns), _state(edited, *dns)),
+        SampleRoot("infra/prod/secrets", _state((extension, vault), *secrets), _state(lost, *secrets)),
     )
 
 
@@ -177,106 +180,68 @@ def _with_foreign_package(provider: SampleLock) -> SampleLock:
 def _cluster_search_and_cdn() -> tuple[SampleRoot, ...]:
     ingress = calls("ingress", "acme/ingress/kubernetes", "1.2.0")
     helm = sample_entry("hashicorp/helm", "2.17.0", "~> 2.17")
+    kubernetes = ("hashicorp/kubernetes", "~> 2.36")
+    half, preview = (helm, replace(_KUBERNETES, packed=PLATFORMS[2:4])), helm.at("3.0.0-pre2", "3.0.0-pre2")
     sync = sample_entry("corp/search-sync", "1.8.0", "~> 1.8")
     elastic = sample_entry("elastic/ec", "0.12.2", "~> 0.12")
-    both = {"versions.tf": requires(("corp/search-sync", "~> 1.8"), ("elastic/ec", "~> 0.12"))}
-    cdn = requires(("fastly/fastly", "~> 5.15"), ("hashicorp/aws", "~> 5.80"))
+    both = ("corp/search-sync", "~> 1.8"), ("elastic/ec", "~> 0.12")
+    found = _state((sync, elastic), *both)
+    fastly = sample_entry("fastly/fastly", "5.15.0", "~> 5.15"), _AWS.at("5.84.0", "~> 5.80")
+    www = 'resource "fastly_service_vcl" "www" {\n  name = "www"\n}\n'
     return (
         SampleRoot(
             "infra/prod/cluster",
-            SampleState(
-                lock_file(helm, replace(_KUBERNETES, packed=PLATFORMS[2:4])),
-                {
-                    "main.tf": ingress,
-                    "versions.tf": requires(("hashicorp/helm", "~> 2.17"), ("hashicorp/kubernetes", "~> 2.36")),
-                },
-            ),
-            SampleState(
-                lock_file(helm.at("3.0.0-pre2", "3.0.0-pre2"), _KUBERNETES),
-                {
-                    "main.tf": ingress,
-                    "versions.tf": requires(("hashicorp/helm", "3.0.0-pre2"), ("hashicorp/kubernetes", "~> 2.36")),
-                },
-            ),
+            _state(half, ("hashicorp/helm", "~> 2.17"), kubernetes, main=ingress),
+            _state((preview, _KUBERNETES), ("hashicorp/helm", "3.0.0-pre2"), kubernetes, main=ingress),
         ),
         SampleRoot(
             "infra/prod/search",
-            SampleState(lock_file(elastic), {"versions.tf": requires(("elastic/ec", "~> 0.12"))}),
-            SampleState(lock_file(replace(sync, edition="second build"), elastic), both),
+            _state((elastic,), ("elastic/ec", "~> 0.12")),
+            _state((replace(sync, edition="second build"), elastic), *both),
         ),
+        SampleRoot("infra/stage/search", found, found),
         SampleRoot(
-            "infra/stage/search",
-            SampleState(lock_file(sync, elastic), both),
-            SampleState(lock_file(sync, elastic), both),
-        ),
-        SampleRoot(
-            "infra/prod/cdn",
-            None,
-            SampleState(
-                lock_file(sample_entry("fastly/fastly", "5.15.0", "~> 5.15"), _AWS.at("5.84.0", "~> 5.80")),
-                {"main.tf": 'resource "fastly_service_vcl" "www" {\n  name = "www"\n}\n', "versions.tf": cdn},
-            ),
+            "infra/prod/cdn", None, _state(fastly, ("fastly/fastly", "~> 5.15"), ("hashicorp/aws", "~> 5.80"), main=www)
         ),
     )
 
 
 def _stage() -> tuple[SampleRoot, ...]:
-    google = lock_file(_GOOGLE)
-    google_files = {"versions.tf": requires(("hashicorp/google", ">= 5.0"))}
-    archive = lock_file(sample_entry("hashicorp/archive", "2.7.0", "~> 2.7"), _KUBERNETES)
-    grafana = lock_file(sample_entry("grafana/grafana", "2.19.4", "~> 2.19"))
-    queue = SampleState(
-        lock_file(
-            replace(sample_entry("confluentinc/confluent", "2.13.0", "~> 2.13"), packed=PLATFORMS[2:], unpacked=())
-        ),
-        {"versions.tf": requires(("confluentinc/confluent", "~> 2.13"))},
-    )
-    override = {
-        "versions.tf": requires(("cloudflare/cloudflare", "~> 5.0")),
-        "override.tf": "# Until the zone is migrated.\n" + requires(("cloudflare/cloudflare", "~> 4.40")),
-    }
-    aws = {"versions.tf": requires(("hashicorp/aws", "~> 5.80"))}
+    google, pair = lock_file(_GOOGLE), ("hashicorp/google", ">= 5.0")
+    widened = _AWS.at(_AWS.version, ">= 5.0.0, >= 5.40.0, < 7.0.0"), _RANDOM
+    archive, kubernetes = sample_entry("hashicorp/archive", "2.7.0", "~> 2.7"), ("hashicorp/kubernetes", "~> 2.36")
+    grafana = sample_entry("grafana/grafana", "2.19.4", "~> 2.19")
+    confluent = sample_entry("confluentinc/confluent", "2.13.0", "~> 2.13")
+    queue = _state((replace(confluent, packed=PLATFORMS[2:], unpacked=()),), ("confluentinc/confluent", "~> 2.13"))
+    zone, override = ("cloudflare/cloudflare", "~> 5.0"), requires(("cloudflare/cloudflare", "~> 4.40"))
+    override = f"# Until the zone is migrated.\n{override}"
+    aws = ("hashicorp/aws", "~> 5.80")
     base, ours, theirs = (
         sample_entry("hashicorp/aws", version, "~> 5.80") for version in ("5.82.2", "5.84.0", "5.86.1")
     )
     return (
         SampleRoot(
             "infra/stage/network",
-            SampleState(
-                lock_file(_AWS, _RANDOM), {"main.tf": _NETWORK, "versions.tf": requires(("hashicorp/aws", "~> 5.0"))}
-            ),
-            SampleState(
-                lock_file(_AWS.at(_AWS.version, ">= 5.0.0, >= 5.40.0, < 7.0.0"), _RANDOM),
-                {"main.tf": _NETWORK, "versions.tf": requires(("hashicorp/aws", ">= 5.0, < 7.0"))},
-            ),
+            _state((_AWS, _RANDOM), ("hashicorp/aws", "~> 5.0"), main=_NETWORK),
+            _state(widened, ("hashicorp/aws", ">= 5.0, < 7.0"), main=_NETWORK),
         ),
-        SampleRoot(
-            "infra/stage/data",
-            SampleState(google, google_files),
-            SampleState(google.replace(b"\n", b"\r\n"), google_files),
-        ),
+        SampleRoot("infra/stage/data", _state(google, pair), _state(google.replace(b"\n", b"\r\n"), pair)),
         SampleRoot(
             "infra/stage/cluster",
-            SampleState(
-                archive, {"versions.tf": requires(("hashicorp/archive", "~> 2.7"), ("hashicorp/kubernetes", "~> 2.36"))}
-            ),
-            SampleState(archive, {"versions.tf": requires(("hashicorp/kubernetes", "~> 2.36"))}),
+            _state((archive, _KUBERNETES), ("hashicorp/archive", "~> 2.7"), kubernetes),
+            _state((archive, _KUBERNETES), kubernetes),
         ),
         SampleRoot(
             "infra/stage/monitoring",
-            SampleState(grafana, {"versions.tf": requires(("grafana/grafana", "~> 2.19"))}),
-            SampleState(
-                grafana, {"versions.tf": requires(("grafana/grafana", "~> 3.18"), ("pagerduty/pagerduty", "~> 3.16"))}
-            ),
+            _state((grafana,), ("grafana/grafana", "~> 2.19")),
+            _state((grafana,), ("grafana/grafana", "~> 3.18"), ("pagerduty/pagerduty", "~> 3.16")),
         ),
         SampleRoot(
             "infra/stage/dns",
-            SampleState(lock_file(_CLOUDFLARE), override),
-            SampleState(lock_file(_CLOUDFLARE.at("4.52.0")), override),
+            _state((_CLOUDFLARE,), zone, override=override),
+            _state((_CLOUDFLARE.at("4.52.0"),), zone, override=override),
         ),
-        SampleRoot(
-            "infra/stage/registry", SampleState(lock_file(base), aws), SampleState(_conflict(ours, theirs), aws)
-        ),
+        SampleRoot("infra/stage/registry", _state((base,), aws), _state(_conflict(ours, theirs), aws)),
         SampleRoot("infra/stage/messaging", queue, queue, old_path="infra/stage/queue"),
     )
 
@@ -296,51 +261,27 @@ def _conflict(ours: SampleLock, theirs: SampleLock) -> bytes:
 def _edge_and_tools() -> tuple[SampleRoot, ...]:
     edge = _RANDOM.at("3.6.3", "~> 3.6"), _CLOUDFLARE.at("4.52.0")
     moved = (replace(provider, provider=provider.provider.replace(TERRAFORM_HOST, OPENTOFU_HOST)) for provider in edge)
-    edge_files = {"versions.tf": requires(("cloudflare/cloudflare", "~> 4.40"), ("hashicorp/random", "~> 3.6"))}
-    backup = replace(sample_entry("corp/backup", "0.9.0", "~> 0.9"), packed=())
-    backup_files = {"versions.tf": requires(("corp/backup", "~> 0.9"))}
-    http = sample_entry("hashicorp/http", "3.4.5", "~> 3.4")
-    http_files = {"versions.tf": requires(("hashicorp/http", "~> 3.4"))}
+    edge_pairs = ("cloudflare/cloudflare", "~> 4.40"), ("hashicorp/random", "~> 3.6")
+    backup, backup_pair = replace(sample_entry("corp/backup", "0.9.0", "~> 0.9"), packed=()), ("corp/backup", "~> 0.9")
+    http, http_pair = sample_entry("hashicorp/http", "3.4.5", "~> 3.4"), ("hashicorp/http", "~> 3.4")
     strange = (
         zh(http.provider, http.version, "freebsd_amd64")[:-9],
         "h2:" + h1(http.provider, http.version, "linux_amd64")[3:],
     )
-    local = sample_entry("hashicorp/local", "2.5.1", "~> 2.5")
-    local_files = {"versions.tf": requires(("hashicorp/local", "~> 2.5"))}
+    local, local_pair = sample_entry("hashicorp/local", "2.5.1", "~> 2.5"), ("hashicorp/local", "~> 2.5")
+    note = 'resource "local_file" "note" {\n  filename = "note'
     ftp = sample_entry("hashicorp/aws", "3.76.1", "~> 3.0"), sample_entry("hashicorp/template", "2.2.0", "~> 2.2")
     return (
-        SampleRoot(
-            "infra/edge",
-            SampleState(lock_file(*edge), edge_files),
-            SampleState(lock_file(*moved, dialect=OPENTOFU), edge_files),
-        ),
-        SampleRoot(
-            "infra/tools/backup",
-            SampleState(lock_file(backup), backup_files),
-            SampleState(lock_file(backup.at("0.9.2")), backup_files),
-        ),
-        SampleRoot(
-            "infra/tools/runner",
-            SampleState(lock_file(http), http_files),
-            SampleState(lock_file(replace(http, more=strange)), http_files),
-        ),
+        SampleRoot("infra/edge", _state(edge, *edge_pairs), _state(lock_file(*moved, dialect=OPENTOFU), *edge_pairs)),
+        SampleRoot("infra/tools/backup", _state((backup,), backup_pair), _state((backup.at("0.9.2"),), backup_pair)),
+        SampleRoot("infra/tools/runner", _state((http,), http_pair), _state((replace(http, more=strange),), http_pair)),
         SampleRoot(
             "infra/tools/sandbox",
-            SampleState(
-                lock_file(local), {**local_files, "main.tf": 'resource "local_file" "note" {\n  filename = "note"\n}\n'}
-            ),
-            SampleState(
-                lock_file(local.at("2.5.2")),
-                {**local_files, "main.tf": 'resource "local_file" "note" {\n  filename = "note\n  content  = \n'},
-            ),
+            _state((local,), local_pair, main=f'{note}"\n}}\n'),
+            _state((local.at("2.5.2"),), local_pair, main=f"{note}\n  content  = \n"),
         ),
         SampleRoot(
-            "infra/legacy/ftp",
-            SampleState(
-                lock_file(*ftp),
-                {"versions.tf": requires(("hashicorp/aws", "~> 3.0"), ("hashicorp/template", "~> 2.2"))},
-            ),
-            None,
+            "infra/legacy/ftp", _state(ftp, ("hashicorp/aws", "~> 3.0"), ("hashicorp/template", "~> 2.2")), None
         ),
     )
 
@@ -350,10 +291,11 @@ def _team(number: str) -> SampleRoot:
     aws = sample_entry("hashicorp/aws", "5.84.0", f">= 5.60.0, {constraint}")
     if number == "07":
         aws = replace(aws, unpacked=("darwin_arm64",))
-    files = {"main.tf": calls("team", "../../../modules/team"), "versions.tf": requires(("hashicorp/aws", constraint))}
-    return SampleRoot(
-        f"infra/teams/{number}", SampleState(lock_file(aws), files), SampleState(lock_file(aws.at("5.86.1")), files)
+    old, new = (
+        _state((each,), ("hashicorp/aws", constraint), main=calls("team", "../../../modules/team"))
+        for each in (aws, aws.at("5.86.1"))
     )
+    return SampleRoot(f"infra/teams/{number}", old, new)
 
 
 def cases() -> tuple[SampleRoot, ...]:
