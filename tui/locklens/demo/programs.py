@@ -23,73 +23,24 @@ from msgspec import Struct, field
 from locklens.demo.executables import executable_bytes, module_checksum
 from locklens.executables import BuildInfo, GoModule
 
-_GENERATIONS: tuple[tuple[str, dict[str, str]], ...] = (
-    (
-        "go1.21.6",
-        {
-            "github.com/golang/protobuf": "v1.5.3",
-            "github.com/hashicorp/go-hclog": "v1.5.0",
-            "github.com/hashicorp/go-plugin": "v1.6.0",
-            "github.com/hashicorp/terraform-plugin-framework": "v1.4.2",
-            "github.com/hashicorp/terraform-plugin-go": "v0.20.0",
-            "github.com/hashicorp/yamux": "v0.1.1",
-            "golang.org/x/net": "v0.19.0",
-            "golang.org/x/sys": "v0.16.0",
-            "golang.org/x/text": "v0.14.0",
-            "google.golang.org/grpc": "v1.60.1",
-            "google.golang.org/protobuf": "v1.32.0",
-        },
-    ),
-    (
-        "go1.23.3",
-        {
-            "github.com/golang/protobuf": "v1.5.4",
-            "github.com/hashicorp/go-hclog": "v1.6.3",
-            "github.com/hashicorp/go-plugin": "v1.6.2",
-            "github.com/hashicorp/terraform-plugin-framework": "v1.13.0",
-            "github.com/hashicorp/terraform-plugin-go": "v0.25.0",
-            "github.com/hashicorp/yamux": "v0.1.1",
-            "golang.org/x/net": "v0.31.0",
-            "golang.org/x/sys": "v0.27.0",
-            "golang.org/x/text": "v0.20.0",
-            "google.golang.org/grpc": "v1.68.0",
-            "google.golang.org/protobuf": "v1.35.2",
-        },
-    ),
-    (
-        "go1.23.4",
-        {
-            "github.com/golang/protobuf": "v1.5.4",
-            "github.com/hashicorp/go-hclog": "v1.6.3",
-            "github.com/hashicorp/go-plugin": "v1.6.2",
-            "github.com/hashicorp/terraform-plugin-framework": "v1.13.0",
-            "github.com/hashicorp/terraform-plugin-go": "v0.25.0",
-            "github.com/hashicorp/yamux": "v0.1.2",
-            "golang.org/x/net": "v0.33.0",
-            "golang.org/x/sys": "v0.28.0",
-            "golang.org/x/text": "v0.21.0",
-            "google.golang.org/grpc": "v1.69.2",
-            "google.golang.org/protobuf": "v1.36.0",
-        },
-    ),
-    (
-        "go1.24.4",
-        {
-            "github.com/hashicorp/go-hclog": "v1.6.3",
-            "github.com/hashicorp/go-plugin": "v1.6.3",
-            "github.com/hashicorp/terraform-plugin-framework": "v1.15.0",
-            "github.com/hashicorp/terraform-plugin-go": "v0.28.0",
-            "github.com/hashicorp/yamux": "v0.1.2",
-            "go.opentelemetry.io/otel": "v1.36.0",
-            "golang.org/x/net": "v0.41.0",
-            "golang.org/x/sys": "v0.33.0",
-            "golang.org/x/text": "v0.26.0",
-            "google.golang.org/grpc": "v1.73.0",
-            "google.golang.org/protobuf": "v1.36.6",
-        },
-    ),
-)
-"""Toolchains with the modules that nearly every provider has, oldest first."""
+_TOOLCHAINS = ("go1.21.6", "go1.23.3", "go1.23.4", "go1.24.4")
+"""The toolchains of four generations of programs, oldest first."""
+
+_MODULES = {
+    "github.com/golang/protobuf": ("v1.5.3", "v1.5.4", "v1.5.4", ""),
+    "github.com/hashicorp/go-hclog": ("v1.5.0", "v1.6.3", "v1.6.3", "v1.6.3"),
+    "github.com/hashicorp/go-plugin": ("v1.6.0", "v1.6.2", "v1.6.2", "v1.6.3"),
+    "github.com/hashicorp/terraform-plugin-framework": ("v1.4.2", "v1.13.0", "v1.13.0", "v1.15.0"),
+    "github.com/hashicorp/terraform-plugin-go": ("v0.20.0", "v0.25.0", "v0.25.0", "v0.28.0"),
+    "github.com/hashicorp/yamux": ("v0.1.1", "v0.1.1", "v0.1.2", "v0.1.2"),
+    "go.opentelemetry.io/otel": ("", "", "", "v1.36.0"),
+    "golang.org/x/net": ("v0.19.0", "v0.31.0", "v0.33.0", "v0.41.0"),
+    "golang.org/x/sys": ("v0.16.0", "v0.27.0", "v0.28.0", "v0.33.0"),
+    "golang.org/x/text": ("v0.14.0", "v0.20.0", "v0.21.0", "v0.26.0"),
+    "google.golang.org/grpc": ("v1.60.1", "v1.68.0", "v1.69.2", "v1.73.0"),
+    "google.golang.org/protobuf": ("v1.32.0", "v1.35.2", "v1.36.0", "v1.36.6"),
+}
+"""The modules that nearly every provider has: of each its version in each generation, "" where it is not in it."""
 
 _FUNCTIONS = (
     "crypto/tls.(*Conn).Handshake",
@@ -116,9 +67,8 @@ class SampleBuild(Struct, frozen=True):
     """How the program of one release was built.
 
     Attributes:
-        generation: Index in `_GENERATIONS`.
+        generation: Index in `_TOOLCHAINS`.
         notes: Lines of the changelog.
-        go: Another toolchain; "" for that of the generation.
         modules: More modules, or other versions of them.
         replaced: Modules in the place of others, by the path of the replaced one.
         functions: More functions.
@@ -127,7 +77,6 @@ class SampleBuild(Struct, frozen=True):
 
     generation: int
     notes: tuple[str, ...]
-    go: str = ""
     modules: dict[str, str] = field(default_factory=dict)
     replaced: dict[str, tuple[str, str]] = field(default_factory=dict)
     functions: tuple[str, ...] = ()
@@ -135,14 +84,14 @@ class SampleBuild(Struct, frozen=True):
 
     def info(self, provider: str, version: str, platform: str) -> BuildInfo:
         """Return what `go version -m` says of the program for a platform; `provider` is NAMESPACE/TYPE."""
-        go, usual = _GENERATIONS[self.generation]
+        usual = {name: versions[self.generation] for name, versions in _MODULES.items() if versions[self.generation]}
         path = "github.com/{}/terraform-provider-{}".format(*provider.split("/"))
         modules = usual | self.modules | self.odd.get(platform, {})
         system, _, machine = platform.partition("_")
         if system == "windows":
             modules |= (_WINDOWS_MODULE,)
         return BuildInfo(
-            self.go or go,
+            _TOOLCHAINS[self.generation],
             path,
             _module(path, f"v{version}"),
             tuple(_module(name, modules[name], self.replaced.get(name)) for name in sorted(modules)),

@@ -22,7 +22,7 @@ from locklens.storage.files import read_bounded
 from locklens.versions import Version, precedence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
@@ -207,6 +207,21 @@ def _sums(provider: str, offer: SampleListing, faults: frozenset[Fault]) -> byte
     return text.encode()
 
 
+def listed_versions(
+    provider: str, versions: Iterable[tuple[str, Sequence[str], Iterable[str]]], warnings: Sequence[str] | None
+) -> dict[str, object]:
+    """Return the answer that lists versions, each with its protocols and its platforms."""
+    listed = [
+        {
+            "version": version,
+            "protocols": protocols,
+            "platforms": [dict(zip(("os", "arch"), name.split("_", 1), strict=True)) for name in platforms],
+        }
+        for version, protocols, platforms in versions
+    ]
+    return {"id": provider.partition("/")[2], "versions": listed, "warnings": warnings}
+
+
 METADATA_HOST = OPENTOFU.default_host
 """The registry whose metadata files are served."""
 
@@ -284,15 +299,8 @@ class MetadataFolder:
             ConfigurationError: It cannot be read.
         """
         found = self._read(provider)
-        versions = [
-            {
-                "version": one.version,
-                "protocols": one.protocols,
-                "platforms": [{"os": target.os, "arch": target.arch} for target in one.targets],
-            }
-            for one in found.versions
-        ]
-        return {"id": provider.partition("/")[2], "versions": versions, "warnings": found.warnings}
+        versions = ((one.version, one.protocols, [each.platform for each in one.targets]) for one in found.versions)
+        return listed_versions(provider, versions, found.warnings)
 
     def download(self, provider: str, version: str, platform: str) -> dict[str, object] | None:
         """Return the answer about one package; None if there is no such package.

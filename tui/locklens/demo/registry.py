@@ -24,6 +24,7 @@ from locklens.demo.published import (
     Published,
     SampleListing,
     hashes_by_platform,
+    listed_versions,
     publish,
     reported_packages,
     sample_catalog,
@@ -268,16 +269,8 @@ class DemoRegistry:
         if provider not in self._offers:
             return ServedAnswer.not_found()
         offers = [offer for version in self._offers[provider] if (offer := self._offer(provider, version))]
-        versions = [
-            {
-                "version": offer.listed or offer.version,
-                "protocols": offer.protocols,
-                "platforms": [dict(zip(("os", "arch"), name.split("_"), strict=True)) for name in offer.platforms],
-            }
-            for offer in offers
-        ]
-        warnings = self.warnings.get(provider)
-        return ServedAnswer.of_json({"id": provider.partition("/")[2], "versions": versions, "warnings": warnings})
+        versions = ((offer.listed or offer.version, offer.protocols, offer.platforms) for offer in offers)
+        return ServedAnswer.of_json(listed_versions(provider, versions, self.warnings.get(provider)))
 
     def _dates(self, asked: RequestedPath, *, has_versions: bool) -> ServedAnswer:
         """Return release dates: JSON:API for Terraform's registry, the documentation index for OpenTofu's.

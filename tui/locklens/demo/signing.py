@@ -94,7 +94,7 @@ class SampleKey(Struct, frozen=True):
 
     @property
     def _body(self) -> bytes:
-        point = b"\x40" + _public_key(self.seed)
+        point = b"\x40" + public_key(self.seed)
         return b"\x04" + struct.pack(">IB", self.created, _EDDSA) + _ED25519_OID + _number(point)
 
     def armored(self) -> str:
@@ -151,11 +151,6 @@ def armor(kind: str, data: bytes) -> str:
     return "\n".join((f"-----BEGIN PGP {kind}-----", "", *lines, tail, f"-----END PGP {kind}-----", ""))
 
 
-@lru_cache(maxsize=64)
-def _public_key(seed: bytes) -> bytes:
-    return public_key(seed)
-
-
 def _packet(tag: int, body: bytes) -> bytes:
     return bytes((0x80 | tag << 2 | 1,)) + struct.pack(">H", len(body)) + body
 
@@ -180,6 +175,7 @@ _Point = tuple[int, int, int, int]
 _NEUTRAL: _Point = (0, 1, 1, 0)
 
 
+@lru_cache(maxsize=64)
 def public_key(seed: bytes) -> bytes:
     """Return the 32-byte public key of a 32-byte seed."""
     scalar, _ = _secret(seed)
