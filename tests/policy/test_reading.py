@@ -74,7 +74,7 @@ def test_the_example_of_the_page_is_read_and_fits_the_schema() -> None:
     document = plain(tomllib.loads(EXAMPLE))
     jsonschema.validate(document, policy_schema())
     assert document.keys() == policy_schema()["$defs"]["PolicyDocument"]["properties"].keys()  # type: ignore[index]
-    shown = {value.key.split(".")[0] for value in values_in_force(EffectivePolicy(policy, PolicySide.BASE))}
+    shown = {value.shown.key.split(".")[0] for value in values_in_force(EffectivePolicy(policy, PolicySide.BASE))}
     assert document.keys() == shown, "policy show has each key"
     assert (policy.fail_on, policy.cooldown, policy.hosts) == ("warn", 7, ("registry.example.com",))
     assert policy.reported_hashes == ("registry.opentofu.org",)

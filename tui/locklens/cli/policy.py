@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -162,13 +161,13 @@ def _show(options: Namespace) -> int:
         comparison.close()
     values = values_in_force(effective)
     if options.format == "json":
-        rows = [{"key": one.key, "value": json.loads(one.json), "from": one.origin.value} for one in values]
+        rows = [{"key": one.shown.key, "value": one.shown.value, "from": one.origin} for one in values]
         return put(json_text({"schema": 1, "values": rows, "notes": list(effective.notes)}))
     tell(f"note: {words}" for words in effective.notes)
-    width = max(len(one.key) for one in values)
+    width = max(len(one.shown.key) for one in values)
     origins = {"base": f"base ({name})"}
     return put(
-        page(f"{one.key:{width}}  {one.text}  [{origins.get(one.origin.value, one.origin.value)}]" for one in values)
+        page(f"{one.shown.key:{width}}  {one.shown.text}  [{origins.get(one.origin, one.origin)}]" for one in values)
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads the text of a policy, with file and line for every mistake.
+"""Reads the text of a policy, with file and line for every mistake, and shows the value of each key.
 
 Each key is converted to its type of `locklens.policy.document`; only what such a type cannot say is checked here. The
 values that need a better message than the type's bounds (names with a nearest match, platforms) are checked first.
@@ -10,7 +10,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any, get_args
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import fields
 
 from locklens.addresses import Platform, ProviderAddress, display_host, read_host
@@ -50,7 +50,8 @@ from locklens.text import shortened
 from locklens.versions import Constraints, ConstraintSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import date
 
 
 _TYPES = {field.name: field.type for field in fields(PolicyDocument)}
@@ -363,3 +364,58 @@ class _Reading(MarkedDocument):
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
+
+
+class ShownValue(Struct, frozen=True):
+    """The value of a key, or of one entry of a table or list.
+
+    Attributes:
+        key: Such as `cooldown`, `severity.LK004` or `trust.acme`.
+        value: The value as JSON has it.
+        text: The value, for reading.
+        is_set: True if the policy sets it.
+        entry: The pin or the acceptance; None for other values.
+    """
+
+    key: str
+    value: object
+    text: str
+    is_set: bool = True
+    entry: Pin | Acceptance | None = None
+
+
+def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[ShownValue]:
+    """Yield the value of every key; `severities` are those of the rules without a policy, by id."""
+    hosts, believed = list(map(display_host, policy.hosts)), sorted(map(display_host, policy.believed))
+    paths = [path.value for path in policy.paths_in_order]
+    allowed = None if policy.allow is None else [one.text for one in policy.allow]
+    threshold, side, usual = policy.fail_on or "block", policy.accept_from.value, Policy.none()
+    for key, value, text in (
+        ("fail_on", threshold, threshold),
+        ("toolchain", policy.toolchain or None, policy.toolchain or "any"),
+        ("cooldown", policy.cooldown, "none" if policy.cooldown is None else f"{policy.cooldown} days"),
+        ("hosts", hosts, ", ".join(hosts) or "none beside the usual ones"),
+        ("reported_hashes", believed, ", ".join(believed) or "no registry's"),
+        ("install_paths", paths, ", ".join(paths)),
+        ("allow", allowed, "every provider" if allowed is None else ", ".join(allowed) or "no provider"),
+        ("accept_from", side, side),
+    ):
+        yield ShownValue(key, value, text, is_set=getattr(policy, key) != getattr(usual, key))
+    for wanted in policy.platforms:
+        yield ShownValue(f"platforms.{wanted.platform}", wanted.why, wanted.why or "required")
+    for rule, severity in severities.items():
+        level = policy.severity.get(rule, severity)
+        yield ShownValue(f"severity.{rule}", level, level, is_set=rule in policy.severity)
+    for pin in policy.trust:
+        yield ShownValue(f"trust.{pin.name}", list(pin.keys), " and ".join(pin.keys), entry=pin)
+    for one in policy.accept:
+        text = _with_details(one.reason, one.by, one.until)
+        yield ShownValue(f"accept.{one.rule} {one.provider} {one.change}", one.reason, text, entry=one)
+    for each in policy.advisories:
+        text = _with_details(each.why, each.by, each.until)
+        yield ShownValue(f"advisories.ignore.{each.id}", each.why, text)
+
+
+def _with_details(reason: str, by: str, until: date | None) -> str:
+    details = ", ".join(filter(None, (by, f"until {until}" if until is not None else "")))
+    return f"{reason} ({details})" if details else reason

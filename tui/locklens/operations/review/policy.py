@@ -12,14 +12,13 @@ they count for its platform alone: a pipeline does not have a laptop's plugin ca
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import Platform, display_host
+from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Acceptance, InstallPath, Pin, Policy, parse
 from locklens.policy.model import (
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.operations.comparison import Comparison
+    from locklens.policy.reading import ShownValue
     from locklens.project.installation import InstallationMethod
 
 _FIX = "fix it, or use another file with --policy FILE"
@@ -248,82 +248,25 @@ def read_given(path: Path) -> Policy:
     return parse(data, str(path), RULES)
 
 
-class ValueOrigin(StrEnum):
-    """The origin of a value."""
-
-    BASE = "base"
-    HEAD = "head"
-    GIVEN = "given"
-    DEFAULT = "default"
-
-
 class PolicyValue(Struct, frozen=True):
-    """One rule in force.
+    """One rule in force; `origin` is base, head, given or default."""
 
-    Attributes:
-        key: Such as `cooldown`, `severity.LK004` or `trust.acme`.
-        text: The value, for reading.
-        json: The value as JSON.
-        origin: Its origin.
-    """
-
-    key: str
-    text: str
-    json: str
-    origin: ValueOrigin
+    shown: ShownValue
+    origin: str
 
 
 def values_in_force(effective: EffectivePolicy) -> tuple[PolicyValue, ...]:
     """Return the value of every key; those of tables and lists one by one."""
-    return tuple(_values(effective))
+    from locklens.policy.reading import shown_values
 
-
-def _values(effective: EffectivePolicy) -> Iterator[PolicyValue]:
-    policy, usual = effective.policy, Policy.none()
-    side = ValueOrigin.DEFAULT if effective.side is PolicySide.NONE else ValueOrigin(effective.side.value)
-
-    def value(key: str, value: object, *, is_set: bool, text: str = "", origin: ValueOrigin = side) -> PolicyValue:
-        shown = text or (str(value) if value is not None else "none")
-        import json
-
-        return PolicyValue(key, shown, json.dumps(value), origin if is_set else ValueOrigin.DEFAULT)
-
-    yield value("fail_on", policy.fail_on or "block", is_set=policy.fail_on is not None)
-    days = f"{policy.cooldown} days" if policy.cooldown is not None else "none"
-    toolchain = policy.toolchain or "any"
-    yield value("toolchain", policy.toolchain or None, is_set=bool(policy.toolchain), text=toolchain)
-    yield value("cooldown", policy.cooldown, is_set=policy.cooldown is not None, text=days)
-    hosts = [display_host(host) for host in policy.hosts]
-    yield value("hosts", hosts, is_set=bool(hosts), text=", ".join(hosts) or "none beside the usual ones")
-    names = sorted(map(display_host, policy.believed))
-    is_set = policy.reported_hashes is not None
-    yield value("reported_hashes", names, is_set=is_set, text=", ".join(names) or "no registry's")
-    paths = [path.value for path in policy.paths_in_order]
-    is_set = policy.install_paths != usual.install_paths
-    yield value("install_paths", paths, is_set=is_set, text=", ".join(paths))
-    if policy.allow is None:
-        yield value("allow", None, is_set=False, text="every provider")
-    else:
-        allowed = [one.text for one in policy.allow]
-        yield value("allow", allowed, is_set=True, text=", ".join(allowed) or "no provider")
-    is_set = policy.accept_from is not usual.accept_from
-    yield value("accept_from", policy.accept_from.value, is_set=is_set)
-    for wanted in policy.platforms:
-        yield value(f"platforms.{wanted.platform}", wanted.why, is_set=True, text=wanted.why or "required")
-    for rule, entry in RULES.items():
-        given = policy.severity.get(rule)
-        yield value(f"severity.{rule}", given or entry.severity.value, is_set=given is not None)
-    for pin in policy.trust:
-        origin = ValueOrigin.HEAD if pin in effective.taken_pins else side
-        yield value(f"trust.{pin.name}", list(pin.keys), is_set=True, text=" and ".join(pin.keys), origin=origin)
-    for one in policy.accept:
-        origin = ValueOrigin.HEAD if one in effective.taken_acceptances else side
-        text = f"{one.reason} ({one.by}{f', until {one.until}' if one.until is not None else ''})"
-        yield value(f"accept.{one.rule} {one.provider} {one.change}", one.reason, is_set=True, text=text, origin=origin)
-    for each in policy.advisories:
-        details = ", ".join(filter(None, (each.by, f"until {each.until}" if each.until is not None else "")))
-        text = f"{each.why} ({details})" if details else each.why
-        yield value(f"advisories.ignore.{each.id}", each.why, is_set=True, text=text)
+    taken = (*effective.taken_pins, *effective.taken_acceptances)
+    usual = {rule: entry.severity.value for rule, entry in RULES.items()}
+    found = []
+    for shown in shown_values(effective.policy, usual):
+        origin = PolicySide.HEAD if shown.entry in taken else effective.side
+        is_default = not shown.is_set or origin is PolicySide.NONE
+        found.append(PolicyValue(shown, "default" if is_default else origin.value))
+    return tuple(found)
 
 
 def with_local_paths(policy: Policy, environ: Mapping[str, str], tools: Iterable[Dialect]) -> Policy:
