@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from locklens.hcl.strings import normal
 from locklens.hcl.values import (
@@ -28,7 +28,9 @@ from locklens.hcl.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_Item = TypeVar("_Item")
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
@@ -136,52 +138,51 @@ class _Reader:
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     def _object(self, start: int) -> Expression:
-        items: list[tuple[Expression, Expression]] = []
-        kind = self._next()
-        while kind != "}":
-            if kind != "string":
-                self._bad_key(kind)
-            name = self._string(self._text[self._start : self._at])
-            key = Literal(name, self.source.place(self._start, self._at))
-            if self._next() != ":":
-                self._fail("Missing property value colon", "JSON uses a colon as its name/value delimiter.")
-            items.append((key, self._value(self._next())))
-            kind = self._next()
-            if kind == "}":
-                break
-            if kind != ",":
-                self._bad_separator(kind, "object", "property definition in an object")
-            kind = self._next()
-            if kind == "}":
-                detail = "JSON does not permit a trailing comma after the final property in an object."
-                self._fail("Trailing comma in object", detail)
-        return ObjectExpr(tuple(items), self.source.place(start, self._at))
+        items = tuple(self._items("}", self._property, "object", "property", "property definition"))
+        return ObjectExpr(items, self.source.place(start, self._at))
 
-    def _array(self, start: int) -> Expression:
-        items: list[Expression] = []
-        kind = self._next()
-        while kind != "]":
-            items.append(self._value(kind))
-            kind = self._next()
-            if kind == "]":
-                break
-            if kind != ",":
-                self._bad_separator(kind, "array", "value in an array")
-            kind = self._next()
-            if kind == "]":
-                detail = "JSON does not permit a trailing comma after the final value in an array."
-                self._fail("Trailing comma in array", detail)
-        return ListExpr(tuple(items), self.source.place(start, self._at))
-
-    def _bad_key(self, kind: str) -> NoReturn:
+    def _property(self, kind: str) -> tuple[Expression, Expression]:
         if kind == "end":
             self._fail("Unclosed object", "No closing brace was found for this JSON object.")
-        self._fail("Invalid object property name", "A JSON object property name must be a string.")
+        if kind != "string":
+            self._fail("Invalid object property name", "A JSON object property name must be a string.")
+        name = self._string(self._text[self._start : self._at])
+        key = Literal(name, self.source.place(self._start, self._at))
+        if self._next() != ":":
+            self._fail("Missing property value colon", "JSON uses a colon as its name/value delimiter.")
+        return key, self._value(self._next())
 
-    def _bad_separator(self, kind: str, what: str, between: str) -> NoReturn:
-        if kind == "end":
-            self._fail(f"Unclosed {what}", f"No closing bracket was found for this JSON {what}.")
-        self._fail("Missing attribute seperator comma", f"A comma must appear between each {between}.")
+    def _array(self, start: int) -> Expression:
+        items = tuple(self._items("]", self._value, "array", "value", "value"))
+        return ListExpr(items, self.source.place(start, self._at))
+
+    def _items(
+        self, closing: str, read: Callable[[str], _Item], collection: str, item: str, between: str
+    ) -> Iterator[_Item]:
+        """Yield the items between commas, down to the closing bracket.
+
+        Args:
+            closing: The bracket.
+            read: Reads the item whose first token has been read.
+            collection: What they are in, for problems.
+            item: What one of them is called.
+            between: What commas separate.
+        """
+        kind = self._next()
+        while kind != closing:
+            yield read(kind)
+            kind = self._next()
+            if kind == closing:
+                return
+            if kind == "end":
+                self._fail(f"Unclosed {collection}", f"No closing bracket was found for this JSON {collection}.")
+            if kind != ",":
+                detail = f"A comma must appear between each {between} in an {collection}."
+                self._fail("Missing attribute seperator comma", detail)
+            kind = self._next()
+            if kind == closing:
+                detail = f"JSON does not permit a trailing comma after the final {item} in an {collection}."
+                self._fail(f"Trailing comma in {collection}", detail)
 
 
 class JsonBody:
@@ -221,13 +222,13 @@ class JsonBody:
             if name in arguments:
                 if name in seen:
                     detail = f'The argument "{name}" was already set.'
-                    problems.append(SyntaxProblem(place.line, place.column, "Duplicate argument", detail))
+                    problems.append(place.problem("Duplicate argument", detail))
             elif name in blocks:
                 if name not in seen:
                     self._unpack(name, blocks[name], problems)
             else:
                 detail = f'No argument or block type is named "{name}".'
-                problems.append(SyntaxProblem(place.line, place.column, "Extraneous JSON object property", detail))
+                problems.append(place.problem("Extraneous JSON object property", detail))
             seen.add(name)
         return problems
 
@@ -254,7 +255,7 @@ def _properties(value: Expression, purpose: str, problems: list[SyntaxProblem]) 
                     found.append((key.value, key.place, inner))
         else:
             detail = f"A JSON object is required here, {purpose}."
-            problems.append(SyntaxProblem(item.place.line, item.place.column, "Incorrect JSON value type", detail))
+            problems.append(item.place.problem("Incorrect JSON value type", detail))
     return found
 
 
@@ -273,7 +274,7 @@ def _unpack(
         properties = _properties(value, "to specify labels for this block", problems)
         if not properties and len(problems) == before:
             detail = f"At least one object property is required, whose name represents a label of the {kind} block."
-            problems.append(SyntaxProblem(value.place.line, value.place.column, "Missing block label", detail))
+            problems.append(value.place.problem("Missing block label", detail))
         for name, at, inner in properties:
             _unpack(inner, kind, place, labels_left - 1, ((*labels[0], name), (*labels[1], at)), found, problems)
         return
@@ -284,4 +285,4 @@ def _unpack(
     elif not (isinstance(value, Literal) and value.value is None):
         what = f'representing the contents of one or more "{kind}" blocks'
         detail = f"Either a JSON object or a JSON array is required, {what}."
-        problems.append(SyntaxProblem(value.place.line, value.place.column, "Incorrect JSON value type", detail))
+        problems.append(value.place.problem("Incorrect JSON value type", detail))

@@ -65,17 +65,17 @@ class NativeBody:
             detail = f'An argument named "{name}" is not expected here.'
             if name in blocks:
                 detail += f' Did you mean to define a block of type "{name}"?'
-            problems.append(SyntaxProblem(attribute.place.line, attribute.place.column, "Unsupported argument", detail))
+            problems.append(attribute.place.problem("Unsupported argument", detail))
         for block in self._blocks:
             place, expected = block.place, blocks.get(block.type)
             if expected is None:
                 detail = f'Blocks of type "{block.type}" are not expected here.'
-                problems.append(SyntaxProblem(place.line, place.column, "Unsupported block type", detail))
+                problems.append(place.problem("Unsupported block type", detail))
             elif len(block.labels) != expected:
                 word = "Missing" if len(block.labels) < expected else "Extraneous"
                 place = block.label_places[expected] if len(block.labels) > expected else place
                 detail = f"All {block.type} blocks must have {expected} label{'s' * (expected != 1)}."
-                problems.append(SyntaxProblem(place.line, place.column, f"{word} label for {block.type}", detail))
+                problems.append(place.problem(f"{word} label for {block.type}", detail))
         return problems
 
 

@@ -44,6 +44,10 @@ class SourcePlace(Struct, frozen=True):
     start: int
     end: int
 
+    def problem(self, summary: str, detail: str) -> SyntaxProblem:
+        """Return a problem at the beginning of the place."""
+        return SyntaxProblem(self.line, self.column, summary, detail)
+
 
 class SyntaxProblem(Struct, frozen=True):
     """An error that the real tools report for a file, in their words.

@@ -340,12 +340,12 @@ class BodyReader:
                 )
 
     def _refuse(self, place: SourcePlace, summary: str, detail: str) -> None:
-        self.problems.append(SyntaxProblem(place.line, place.column, summary, detail))
+        self.problems.append(place.problem(summary, detail))
 
     def _warn_of_modules(self, block: Block) -> None:
         summary = "Dependency locks for modules are not yet supported"
         detail = "the block is ignored and will be dropped when the file is rewritten"
-        self.warnings.append(SyntaxProblem(block.place.line, block.place.column, summary, detail))
+        self.warnings.append(block.place.problem(summary, detail))
 
     def _has_one_label(self, block: Block, label: str) -> bool:
         if len(block.labels) == 1:

@@ -316,7 +316,7 @@ def is_name(text: str) -> bool:
 class _EntryError(Exception):
     def __init__(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
         super().__init__(summary)
-        self.problem = hcl.SyntaxProblem(place.line, place.column, summary, detail)
+        self.problem = place.problem(summary, detail)
 
 
 def read_entries(
@@ -330,9 +330,7 @@ def read_entries(
     else:
         for block in body.all_blocks():
             summary = f'Unexpected "{block.type}" block'
-            problems.append(
-                hcl.SyntaxProblem(block.place.line, block.place.column, summary, "Blocks are not allowed here.")
-            )
+            problems.append(block.place.problem(summary, "Blocks are not allowed here."))
     entries: list[RequiredEntry] = []
     for name, attribute in body.attributes.items():
         try:
@@ -358,12 +356,12 @@ def read_version(
     place = value.place
     text = value.text if isinstance(value, hcl.Literal) else None
     if text is None or (needs_string and not isinstance(value.value, str)):  # type: ignore[union-attr]
-        return "", None, hcl.SyntaxProblem(place.line, place.column, "Invalid version constraint", _NOT_STRING)
+        return "", None, place.problem("Invalid version constraint", _NOT_STRING)
     try:
         return text, Constraints.parse(text), None
     except ConstraintSyntaxError as error:
         detail = error.detail.replace("Terraform", dialect.product)
-        return text, None, hcl.SyntaxProblem(place.line, place.column, error.summary, detail)
+        return text, None, place.problem(error.summary, detail)
 
 
 def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bool) -> RequiredEntry:
