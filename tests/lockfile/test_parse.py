@@ -31,7 +31,7 @@ def entry_of(text: str | bytes) -> tuple[str, str, str, tuple[str, ...], int]:
 def test_what_the_tools_write() -> None:
     assert entry_of(GOOD) == ("registry.terraform.io/hashicorp/aws", "5.1.0", "~> 5.0", (ZH,), 4)
     assert read(GOOD).writer is TERRAFORM
-    assert list(read(GOOD).entries[0].hash_lines) == [8]
+    assert list(read(GOOD).entries[0].lines.values()) == [8]
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_equal_blocks_share_their_hashes_and_have_places_of_their_own() -> None:
     first = 'provider "a.example/b/a" {\n  version = "1.0.0"\n}\n\n'
     (alone,), (other, below) = (parse(text.encode(), "lock").entries for text in (shared, first + shared))
     assert alone.hashes is below.hashes
-    assert (alone.line, list(alone.hash_lines)) == (1, [5])
-    assert (below.line, list(below.hash_lines)) == (5, [9])
+    assert (alone.line, list(alone.lines.values())) == (1, [5])
+    assert (below.line, list(below.lines.values())) == (5, [9])
     assert below.hash_offsets == alone.hash_offsets != other.hash_offsets
     bad = shared.replace('"1.0.0"', '"1.0.00"')
     problems = [parse((first * many + bad).encode(), "lock").problems for many in (0, 1)]

@@ -49,7 +49,7 @@ def applied(entries: list[LockEntry], changed: Changes) -> dict[ProviderAddress,
 def said(data: bytes) -> dict[ProviderAddress, LockEntry]:
     lock = parse(data, "lock.hcl")
     assert lock.problems == ()
-    return {address: replace(entry, line=0, hash_lines=()) for address, entry in lock.by_address.items()}
+    return {address: replace(entry, line=0, hash_offsets=()) for address, entry in lock.by_address.items()}
 
 
 @given(FILES, CHANGES, st.sampled_from([TERRAFORM, OPENTOFU]))

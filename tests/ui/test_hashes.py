@@ -77,8 +77,8 @@ def locked(
     facts += [HashFact(zh(one, name), one, Proof.SIGNED) for one in offered or ()]
     change = samples.change(name, "1.0.0", "1.0.0", kind=ChangeKind.UNCHANGED)
     assert change.new is not None
-    lines = tuple(range(8, 8 + len(facts)))
-    entry = replace(change.new, hashes=tuple(one.hash for one in facts), hash_lines=lines)
+    lines = tuple(range(8 - change.new.line, 8 - change.new.line + len(facts)))
+    entry = replace(change.new, hashes=tuple(one.hash for one in facts), hash_offsets=lines)
     evidence = Evidence(AS_OF, offered=offered, hashed=h1, to_prove=2, to_prove_bytes=3 << 20)
     made = replace(change, old=entry, new=entry, added=(), removed=(), kept=tuple(facts), evidence=evidence)
     return replace(made, **more)
@@ -631,7 +631,7 @@ async def test_hostile_text(samples: Samples, opened: Opened) -> None:
         facts = (HashFact(text, text, Proof.UNKNOWN), HashFact(f"zh:{text}"))
         change = locked(samples, "acme/demo", address=ProviderAddress(f"{text}.example", text, text), findings=found)
         assert change.new is not None
-        entry = replace(change.new, hashes=tuple(one.hash for one in facts), hash_lines=())
+        entry = replace(change.new, hashes=tuple(one.hash for one in facts), hash_offsets=())
         evidence = Evidence(text, (text,), text, offered=(text,))
         roots.append(
             samples.root(text, [replace(change, new=entry, old=None, kept=facts, evidence=evidence)], findings=found)

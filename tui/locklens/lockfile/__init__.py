@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.hcl import Block, Body, Expression, ListExpr, Literal, SourcePlace, SyntaxProblem
 from locklens.text import counted
@@ -39,7 +40,8 @@ class LockEntry(Struct, frozen=True, dict=True):
         constraints: Canonical text, or "". Recorded for display; the tools never select by it.
         hashes: In the file's order, with duplicates: the tools compare sequences when they decide whether to rewrite.
         line: Line of the block's `provider` keyword, from 1.
-        hash_lines: Line of each hash, in the same order.
+        hash_offsets: Line of each hash, counted from the block's, in the same order: equal for entries with one
+            layout, wherever they are.
     """
 
     address: ProviderAddress
@@ -47,20 +49,12 @@ class LockEntry(Struct, frozen=True, dict=True):
     constraints: str
     hashes: tuple[str, ...]
     line: int
-    hash_lines: Sequence[int] = ()
+    hash_offsets: Sequence[int] = ()
 
     @property
     def written(self) -> tuple[Version, str, tuple[str, ...]]:
         """Version, constraints and hashes as written, independent of the place in the file."""
         return self.version, self.constraints, self.hashes
-
-    @property
-    def hash_offsets(self) -> Sequence[int]:
-        """The line of each hash, counted from the block's: equal for entries with one layout, wherever they are."""
-        lines = self.hash_lines
-        if isinstance(lines, range):
-            return range(lines.start - self.line, lines.stop - self.line)
-        return tuple(line - self.line for line in lines)
 
     @property
     def contents(self) -> EntryContents:
@@ -71,8 +65,8 @@ class LockEntry(Struct, frozen=True, dict=True):
     def lines(self) -> Mapping[str, int]:
         """The first line of each hash, as far as known."""
         found: dict[str, int] = {}
-        for text, line in zip(self.hashes, self.hash_lines, strict=False):
-            found.setdefault(text, line)
+        for text, offset in zip(self.hashes, self.hash_offsets, strict=False):
+            found.setdefault(text, self.line + offset)
         return found
 
     def line_of(self, text: str) -> int:
@@ -179,22 +173,22 @@ def unread_words(locks: Iterable[LockFile]) -> str:
 
 
 class Text(Struct, frozen=True):
-    """A text with the place of its value: line and column from 1."""
+    """A text with the place of its value: its line, counted from that of its block, and its column from 1."""
 
     value: str
-    line: int
+    offset: int
     column: int
 
 
 class ProviderBlock(Struct, frozen=True):
-    """A provider block whose attributes have the right types; an absent attribute is None."""
+    """A provider block whose attributes have the right types; an absent attribute is None, and `line` is from 1."""
 
     label: Text
     line: int
     version: Text | None
     constraints: Text | None
     hashes: Sequence[str] | None
-    hash_lines: Sequence[int]
+    hash_offsets: Sequence[int]
     hash_columns: Sequence[int]
 
 
@@ -231,30 +225,13 @@ def scan(data: bytes) -> list[ProviderBlock] | None:
                 if len(_known) >= _MOST_KNOWN:
                     _known.clear()
                 _known[text] = known
-        blocks.append(_further_down(known, at))
+        blocks.append(replace(known, line=at + 1))
         at = end
     return blocks
 
 
 _known: dict[str, ProviderBlock] = {}
 """The blocks that were read, each as at the top of a file, by their text: equal ones share their hashes."""
-
-
-def _further_down(block: ProviderBlock, lines: int) -> ProviderBlock:
-    """Return a block of the tools' layout so many lines further down."""
-    label, version, constraints = block.label, block.version, block.constraints
-    first = lines + block.hash_lines.start if isinstance(block.hash_lines, range) else 0
-    return ProviderBlock(
-        label=Text(label.value, label.line + lines, label.column),
-        line=block.line + lines,
-        version=None if version is None else Text(version.value, version.line + lines, version.column),
-        constraints=None
-        if constraints is None
-        else Text(constraints.value, constraints.line + lines, constraints.column),
-        hashes=block.hashes,
-        hash_lines=range(first, first + len(block.hash_lines)),
-        hash_columns=block.hash_columns,
-    )
 
 
 def _block(lines: list[str]) -> ProviderBlock | None:
@@ -273,7 +250,7 @@ def _block(lines: list[str]) -> ProviderBlock | None:
             return None
         end += 1
     hashes: tuple[str, ...] | None = None
-    first_hash = end + 2  # counted from 1, behind `hashes = [`
+    first_hash = end + 1  # behind `hashes = [`
     if lines[end : end + 1] == ["  hashes = ["]:
         hashes = _hashes(lines, end + 1)
         if not hashes:
@@ -282,12 +259,12 @@ def _block(lines: list[str]) -> ProviderBlock | None:
     if end != len(lines) - 1:
         return None
     return ProviderBlock(
-        label=Text(label, 1, len('provider "')),
+        label=Text(label, 0, len('provider "')),
         line=1,
-        version=Text(version, 2, len(start)),
-        constraints=None if constraints is None else Text(constraints, 3, len(_CONSTRAINTS)),
+        version=Text(version, 1, len(start)),
+        constraints=None if constraints is None else Text(constraints, 2, len(_CONSTRAINTS)),
         hashes=hashes,
-        hash_lines=range(first_hash, first_hash + len(hashes or ())),
+        hash_offsets=range(first_hash, first_hash + len(hashes or ())),
         hash_columns=(len('    "'),) * len(hashes or ()),
     )
 
@@ -374,31 +351,36 @@ class BodyReader:
         hashes = values.pop("hashes", None)
         for name, attribute in values.items():
             self._refuse(attribute.place, "Unsupported argument", f'An argument named "{name}" is not expected here.')
-        version_text = None
+        version_text, line = None, block.place.line
         if version is None:
             self._refuse(block.place, "Missing required argument", 'The argument "version" is required.')
         elif isinstance(version.value, Literal) and version.value.value is None:
             detail = 'A provider lock block must contain a "version" argument.'
             self._refuse(version.value.place, "Missing required argument", detail)
         else:
-            version_text = self._text(version.value)
-        constraints_text = self._text(constraints.value) if constraints else None
-        hash_texts = self._hashes(hashes.value) if hashes else None
-        label = Text(block.labels[0], block.label_places[0].line, block.label_places[0].column)
+            version_text = self._text(version.value, line)
+        constraints_text = self._text(constraints.value, line) if constraints else None
+        hash_texts = self._hashes(hashes.value, line) if hashes else None
+        label = Text(block.labels[0], block.label_places[0].line - line, block.label_places[0].column)
         self.blocks.append(
             ProviderBlock(
                 label=label,
-                line=block.place.line,
+                line=line,
                 version=version_text,
                 constraints=constraints_text,
                 hashes=None if hash_texts is None else [text.value for text in hash_texts],
-                hash_lines=[text.line for text in hash_texts or ()],
+                hash_offsets=tuple(text.offset for text in hash_texts or ()),
                 hash_columns=[text.column for text in hash_texts or ()],
             )
         )
 
-    def _text(self, value: Expression) -> Text | None:
-        """Return a constant as the text that the tools convert it to; None, and a problem, for anything else."""
+    def _text(self, value: Expression, line: int) -> Text | None:
+        """Return a constant as the text that the tools convert it to; None, and a problem, for anything else.
+
+        Args:
+            value: The value of an argument.
+            line: The line of its block.
+        """
         text = value.text if isinstance(value, Literal) else None
         if text is None:
             is_null = isinstance(value, Literal) and value.value is None
@@ -408,11 +390,11 @@ class BodyReader:
                 "null value is not allowed" if is_null else "a literal string is required here",
             )
             return None
-        return Text(text, value.place.line, value.place.column)
+        return Text(text, value.place.line - line, value.place.column)
 
-    def _hashes(self, value: Expression) -> list[Text] | None:
+    def _hashes(self, value: Expression, line: int) -> list[Text] | None:
         if not isinstance(value, ListExpr):
             self._refuse(value.place, "Invalid expression", "A static list expression is required.")
             return None
-        texts = [self._text(item) for item in value.items]
+        texts = [self._text(item, line) for item in value.items]
         return [text for text in texts if text is not None] if None not in texts else None

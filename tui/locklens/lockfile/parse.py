@@ -91,6 +91,7 @@ class _Judge:
     def __init__(self, path: str, rules: Dialect) -> None:
         self._path = path
         self._rules = rules
+        self._line = 1
         self._seen: dict[ProviderAddress, int] = {}
         self.problems: list[SyntaxProblem] = []
         self.unreadable: set[ProviderAddress] = set()
@@ -100,6 +101,7 @@ class _Judge:
 
         None if it has no valid address, or no valid version; in the second case the address is added to `unreadable`.
         """
+        self._line = block.line
         address = self._address(block)
         version = self._version(block.version) if block.version else None
         constraints = self._constraints(block.constraints) if block.constraints else ""
@@ -110,10 +112,10 @@ class _Judge:
         if version is None:
             self.unreadable.add(address)
             return None
-        return LockEntry(address, version, constraints, tuple(block.hashes or ()), block.line, block.hash_lines)
+        return LockEntry(address, version, constraints, tuple(block.hashes or ()), block.line, block.hash_offsets)
 
     def _refuse(self, at: Text, summary: str, detail: str) -> None:
-        self.problems.append(SyntaxProblem(at.line, at.column, summary, detail))
+        self.problems.append(SyntaxProblem(self._line + at.offset, at.column, summary, detail))
 
     def _address(self, block: ProviderBlock) -> ProviderAddress | None:
         label = block.label
@@ -170,11 +172,11 @@ class _Judge:
 
     def _check_hashes(self, block: ProviderBlock) -> None:
         if not block.hashes:
-            at = Text("", block.line, 1)
+            at = Text("", 0, 1)
             self._refuse(at, "Invalid provider hash set", "must either be omitted or contain at least one hash value.")
         for position, value in enumerate(block.hashes or ()):
             if value.find(":") < 1:
-                at = Text(value, block.hash_lines[position], block.hash_columns[position])
+                at = Text(value, block.hash_offsets[position], block.hash_columns[position])
                 words = "hash string must start with a scheme keyword followed by a colon"
                 self._refuse(
                     at, "Invalid provider hash string", f'Cannot interpret "{value}" as a provider hash: {words}.'

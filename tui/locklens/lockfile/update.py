@@ -163,7 +163,7 @@ def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
         old = entry.address
         new = successor(old, dialect)
         if new is not None and new not in present:
-            made[old] = replace(entry, address=new, hashes=(), hash_lines=())
+            made[old] = replace(entry, address=new, hashes=(), hash_offsets=())
     moved = tuple((old, entry.address) for old, entry in made.items())
     return Migration((*before, *made.values()), moved)
 

@@ -537,7 +537,7 @@ class LockHistory:
         before = past[0].entry if past else None
         if before is None or _says(before) != _says(now):
             return Onset("", change=_change(before, now))
-        last = max((now.line, *now.hash_lines))
+        last = now.line + max((0, *now.hash_offsets))
         blamed = self._repository.blamed(lock.path, lock.data, now.line, last)
         if not blamed or any(not one.commit for one in blamed):
             return Onset("", change="its lines differ from the committed ones")
