@@ -24,7 +24,6 @@ from locklens.project.configuration import (
     UNCOMPUTED,
     Configuration,
     ConfigurationProblem,
-    Contributor,
     MissingModule,
     RemoteModule,
     Requirement,
@@ -43,9 +42,8 @@ from locklens.project.module_sources import (
     read_manifest,
 )
 from locklens.project.modules import Module, ModuleReader
-from locklens.project.state import TerraformState, data_folder, read_other_states, read_state
+from locklens.project.state import RootFiles, TerraformState, data_folder, read_states
 from locklens.project.static_values import with_known_values
-from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -95,26 +93,8 @@ class _Place(Struct, frozen=True):
 class ModuleTree:
     """Reads a root's modules and keeps what it found."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        worktree: Tree | None,
-        root: str,
-        *,
-        dialect: Dialect,
-        environ: Mapping[str, str],
-        reader: ModuleReader,
-    ) -> None:
-        """Read nothing yet.
-
-        Args:
-            tree: The side under review.
-            worktree: The files with the fetched modules; None if there are none.
-            root: The root module's folder.
-            dialect: The tool.
-            environ: TF_DATA_DIR is looked at.
-            reader: Reads and remembers modules.
-        """
+    def __init__(self, files: RootFiles, reader: ModuleReader) -> None:
+        """Read nothing yet; `reader` reads and remembers modules."""
         self.nodes: list[CalledModule] = []
         self.missing: list[MissingModule] = []
         self.problems: list[ConfigurationProblem] = []
@@ -122,33 +102,31 @@ class ModuleTree:
         self.value_files: list[str] = []
         self.remote: dict[tuple[str, int], RemoteModule] = {}
         """Calls in the reviewed tree of modules that are not in it, by place."""
-        self._tree = tree
-        self._worktree = worktree
-        self._root = root
-        self._dialect = dialect
-        self._environ = environ
+        self._root = _Place(files.tree, files.root)
+        self._root_files = files
+        self._worktree = files.worktree
+        self._dialect = files.dialect
         self._reader = reader
         self._records: dict[str, ModuleRecord] | None = None
         self._modules: dict[tuple[int, str], Module] = {}
 
     def read_root(self) -> Module:
         """Read the root module and all that it calls."""
-        place = _Place(self._tree, self._root)
-        module = self._module(place)
+        module = self._module(self._root)
         self._add("", module, is_first=True)
-        self._follow(place, module, "", (place,))
+        self._follow(self._root, module, "", (self._root,))
         return module
 
     def follow_run(self, call: ModuleCall, key: str, file: str) -> None:
         """Read the module of a test's run block; its source is relative to the root module."""
-        self._follow_call(_Place(self._tree, self._root), call, key, file, ())
+        self._follow_call(self._root, call, key, file, ())
 
     def _module(self, place: _Place) -> Module:
         known = (id(place.tree), place.folder)
         module = self._modules.get(known)
         if module is None:
             module = self._reader.read(place.tree, place.folder, self._dialect)
-            environ = None if self._modules else self._environ  # The root module is the first.
+            environ = None if self._modules else self._root_files.environ  # The root module is the first.
             module = self._modules[known] = with_known_values(module, place.tree, self._dialect, environ)
             self.files.extend(module.files)
             self.value_files.extend(module.value_files)
@@ -174,7 +152,7 @@ class ModuleTree:
         source = self._source(call, key, file)
         if source is None:
             return
-        if source.kind != "local" and place.tree is self._tree:
+        if source.kind != "local" and place.tree is self._root.tree:
             is_exact = is_exact_call(source, call.version)
             remote = RemoteModule(key, call.shown, call.shown_version, file, call.line, is_exact)
             self.remote.setdefault((file, call.line), remote)
@@ -258,7 +236,7 @@ class ModuleTree:
                 return _VERSION_CHANGED
         except ValueError:
             return _VERSION_CHANGED
-        folder = self._worktree.join(self._root, record.folder)
+        folder = self._worktree.join(self._root.folder, record.folder)
         if folder is None or not self._worktree.has_folder(folder):
             return f"{NOT_INSTALLED}: its local cache directory cannot be read"
         return _Place(self._worktree, folder)
@@ -268,8 +246,10 @@ class ModuleTree:
         if self._records is not None:
             return self._records
         self._records = {}
-        folder = data_folder(self._worktree, self._root, self._environ) if self._worktree is not None else None
-        if folder is None or self._worktree is None:
+        if self._worktree is None:
+            return self._records
+        folder = data_folder(self._worktree, self._root.folder, self._root_files.environ)
+        if folder is None:
             return self._records
         path = f"{folder}/modules/modules.json"
         try:
@@ -318,7 +298,8 @@ def read_configuration(
         for_locking: True if it is for `providers lock`, which looks neither at test files nor at the state.
         changed_states: Files that may be a state; those of other workspaces than the selected one are read as well.
     """
-    modules = ModuleTree(tree, worktree, root, dialect=dialect, environ=environ, reader=module_reader or ModuleReader())
+    files = RootFiles(tree, worktree, root, dialect, environ)
+    modules = ModuleTree(files, module_reader or ModuleReader())
     root_module = modules.read_root()
     generator = _generator(tree, root)
     if not root_module.has_files:
@@ -330,32 +311,20 @@ def read_configuration(
     requirements, problems = _of_modules(modules.nodes, dialect)
     requirements += tests.requirements
     problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
-    required_addresses = frozenset(one.address for one in requirements)
-    backend = root_module.backend.item if root_module.backend is not None else None
-    state, others = TerraformState(StateReading("none", "")), list[TerraformState]()
+    states: list[TerraformState] = []
     if not for_locking:
-        state = read_state(tree, worktree, root, backend, dialect=dialect, environ=environ, required=required_addresses)
-        if root_module.backend is not None and root_module.backend.item.is_computed and not state.reading.file:
-            place = root_module.backend.file, root_module.backend.item.line
-            state = replace(state, reading=replace(state.reading, backend=place))
-        if root_module.backend is not None and state.reading.kind == "remote":
-            detail = f"{state.reading.detail} ({root_module.backend.file}:{root_module.backend.item.line})"
-            state = replace(state, reading=replace(state.reading, detail=detail))
-        paths = [path for path in changed_states if path != state.reading.file]
-        others = read_other_states(
-            tree, root, backend, paths, dialect=dialect, environ=environ, required=required_addresses
-        )
-    states = [one.reading.file for one in (state, *others) if one.reading.file]
+        states = read_states(files, root_module.backend, changed_states, frozenset(one.address for one in requirements))
+    state_files = [one.reading.file for one in states if one.reading.file]
     return Configuration(
         root=root,
         dialect=dialect,
         has_files=True,
-        requirements=(*requirements, *(use for one in (state, *others) for use in _of_state(one))),
+        requirements=(*requirements, *(needed for one in states for needed in one.requirements)),
         missing_modules=tuple(modules.missing),
         problems=tuple(problems),
-        state=state.reading,
-        other_states=tuple(one.reading for one in others),
-        files=tuple(dict.fromkeys([*modules.files, *tests.files, *states])),
+        state=states[0].reading if states else StateReading("none", ""),
+        other_states=tuple(one.reading for one in states[1:]),
+        files=tuple(dict.fromkeys([*modules.files, *tests.files, *state_files])),
         generator=generator,
         remote_modules=tuple(modules.remote.values()),
         value_files=tuple(dict.fromkeys(modules.value_files)),
@@ -407,18 +376,3 @@ def _builtin_problems(requirements: Iterable[Requirement], dialect: Dialect) -> 
             detail = f"Cannot use {one.address}: {detail}"
             summary = "Invalid dependency on built-in provider"
             yield ConfigurationProblem(one.file, one.line, None, summary, detail, is_error=True)
-
-
-def _of_state(state: TerraformState) -> Iterable[Requirement]:
-    for use in state.uses:
-        yield Requirement(
-            address=use.address,
-            constraint="",
-            constraints=Constraints(),
-            file=state.reading.file,
-            line=use.line,
-            module="",
-            contributor=Contributor.STATE,
-            subject=use.subject,
-            overrides=None,
-        )

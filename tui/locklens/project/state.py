@@ -14,17 +14,22 @@ from collections import Counter
 from typing import TYPE_CHECKING, Never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens import hcl
 from locklens.dialect import AddressError, Dialect
 from locklens.errors import ConfigurationError
-from locklens.project.configuration import Backend, StateReading
-from locklens.project.tree import Tree, folder_of
+from locklens.project.configuration import Contributor, Requirement, StateReading
+from locklens.project.tree import folder_of
+from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from locklens.addresses import ProviderAddress
+    from locklens.project.configuration import Backend
+    from locklens.project.modules import Placed
+    from locklens.project.tree import Tree
 
 _STEP = r"(?:[^\W\d][\w-]*)"
 _PROVIDER = re.compile(
@@ -45,18 +50,22 @@ _EXACT_DIGITS = 18
 """A number with more digits is read as a float: no field here has as many, and Python refuses thousands of them."""
 
 
-class StateUse(Struct, frozen=True):
-    """A provider in the state.
+class RootFiles(Struct, frozen=True):
+    """A root module, and what one tool reads it by.
 
     Attributes:
-        address: Whose.
-        subject: The first resource that needs it, and how many more.
-        line: Line of that resource's provider; 1 if it was not found.
+        tree: The side under review, whose state counts where it has one.
+        worktree: The files that git ignores: fetched modules and a local state; None if there are none.
+        root: The root module's folder.
+        dialect: The tool.
+        environ: TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at.
     """
 
-    address: ProviderAddress
-    subject: str
-    line: int
+    tree: Tree
+    worktree: Tree | None
+    root: str
+    dialect: Dialect
+    environ: Mapping[str, str]
 
 
 class TerraformState(Struct, frozen=True):
@@ -64,11 +73,12 @@ class TerraformState(Struct, frozen=True):
 
     Attributes:
         reading: The result of reading it.
-        uses: One for each provider, in the file's order.
+        requirements: One for each provider, in the file's order, with the first resource that needs it, and how many
+            more there are. Its line is that of the resource's provider; 1 if it was not found.
     """
 
     reading: StateReading
-    uses: tuple[StateUse, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
 
 
 class _StateError(ValueError):
@@ -85,82 +95,67 @@ class _StateError(ValueError):
         self.outside = outside
 
 
-def read_state(
-    tree: Tree,
-    worktree: Tree | None,
-    root: str,
-    backend: Backend | None,
-    *,
-    dialect: Dialect,
-    environ: Mapping[str, str],
-    required: frozenset[ProviderAddress],
-) -> TerraformState:
-    """Read the state that `init` would ask for the root's providers.
+def read_states(
+    files: RootFiles, placed: Placed[Backend] | None, changed: Iterable[str], required: frozenset[ProviderAddress]
+) -> list[TerraformState]:
+    """Read the state that `init` would ask for the root's providers, then those of other workspaces that changed.
 
     Args:
-        tree: The side under review, whose state counts where it has one.
-        worktree: The files that git ignores; None if there are none.
-        root: The root module's folder.
-        backend: The backend that the configuration names; None if it names none.
-        dialect: The tool.
-        environ: TF_WORKSPACE and TF_DATA_DIR are looked at.
+        files: The root module.
+        placed: The backend that the configuration names; None if it names none.
+        changed: Files that may be a state, of whichever root.
         required: The providers that the configuration itself requires, which OpenTofu leaves untranslated.
     """
-    if backend is not None and backend.type != "local":
-        where = f'the "{backend.type}" backend' if backend.kind == "backend" else "HCP Terraform or a similar service"
-        return TerraformState(StateReading("remote", f"the state is in {where}"))
-    disk = tree if worktree is None else worktree
+    backend = placed.item if placed is not None else None
+    if placed is not None and placed.item.type != "local":
+        block = placed.item
+        where = f'the "{block.type}" backend' if block.kind == "backend" else "HCP Terraform or a similar service"
+        words = f"the state is in {where} ({placed.file}:{block.line})"
+        selected = TerraformState(StateReading("remote", words))
+    else:
+        selected = _selected_state(files, backend, required)
+    if placed is not None and placed.item.is_computed and not selected.reading.file:
+        reading = replace(selected.reading, backend=(placed.file, placed.item.line))
+        selected = replace(selected, reading=reading)
+    others = (path for path in changed if path != selected.reading.file)
+    return [selected, *_other_states(files, backend, others, required)]
+
+
+def _selected_state(files: RootFiles, backend: Backend | None, required: frozenset[ProviderAddress]) -> TerraformState:
+    tree = files.tree
+    disk = tree if files.worktree is None else files.worktree
     path = ""
     try:
-        path = _state_path(disk, root, backend, environ)
+        path = _state_path(disk, files, backend)
         data = tree.read(path)
         if data is None and disk is not tree:
             data = disk.read(path)
         if not data:
             return TerraformState(StateReading("none", "", path if data is not None else ""))
-        return TerraformState(StateReading("local", "", path), _uses(data, dialect, environ, required))
+        return TerraformState(StateReading("local", "", path), _requirements(data, path, files, required))
     except _StateError as error:
         return TerraformState(StateReading("unreadable", str(error), path or error.path, error.outside))
     except ConfigurationError as error:
         return TerraformState(StateReading("unreadable", f"the state cannot be read: {error}", path))
 
 
-def read_other_states(
-    tree: Tree,
-    root: str,
-    backend: Backend | None,
-    paths: Iterable[str],
-    *,
-    dialect: Dialect,
-    environ: Mapping[str, str],
-    required: frozenset[ProviderAddress],
-) -> list[TerraformState]:
-    """Read the states among some files that are those of the root in any of its workspaces.
-
-    Args:
-        tree: The side under review.
-        root: The root module's folder.
-        backend: The backend that the configuration names; None if it names none.
-        paths: The files.
-        dialect: The tool.
-        environ: OpenTofu's switch for addresses in the state is looked at.
-        required: The providers that the configuration itself requires, which OpenTofu leaves untranslated.
-    """
+def _other_states(
+    files: RootFiles, backend: Backend | None, paths: Iterable[str], required: frozenset[ProviderAddress]
+) -> Iterator[TerraformState]:
+    """Yield the states among some files that are those of the root in any of its workspaces."""
     if backend is not None and (backend.type != "local" or backend.is_computed):
-        return []
-    default = tree.join(root, (backend.path if backend else None) or "terraform.tfstate")
-    folder = tree.join(root, (backend.workspace_folder if backend else None) or "terraform.tfstate.d")
-    found = []
+        return
+    default = files.tree.join(files.root, (backend.path if backend else None) or "terraform.tfstate")
+    folder = files.tree.join(files.root, (backend.workspace_folder if backend else None) or "terraform.tfstate.d")
     for path in paths:
         above, _, name = path.rpartition("/")
         if path == default or (name == "terraform.tfstate" and folder_of(above) == folder):
             try:
-                data = tree.read(path)
-                uses = _uses(data, dialect, environ, required) if data else ()
-                found.append(TerraformState(StateReading("local", "", path), uses))
+                data = files.tree.read(path)
+                needed = _requirements(data, path, files, required) if data else ()
+                yield TerraformState(StateReading("local", "", path), needed)
             except (_StateError, ConfigurationError) as error:
-                found.append(TerraformState(StateReading("unreadable", str(error), path)))
-    return found
+                yield TerraformState(StateReading("unreadable", str(error), path))
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
@@ -168,7 +163,8 @@ def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | 
     return worktree.join(root, environ.get("TF_DATA_DIR") or ".terraform")
 
 
-def _state_path(worktree: Tree, root: str, backend: Backend | None, environ: Mapping[str, str]) -> str:
+def _state_path(worktree: Tree, files: RootFiles, backend: Backend | None) -> str:
+    root, environ = files.root, files.environ
     data = data_folder(worktree, root, environ)
     default = worktree.join(root, "terraform.tfstate") or ""
     if data is None:
@@ -207,9 +203,10 @@ def _pointed_backend(data: bytes | None) -> str:
     return kind if isinstance(kind, str) else ""
 
 
-def _uses(
-    data: bytes, dialect: Dialect, environ: Mapping[str, str], required: frozenset[ProviderAddress]
-) -> tuple[StateUse, ...]:
+def _requirements(
+    data: bytes, path: str, files: RootFiles, required: frozenset[ProviderAddress]
+) -> tuple[Requirement, ...]:
+    dialect = files.dialect
     try:
         document = read_json(data)
     except ValueError as error:
@@ -221,11 +218,12 @@ def _uses(
     if not 1 <= version <= _LATEST:
         raise _StateError(f"Error refreshing state: the format version {version} is not supported")
     if version < _LATEST:
-        return _uses_of_old_state(state)
+        _refuse_old_state(state)
+        return ()
     lines = _lines(data)
     first: dict[ProviderAddress, tuple[str, int]] = {}
-    counts: dict[ProviderAddress, int] = {}
-    translates = dialect.name == "opentofu" and environ.get(_NO_TRANSLATION) != "0"
+    counts: Counter[ProviderAddress] = Counter()
+    translates = dialect.name == "opentofu" and files.environ.get(_NO_TRANSLATION) != "0"
     for resource in _items(state, "resources", _RESOURCE):
         mode = resource.get("mode")
         if mode not in ("managed", "data"):
@@ -238,19 +236,19 @@ def _uses(
             if translates and address.host == "registry.terraform.io" and address not in required:
                 address = type(address)(dialect.default_host, address.namespace, address.type)
             first.setdefault(address, (subject, lines.get(text, 1)))
-            counts[address] = counts.get(address, 0) + 1
-    return tuple(
-        StateUse(address, f"{name} and {counts[address] - 1} more" if counts[address] > 1 else name, line)
-        for address, (name, line) in first.items()
-    )
+            counts[address] += 1
+    found = []
+    for address, (name, line) in first.items():
+        subject = f"{name} and {counts[address] - 1} more" if counts[address] > 1 else name
+        found.append(Requirement(address, "", Constraints(), path, line, "", Contributor.STATE, subject, None))
+    return tuple(found)
 
 
-def _uses_of_old_state(state: Mapping[str, object]) -> tuple[StateUse, ...]:
-    """States before version 4 name providers as they were before 0.13, which the tools refuse."""
+def _refuse_old_state(state: Mapping[str, object]) -> None:
+    """Refuse resources of states before version 4, which name providers as they were before 0.13, as the tools do."""
     for module in _items(state, "modules", _STATE):
         if module.get("resources"):
             raise _StateError("Invalid legacy provider address: the state needs Terraform's 0.13 upgrade process")
-    return ()
 
 
 def _subject(resource: Mapping[str, object]) -> str:
@@ -371,16 +369,15 @@ def read_json(data: bytes) -> object:
     try:
         # A document is UTF-8 for Go, and a mark of the byte order is an error.
         return json.loads(
-            data.decode("utf-8", "replace"), object_pairs_hook=_object, parse_int=_number, parse_constant=_no_constant
+            data.decode("utf-8", "replace"),
+            object_pairs_hook=JsonObject,
+            parse_int=_number,
+            parse_constant=_no_constant,
         )
     except json.JSONDecodeError as error:
         raise ValueError(f"no JSON: line {error.lineno}, column {error.colno}") from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-
-
-def _object(members: Iterable[tuple[str, object]]) -> JsonObject:
-    return JsonObject(members)
 
 
 def _number(text: str) -> int | float:
