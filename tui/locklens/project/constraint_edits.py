@@ -16,7 +16,7 @@ from locklens import hcl
 from locklens.errors import ConfigurationError
 from locklens.project import LOCK_FILE, is_json
 from locklens.project.configuration import Contributor, Requirement
-from locklens.project.contents import parse_file
+from locklens.project.contents import constant_text, parse_file
 from locklens.project.contributors import provider_subject
 from locklens.project.tree import normalise
 from locklens.storage.files import is_within
@@ -99,8 +99,7 @@ def _values(body: hcl.Body, requirement: Requirement) -> Iterator[hcl.Expression
                     yield _version_of(entry.value)
     elif requirement.contributor is Contributor.PROVIDER:
         for block in body.blocks("provider", labels=1):
-            alias = block.body.attributes.get("alias")
-            name = alias.value.text or "" if alias is not None and isinstance(alias.value, hcl.Literal) else ""
+            name = constant_text(block.body.attributes.get("alias")) or ""
             if block.place.line == requirement.line and provider_subject(block.labels[0], name) == requirement.subject:
                 version = block.body.attributes.get("version")
                 yield version.value if version is not None else None

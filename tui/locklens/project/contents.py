@@ -73,7 +73,11 @@ _WANTED = hcl.Wanted(
 _TERRAFORM_ARGUMENTS = frozenset(["required_version", "experiments", "language"])
 _TERRAFORM_BLOCKS = {"backend": 1, "cloud": 0, "required_providers": 0, "provider_meta": 1}
 _NESTED = 'A "required_providers" block must be nested inside a "terraform" block.'
-_OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
+COMPUTED = "Variables not allowed"
+"""The fault of a module call's argument that is more than a constant, in Terraform's words."""
+
+_BAD_NAME = "Invalid provider local name"
+OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
 _NAMES = "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes."
 _REFERENCE = (
     "The provider argument requires a provider type name, optionally followed by a period and then a "
@@ -123,15 +127,7 @@ class _Reader(Struct):
 
     def contents(self) -> FileContents:
         """Return what was gathered."""
-        return FileContents(
-            required=tuple(self.required),
-            providers=tuple(self.providers),
-            resources=tuple(self.resources),
-            imports=tuple(self.imports),
-            calls=tuple(self.calls),
-            backends=tuple(self.backends),
-            problems=tuple(self.problems),
-        )
+        return FileContents(**{name: tuple(getattr(self, name)) for name in FileContents.__struct_fields__})
 
     def add_problems(self, problems: Iterable[hcl.SyntaxProblem]) -> None:
         """Take problems of the syntax or the schema."""
@@ -178,17 +174,11 @@ class _Reader(Struct):
                 self._read_backend(inner)
 
     def _read_backend(self, block: hcl.Block) -> None:
-        arguments = block.body.attributes
-        values: list[str | None] = []
-        is_computed = False
-        for name in ("path", "workspace_dir"):
-            value = arguments[name].value if name in arguments else None
-            text = value.text if isinstance(value, hcl.Literal) else None
-            is_computed |= value is not None and not isinstance(value, hcl.Literal)
-            is_computed |= self._is_template(text)
-            values.append(text)
+        values = [block.body.attributes.get(name) for name in ("path", "workspace_dir")]
+        path, folder = texts = [constant_text(value) for value in values]
+        is_constant = all(value is None or isinstance(value.value, hcl.Literal) for value in values)
+        is_computed = not is_constant or any(map(self._is_template, texts))
         kind = block.labels[0] if block.labels else ""
-        path, folder = values
         self.backends.append(Backend(block.type, kind, path, folder, is_computed, block.place.line, block.place.column))
 
     def _is_template(self, text: str | None) -> bool:
@@ -200,32 +190,23 @@ class _Reader(Struct):
         if not self._is_local_name(name, block.label_places[0]):
             return
         arguments = block.body.attributes
-        alias = ""
-        if "alias" in arguments:
-            value = arguments["alias"].value
-            alias = value.text or "" if isinstance(value, hcl.Literal) else ""
-            if not is_name(alias):
-                detail = f"An alias must be a valid name. {_NAMES}"
-                self.refuse(value.place, "Invalid provider configuration alias", detail)
+        alias = constant_text(arguments.get("alias")) or ""
+        if "alias" in arguments and not is_name(alias):
+            detail = f"An alias must be a valid name. {_NAMES}"
+            self.refuse(arguments["alias"].value.place, "Invalid provider configuration alias", detail)
         constraint, constraints = "", None
         if "version" in arguments:
             argument = arguments["version"]
-            self.warn(argument.place, _OLD_VERSION, _OLD_VERSION_DETAIL)
+            self.warn(argument.place, OLD_VERSION, _OLD_VERSION_DETAIL)
             constraint, constraints, problem = read_version(argument.value, self.dialect, needs_string=False)
             self.add_problems([problem] if problem else [])
         place = block.place
         self.providers.append(ProviderConfiguration(name, alias, constraint, constraints, place.line, place.column))
 
     def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
-        try:
-            normal = normalise_part(name)
-        except ValueError as error:
-            self.refuse(place, "Invalid provider local name", f"{name!r} is an invalid provider local name: {error}.")
-            return False
-        if normal != name:
-            detail = f'Provider names must be normalized. Replace "{name}" with "{normal}" to fix this error.'
-            self.refuse(place, "Invalid provider local name", detail)
-        return normal == name
+        if problem := name_problem(name, repr(name)):
+            self.refuse(place, _BAD_NAME, problem)
+        return not problem
 
     def _read_resource(self, block: hcl.Block, mode: Mode, *, in_check: bool = False) -> None:
         arguments = block.body.attributes
@@ -301,16 +282,32 @@ class _Reader(Struct):
         value = attribute.value
         if not isinstance(value, hcl.Literal):
             is_call = isinstance(value, hcl.Dynamic) and value.is_call
-            return None, "Function calls not allowed" if is_call else "Variables not allowed", value.place
+            return None, "Function calls not allowed" if is_call else COMPUTED, value.place
         text = value.text
         if self._is_template(text):
-            return None, "Variables not allowed", value.place  # OpenTofu evaluates it, also in the JSON syntax
+            return None, COMPUTED, value.place  # OpenTofu evaluates it, also in the JSON syntax
         return text, "Unsuitable value type" if text is None and name == "source" else "", value.place
 
 
 def is_name(text: str) -> bool:
     """True if a text may be the name of a block, as an identifier of HCL."""
     return text.replace("-", "a").isidentifier() and not text.startswith("-")
+
+
+def name_problem(name: str, quoted: str) -> str:
+    """Return why a name is no local name of a provider, in the tools' words; "" if it is one."""
+    try:
+        normal = normalise_part(name)
+    except ValueError as error:
+        return f"{quoted} is an invalid provider local name: {error}."
+    same = normal == name
+    return "" if same else f'Provider names must be normalized. Replace "{name}" with "{normal}" to fix this error.'
+
+
+def constant_text(attribute: hcl.Attribute | None) -> str | None:
+    """Return the text of a constant argument; None where it is absent, null or computed."""
+    value = attribute.value if attribute is not None else None
+    return value.text if isinstance(value, hcl.Literal) else None
 
 
 class _EntryError(Exception):
@@ -325,8 +322,7 @@ def read_entries(
     """Read a block's entries; one that cannot be read is left out, with a problem."""
     problems: list[hcl.SyntaxProblem] = []
     if is_json:
-        names = frozenset(name for name in body.attributes)
-        problems.extend(body.misfits(names, {}))
+        problems.extend(body.misfits(frozenset(body.attributes), {}))
     else:
         for block in body.all_blocks():
             summary = f'Unexpected "{block.type}" block'
@@ -376,21 +372,11 @@ def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bo
         except ValueError as error:
             raise _EntryError(value.place, "Invalid provider name", str(error)) from error
         return RequiredEntry(name, address, constraint, constraints, place.line, place.column)
-    _check_name(name, value.place)
+    if problem_of_name := name_problem(name, f'"{name}"'):
+        raise _EntryError(value.place, _BAD_NAME, problem_of_name)
     if not isinstance(value, hcl.ObjectExpr):
         raise _EntryError(value.place, "Invalid required_providers object", _FORMS)
     return _object_entry(name, value, place, dialect, is_json=is_json)
-
-
-def _check_name(name: str, place: hcl.SourcePlace) -> None:
-    summary = "Invalid provider local name"
-    try:
-        normal = normalise_part(name)
-    except ValueError as error:
-        raise _EntryError(place, summary, f'"{name}" is an invalid provider local name: {error}.') from error
-    if normal != name:
-        detail = f'Provider names must be normalized. Replace "{name}" with "{normal}" to fix this error.'
-        raise _EntryError(place, summary, detail)
 
 
 def _object_entry(

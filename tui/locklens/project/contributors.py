@@ -15,7 +15,7 @@ from locklens.addresses import ProviderAddress, normalise_part
 from locklens.errors import ConfigurationError
 from locklens.project import files_of_tests, is_json
 from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
-from locklens.project.contents import read_version
+from locklens.project.contents import COMPUTED, OLD_VERSION, constant_text, name_problem, read_version
 from locklens.project.tree import EntryKind, FolderEntry, Tree
 from locklens.versions import Constraints
 
@@ -39,7 +39,6 @@ _WANTED = hcl.Wanted(
         "provider": hcl.Wanted(frozenset(["alias", "version"])),
     }
 )
-_OLD_VERSION = "Version constraints inside provider configuration blocks are deprecated"
 
 
 class LocalNames:
@@ -327,19 +326,13 @@ class _TestReader:
             self._add_provider(block, path)
 
     def _add_run(self, block: hcl.Block, path: str, key: str) -> None:
-        texts: list[str | None] = []
-        faults: list[str] = []
-        for name in ("source", "version"):
-            attribute = block.body.attributes.get(name)
-            value = attribute.value if attribute is not None else None
-            texts.append(value.text if isinstance(value, hcl.Literal) else None)
-            faults.append("" if value is None or isinstance(value, hcl.Literal) else "Variables not allowed")
+        source, version = (block.body.attributes.get(name) for name in ("source", "version"))
         call = ModuleCall(
             name=key,
-            source=texts[0],
-            source_fault=faults[0],
-            version=texts[1],
-            version_fault=faults[1],
+            source=constant_text(source),
+            source_fault=_fault(source),
+            version=constant_text(version),
+            version_fault=_fault(version),
             source_at=block.place,
             version_at=block.place,
             line=block.place.line,
@@ -356,32 +349,19 @@ class _TestReader:
                 detail = "Move the constraint into the main configuration."
                 self.note(path, version.place, "Version constraints are not allowed in test files", detail)
             return
-        if not _is_normal(name):
+        if name_problem(name, name):
             self.note(path, block.place, "Invalid provider local name", f'"{name}" is an invalid provider local name.')
             return
         constraint, constraints = "", Constraints()
         if version is not None:
-            self.note(path, version.place, _OLD_VERSION, "Move it into required_providers.", is_error=False)
+            self.note(path, version.place, OLD_VERSION, "Move it into required_providers.", is_error=False)
             constraint, found, problem = read_version(version.value, self._dialect, needs_string=False)
             if problem is not None:
                 self.note(path, problem, problem.summary, problem.detail)
             constraints = found or constraints
-        alias = block.body.attributes.get("alias")
-        alias_text = alias.value.text if alias is not None and isinstance(alias.value, hcl.Literal) else ""
-        subject = provider_subject(name, alias_text or "")
-        self._tests.requirements.append(
-            Requirement(
-                address=self._names.provider(name),
-                constraint=constraint,
-                constraints=constraints,
-                file=path,
-                line=block.place.line,
-                module="",
-                contributor=Contributor.PROVIDER,
-                subject=subject,
-                overrides=None,
-            )
-        )
+        subject = provider_subject(name, constant_text(block.body.attributes.get("alias")) or "")
+        written = self._names.provider(name), constraint, constraints, path, block.place.line
+        self._tests.requirements.append(Requirement(*written, "", Contributor.PROVIDER, subject, None))
 
 
 def _key(relative: str, name: str) -> str:
@@ -390,8 +370,6 @@ def _key(relative: str, name: str) -> str:
     return ".".join(["test", *parts, name.removesuffix(".tftest.hcl")])
 
 
-def _is_normal(name: str) -> bool:
-    try:
-        return normalise_part(name) == name
-    except ValueError:
-        return False
+def _fault(argument: hcl.Attribute | None) -> str:
+    """Return why an argument has no constant text although it is there; "" for any other."""
+    return "" if argument is None or isinstance(argument.value, hcl.Literal) else COMPUTED

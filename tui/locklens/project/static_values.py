@@ -17,6 +17,7 @@ from locklens import hcl
 from locklens.errors import ConfigurationError
 from locklens.project import is_json, is_override
 from locklens.project.configuration import Backend, ConfigurationProblem, ModuleCall
+from locklens.project.contents import COMPUTED, constant_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.modules import Module
     from locklens.project.tree import Tree
-
-COMPUTED = "Variables not allowed"
-"""The fault of a call's argument that is more than a constant, in Terraform's words."""
 
 _ROUNDS = 5
 """How many locals may lead to each other."""
@@ -105,7 +103,7 @@ def _evaluated_backend(backend: Backend, data: bytes, known: Mapping[tuple[str |
         for block in settings.body.blocks("backend", labels=1):
             if (block.place.line, block.place.column) == (backend.line, backend.column):
                 found = [block.body.attributes.get(name) for name in ("path", "workspace_dir")]
-                path, folder = map(_text, found)
+                path, folder = map(constant_text, found)
                 is_known = all(each is None or isinstance(each.value, hcl.Literal) for each in found)
                 return replace(backend, path=path, workspace_folder=folder, is_computed=not is_known)
     return backend
@@ -150,12 +148,12 @@ def _known(
                 return _NO_VALUES
             for block in body.blocks("variable", labels=1) if has_variables else ():
                 name = block.labels[0]
-                text = values[name] if name in values else _text(block.body.attributes.get("default"))
+                text = values[name] if name in values else constant_text(block.body.attributes.get("default"))
                 if text is not None and _is_static(block.body, dialect):
                     known["var", name] = text
             for block in body.blocks("locals"):
                 for name, attribute in block.body.attributes.items():
-                    if (text := _text(attribute)) is not None:
+                    if (text := constant_text(attribute)) is not None:
                         known["local", name] = text
         if len(known) == before:
             break
@@ -167,12 +165,7 @@ def _is_static(variable: hcl.Body, dialect: Dialect) -> bool:
     if "sensitive" in variable.attributes or "ephemeral" in variable.attributes:
         return False
     constant = variable.attributes.get("const")
-    return dialect.name == "opentofu" or _text(constant) == "true"
-
-
-def _text(attribute: hcl.Attribute | None) -> str | None:
-    value = attribute.value if attribute is not None else None
-    return value.text if isinstance(value, hcl.Literal) else None
+    return dialect.name == "opentofu" or constant_text(constant) == "true"
 
 
 def _given(module: Module, tree: Tree, environ: Mapping[str, str]) -> _Given:
@@ -204,7 +197,7 @@ def _given(module: Module, tree: Tree, environ: Mapping[str, str]) -> _Given:
 
 
 def _given_text(attribute: hcl.Attribute, path: str) -> str | None:
-    text = _text(attribute)
+    text = constant_text(attribute)
     return None if text is not None and is_json(path) and ("${" in text or "%{" in text) else text
 
 
