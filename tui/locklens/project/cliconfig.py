@@ -11,7 +11,7 @@ import base64
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _MAY_BREAK = "plugin_cache_may_break_dependency_lock_file"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _Objects = tuple["ObjectMember", ...]
+_Scalar = TypeVar("_Scalar", str, bool)
 
 _MAX_NETRC_BYTES = 1024 * 1024
 
@@ -161,16 +162,18 @@ class _Reading:
             self._oci_credentials.read(entries, path, is_json=self._is_json)
         if is_main and self._dialect is OPENTOFU:  # in the folder's files it has no effect
             self._network(entries)
-        cache = last_argument(entries, "plugin_cache_dir")
-        if cache is not None and not isinstance(cache.value, str):
-            self._problem("plugin_cache_dir must be a string", cache.line)
-        elif cache is not None and not self._cache:
-            self._cache = self._expanded(str(cache.value))
-        may_break = last_argument(entries, _MAY_BREAK)
-        if may_break is not None and not isinstance(may_break.value, bool):
-            self._problem(f"{_MAY_BREAK} must be true or false", may_break.line)
-        elif may_break is not None:
-            self._may_break = self._may_break or may_break.value is True
+        cache = self._argument(entries, "plugin_cache_dir", str, "a string")
+        if cache is not None and not self._cache:
+            self._cache = self._expanded(cache)
+        self._may_break = bool(self._argument(entries, _MAY_BREAK, bool, "true or false")) or self._may_break
+
+    def _argument(self, entries: _Objects, name: str, kind: type[_Scalar], words: str) -> _Scalar | None:
+        """Return the value of an argument; None where it is absent, or of another type, which is a problem."""
+        found = last_argument(entries, name)
+        if found is None or isinstance(found.value, kind):
+            return None if found is None else found.value
+        self._problem(f"{name} must be {words}", found.line)
+        return None
 
     def _problem(self, words: str, line: int | None) -> None:
         self._problems.append(ConfigurationError(words, path=self._path, line=line))

@@ -19,7 +19,7 @@ from msgspec import Struct
 from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
-from locklens.project.clifiles import ObjectMember, block_bodies, last_argument
+from locklens.project.clifiles import FormatError, ObjectMember, block_bodies, last_argument
 from locklens.text import visible
 
 if TYPE_CHECKING:
@@ -157,14 +157,6 @@ class Installation(Struct, frozen=True):
     dev_overrides: tuple[tuple[str, str], ...] = ()
 
 
-class MethodError(ValueError):
-    """A method cannot be used; `line` is its line."""
-
-    def __init__(self, message: str, line: int) -> None:
-        super().__init__(message)
-        self.line = line
-
-
 def read_installation(
     body: _Objects,
     dialect: Dialect,
@@ -193,14 +185,15 @@ def read_installation(
             is_block = not entry.is_assigned or takes_objects or (is_json and isinstance(entry.value, list))
             if found is None or not is_block:
                 words = f"the items of provider_installation must all be blocks: {entry.keys[0]}"
-                raise MethodError(words, entry.line)
+                raise FormatError(words, entry.line)
             if entry.keys[0] == "dev_overrides":
                 if methods:
-                    raise MethodError("dev_overrides must stand before all other methods", entry.line)
-                overrides |= _overrides(found, expand if dialect is not OPENTOFU else str)
+                    raise FormatError("dev_overrides must stand before all other methods", entry.line)
+                put_in = expand if dialect is not OPENTOFU else str
+                overrides |= {one.keys[0]: put_in(one.value) for one in found if isinstance(one.value, str)}
             else:
                 methods.append(_method(entry, found, dialect))
-        except MethodError as error:
+        except FormatError as error:
             on_problem(str(error), error.line)
     return Installation(tuple(methods), tuple(overrides.items()))
 
@@ -214,20 +207,16 @@ def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
             yield entry, None
 
 
-def _overrides(content: _Objects, expand: Callable[[str], str]) -> dict[str, str]:
-    return {member.keys[0]: expand(member.value) for member in content if isinstance(member.value, str)}
-
-
 def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> InstallationMethod:
     name, line = entry.keys[0], entry.line
     is_tofu = dialect is OPENTOFU
     kind = next((one for one in MethodKind if one == name and (is_tofu or not one.is_tofu_only)), None)
     if kind is None:
-        raise MethodError(f'unknown installation method "{name}"', line)
+        raise FormatError(f'unknown installation method "{name}"', line)
     retries = _number(content, _RETRIES, line) if is_tofu and _RETRIES in kind.of_tofu else None
     trusts = last_argument(content, _TRUSTS) if is_tofu and _TRUSTS in kind.of_tofu else None
     if trusts is not None and not isinstance(trusts.value, bool):
-        raise MethodError(f"{_TRUSTS} must be true or false", trusts.line)
+        raise FormatError(f"{_TRUSTS} must be true or false", trusts.line)
     include = _patterns(content, "include", dialect)
     return InstallationMethod(
         kind,
@@ -244,7 +233,7 @@ def _place(content: _Objects, kind: MethodKind, line: int, include: tuple[Provid
         return ""
     found = last_argument(content, kind.argument)
     if found is None or not isinstance(found.value, str) or not found.value:
-        raise MethodError(f"{kind} needs the argument {kind.argument}, a string", line)
+        raise FormatError(f"{kind} needs the argument {kind.argument}, a string", line)
     if kind is MethodKind.NETWORK:
         check_mirror_url(found.value, found.line)
     if kind is MethodKind.OCI:
@@ -256,7 +245,7 @@ def check_template(text: str, include: Iterable[ProviderPattern] = (), line: int
     """Require a template of repositories that names one for each provider it is for.
 
     Raises:
-        MethodError: It is another.
+        FormatError: It is another.
     """
     patterns = tuple(include)
     named = {
@@ -266,14 +255,14 @@ def check_template(text: str, include: Iterable[ProviderPattern] = (), line: int
     }
     fixed = {part: len(names - {_ANY}) for part, names in named.items()}
     if problems := list(template_problems(text, fixed)):
-        raise MethodError(f"Invalid oci_mirror repository template: {'; '.join(problems)}", line)
+        raise FormatError(f"Invalid oci_mirror repository template: {'; '.join(problems)}", line)
 
 
 def check_mirror_url(text: str, line: int = 0) -> None:
     """Require the URL of a network mirror: https, with a host.
 
     Raises:
-        MethodError: It is another.
+        FormatError: It is another.
     """
     try:
         parts = urlsplit(text)
@@ -281,7 +270,7 @@ def check_mirror_url(text: str, line: int = 0) -> None:
     except ValueError:
         is_valid = False
     if not is_valid:
-        raise MethodError("the URL of a network mirror must begin with https:// and a host", line)
+        raise FormatError("the URL of a network mirror must begin with https:// and a host", line)
 
 
 def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderPattern, ...]:
@@ -289,7 +278,7 @@ def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderP
     if found is None:
         return ()
     if not isinstance(found.value, list):
-        raise MethodError(f"{name} must be a list of strings", found.line)
+        raise FormatError(f"{name} must be a list of strings", found.line)
     patterns = []
     for item in found.value:
         try:
@@ -297,7 +286,7 @@ def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderP
                 raise TypeError("it is not a string")
             patterns.append(ProviderPattern.parse(item, dialect))
         except (TypeError, ValueError) as error:
-            raise MethodError(f"invalid pattern {item!r} in {name}: {error}", found.line) from error
+            raise FormatError(f"invalid pattern {item!r} in {name}: {error}", found.line) from error
     return tuple(patterns)
 
 
@@ -306,7 +295,7 @@ def _number(content: _Objects, name: str, line: int) -> int | None:
     if found is None:
         return None
     if isinstance(found.value, bool) or not isinstance(found.value, int | float) or found.value % 1:
-        raise MethodError(f"{name} must be a whole number", line)
+        raise FormatError(f"{name} must be a whole number", line)
     return max(0, min(int(found.value), _MOST_RETRIES))
 
 

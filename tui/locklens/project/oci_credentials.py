@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from locklens.project.clifiles import ObjectMember, block_bodies, last_argument
+from locklens.project.clifiles import FormatError, ObjectMember, block_bodies, last_argument
 from locklens.project.installation import OciRepository
 from locklens.text import visible
 
@@ -140,8 +141,7 @@ class OciCredentialsReader:
     @property
     def settings(self) -> OciCredentialsSettings:
         """What was read so far."""
-        known = self._defaults or OciCredentialsSettings()
-        return OciCredentialsSettings(tuple(self._blocks.values()), known.discovers, known.files, known.helper)
+        return replace(self._defaults or OciCredentialsSettings(), blocks=tuple(self._blocks.values()))
 
     def read(self, entries: tuple[ObjectMember, ...], path: Path, *, is_json: bool) -> None:
         """Read the blocks of a file.
@@ -158,106 +158,96 @@ class OciCredentialsReader:
                 elif entry.keys[0] == _BLOCK:
                     for label, body, line in _labelled(entry, is_json=is_json):
                         self._take_block(label, body, line)
-            except _BlockError as error:
-                self._on_problem(f"the {entry.keys[0]} block {error}", error.line)
+            except FormatError as error:
+                self._on_problem(visible(f"the {entry.keys[0]} block {error}"), error.line)
 
     def _take_defaults(self, entry: ObjectMember, path: Path, *, is_json: bool) -> None:
         if len(entry.keys) > 1:
-            raise _BlockError("must not have a label", entry.line)
+            raise FormatError("must not have a label", entry.line)
         bodies = block_bodies(entry.value)
         if not bodies or (entry.is_assigned and not is_json):
-            raise _BlockError("must be a block, without an equals sign", entry.line)
+            raise FormatError("must be a block, without an equals sign", entry.line)
         for body in bodies:
             if self._defaults is not None:
-                raise _BlockError("is not the only one; the first counts", entry.line)
-            discovers = _value(body, "discover_ambient_credentials", bool, entry.line)
-            files = _files(body, entry.line, path.parent)
-            helper = _text(body, _HELPER, entry.line)
+                raise FormatError("is not the only one; the first counts", entry.line)
+            discovers = _discovers(body)
+            files = _files(body, path.parent)
+            helper = _text(body, _HELPER)
             if helper is not None and not _is_helper_name(helper):
                 self._on_problem(f"the {entry.keys[0]} block {_no_helper_name(helper)}", entry.line)
                 helper = None
-            if discovers is False and files is not None:
+            if not discovers and files is not None:
                 words = "sets docker_style_config_files, which have no effect without discover_ambient_credentials"
                 self._on_problem(f"the {entry.keys[0]} block {words}", entry.line)
-            self._defaults = OciCredentialsSettings(discovers=discovers is not False, files=files, helper=helper or "")
+            self._defaults = OciCredentialsSettings(discovers=discovers, files=files, helper=helper or "")
 
     def _take_block(self, label: str, body: tuple[ObjectMember, ...], line: int) -> None:
         try:
             has_path = "/" in label
             OciRepository.parse(label if has_path else f"{label}/any")
         except ValueError as error:
-            raise _BlockError(f"has an invalid label: {error}", line) from None
-        given = {name: _text(body, name, line) for style in _STYLES for name in style}
+            raise FormatError(f"has an invalid label: {error}", line) from None
+        given = {name: _text(body, name) for style in _STYLES for name in style}
         used = [style for style in _STYLES if any(given[name] is not None for name in style)]
         groups = "username and password, access_token and refresh_token, or docker_credentials_helper"
         if len(used) != 1:
-            raise _BlockError(f'"{label}" must set one of: {groups}', line)
+            raise FormatError(f'"{label}" must set one of: {groups}', line)
         if any(given[name] is None for name in used[0]):
-            raise _BlockError(f'"{label}" must set both {" and ".join(used[0])}', line)
+            raise FormatError(f'"{label}" must set both {" and ".join(used[0])}', line)
         texts = {name: text or "" for name, text in given.items()}
         helper = texts[_HELPER]
         if used[0] == (_HELPER,):
             if has_path:
                 words = f'"{label}" cannot set {_HELPER}: a helper knows registries, and no paths in them'
-                raise _BlockError(words, line)
+                raise FormatError(words, line)
             if not _is_helper_name(helper):
-                raise _BlockError(f'"{label}" {_no_helper_name(helper)}', line)
+                raise FormatError(f'"{label}" {_no_helper_name(helper)}', line)
         if label in self._blocks:
-            raise _BlockError(f'"{label}" is not the only one; the first counts', line)
+            raise FormatError(f'"{label}" is not the only one; the first counts', line)
         login = OciLogin(texts["username"], texts["password"], texts["access_token"], texts["refresh_token"])
         self._blocks[label] = OciCredentialsBlock(label, login, helper)
-
-
-class _BlockError(ValueError):
-    """A block cannot be used; str() ends a sentence that begins with its name."""
-
-    def __init__(self, message: str, line: int) -> None:
-        super().__init__(visible(message))
-        self.line = line
 
 
 def _labelled(entry: ObjectMember, *, is_json: bool) -> Iterator[tuple[str, tuple[ObjectMember, ...], int]]:
     bodies = block_bodies(entry.value)
     if entry.is_assigned and not is_json:
-        raise _BlockError("must not be introduced with an equals sign", entry.line)
+        raise FormatError("must not be introduced with an equals sign", entry.line)
     if not is_json:
         if len(entry.keys) != 2:
-            raise _BlockError("must have one label, the address of repositories", entry.line)
+            raise FormatError("must have one label, the address of repositories", entry.line)
         yield from ((entry.keys[1], body, entry.line) for body in bodies)
         return
     for outer in bodies:
         for member in outer:
             if not isinstance(member.value, tuple):
-                raise _BlockError(f'"{member.keys[0]}" must be an object', member.line)
+                raise FormatError(f'"{member.keys[0]}" must be an object', member.line)
             yield member.keys[0], member.value, member.line
 
 
-def _text(body: tuple[ObjectMember, ...], name: str, line: int) -> str | None:
+def _text(body: tuple[ObjectMember, ...], name: str) -> str | None:
     found = last_argument(body, name)
     if found is None:
         return None
     if isinstance(found.value, float) and found.value.is_integer():
         return str(int(found.value))
     if isinstance(found.value, bool) or not isinstance(found.value, str | int | float):
-        raise _BlockError(f"has a {name} that is not a string", found.line or line)
+        raise FormatError(f"has a {name} that is not a string", found.line)
     return str(found.value)
 
 
-def _value(body: tuple[ObjectMember, ...], name: str, kind: type[bool], line: int) -> bool | None:
-    found = last_argument(body, name)
-    if found is None:
-        return None
-    if not isinstance(found.value, kind):
-        raise _BlockError(f"has a {name} that is neither true nor false", found.line or line)
-    return found.value
+def _discovers(body: tuple[ObjectMember, ...]) -> bool:
+    found = last_argument(body, "discover_ambient_credentials")
+    if found is not None and not isinstance(found.value, bool):
+        raise FormatError(f"has a {found.keys[0]} that is neither true nor false", found.line)
+    return found is None or found.value is True
 
 
-def _files(body: tuple[ObjectMember, ...], line: int, folder: Path) -> tuple[Path, ...] | None:
+def _files(body: tuple[ObjectMember, ...], folder: Path) -> tuple[Path, ...] | None:
     found = last_argument(body, "docker_style_config_files")
     if found is None:
         return None
     if not isinstance(found.value, list) or not all(isinstance(item, str) for item in found.value):
-        raise _BlockError("has docker_style_config_files that are not a list of strings", found.line or line)
+        raise FormatError("has docker_style_config_files that are not a list of strings", found.line)
     return tuple((folder / str(item)).absolute() for item in found.value)
 
 
