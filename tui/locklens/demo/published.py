@@ -207,7 +207,7 @@ def _sums(provider: str, offer: SampleListing, faults: frozenset[Fault]) -> byte
     return text.encode()
 
 
-def listed_versions(
+def versions_document(
     provider: str, versions: Iterable[tuple[str, Sequence[str], Iterable[str]]], warnings: Sequence[str] | None
 ) -> dict[str, object]:
     """Return the answer that lists versions, each with its protocols and its platforms."""
@@ -300,7 +300,7 @@ class MetadataFolder:
         """
         found = self._read(provider)
         versions = ((one.version, one.protocols, [each.platform for each in one.targets]) for one in found.versions)
-        return listed_versions(provider, versions, found.warnings)
+        return versions_document(provider, versions, found.warnings)
 
     def download(self, provider: str, version: str, platform: str) -> dict[str, object] | None:
         """Return the answer about one package; None if there is no such package.

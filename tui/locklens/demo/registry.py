@@ -24,11 +24,11 @@ from locklens.demo.published import (
     Published,
     SampleListing,
     hashes_by_platform,
-    listed_versions,
     publish,
     reported_packages,
     sample_catalog,
     sample_days,
+    versions_document,
 )
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import ConfigurationError
@@ -270,7 +270,7 @@ class DemoRegistry:
             return ServedAnswer.not_found()
         offers = [offer for version in self._offers[provider] if (offer := self._offer(provider, version))]
         versions = ((offer.listed or offer.version, offer.protocols, offer.platforms) for offer in offers)
-        return ServedAnswer.of_json(listed_versions(provider, versions, self.warnings.get(provider)))
+        return ServedAnswer.of_json(versions_document(provider, versions, self.warnings.get(provider)))
 
     def _dates(self, asked: RequestedPath, *, has_versions: bool) -> ServedAnswer:
         """Return release dates: JSON:API for Terraform's registry, the documentation index for OpenTofu's.

@@ -170,8 +170,10 @@ class _Reading:
     def _argument(self, entries: _Objects, name: str, kind: type[_Scalar], words: str) -> _Scalar | None:
         """Return the value of an argument; None where it is absent, or of another type, which is a problem."""
         found = last_argument(entries, name)
-        if found is None or isinstance(found.value, kind):
-            return None if found is None else found.value
+        if found is None:
+            return None
+        if isinstance(found.value, kind):
+            return found.value
         self._problem(f"{name} must be {words}", found.line)
         return None
 

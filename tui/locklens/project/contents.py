@@ -204,7 +204,7 @@ class _Reader(Struct):
         self.providers.append(ProviderConfiguration(name, alias, constraint, constraints, place.line, place.column))
 
     def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
-        if problem := name_problem(name, repr(name)):
+        if problem := local_name_problem(name, repr(name)):
             self.refuse(place, _BAD_NAME, problem)
         return not problem
 
@@ -294,7 +294,7 @@ def is_name(text: str) -> bool:
     return text.replace("-", "a").isidentifier() and not text.startswith("-")
 
 
-def name_problem(name: str, quoted: str) -> str:
+def local_name_problem(name: str, quoted: str) -> str:
     """Return why a name is no local name of a provider, in the tools' words; "" if it is one."""
     try:
         normal = normalise_part(name)
@@ -372,7 +372,7 @@ def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bo
         except ValueError as error:
             raise _EntryError(value.place, "Invalid provider name", str(error)) from error
         return RequiredEntry(name, address, constraint, constraints, place.line, place.column)
-    if problem_of_name := name_problem(name, f'"{name}"'):
+    if problem_of_name := local_name_problem(name, f'"{name}"'):
         raise _EntryError(value.place, _BAD_NAME, problem_of_name)
     if not isinstance(value, hcl.ObjectExpr):
         raise _EntryError(value.place, "Invalid required_providers object", _FORMS)

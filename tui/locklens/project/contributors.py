@@ -15,7 +15,7 @@ from locklens.addresses import ProviderAddress, normalise_part
 from locklens.errors import ConfigurationError
 from locklens.project import files_of_tests, is_json
 from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
-from locklens.project.contents import COMPUTED, OLD_VERSION, constant_text, name_problem, read_version
+from locklens.project.contents import COMPUTED, OLD_VERSION, constant_text, local_name_problem, read_version
 from locklens.project.tree import EntryKind, FolderEntry, Tree
 from locklens.versions import Constraints
 
@@ -349,7 +349,7 @@ class _TestReader:
                 detail = "Move the constraint into the main configuration."
                 self.note(path, version.place, "Version constraints are not allowed in test files", detail)
             return
-        if name_problem(name, name):
+        if local_name_problem(name, name):
             self.note(path, block.place, "Invalid provider local name", f'"{name}" is an invalid provider local name.')
             return
         constraint, constraints = "", Constraints()
