@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from locklens.lines import Line, Role, Span, line
 from locklens.lockfile.render import render_entry
 from locklens.text import has_log_command, visible
@@ -25,7 +27,7 @@ CONTEXT = 3
 _COMPARED = 4_000_000
 """Pairs of lines that are compared at most: about a second, for 2,000 lines on both sides."""
 
-_NO_LINE_END = "\\ No newline at end of file"
+_NO_LINE_END = "No newline at end of file"
 _MODE = "100644"
 _CARRIED = str.maketrans("", "", "\t\x0c\x85\u2028\u2029")
 """Characters of ordinary files that a patch keeps: terminals and logs at most end a line there."""
@@ -34,18 +36,55 @@ _BINARY_LINE = 52
 """Bytes in a line of git's binary patches."""
 
 
-def hunks(old: bytes, new: bytes) -> Iterator[str]:
-    """Yield the hunks of a unified diff, line by line without line feeds; bytes that are no UTF-8 are surrogates."""
+class DiffRow(Struct, frozen=True):
+    r"""One line of a hunk.
+
+    Attributes:
+        sign: "-", "+" or " "; "@" for the head of a hunk, "\" for a remark about the line before.
+        text: The text after the sign; of a head the extents of both sides.
+        old: Line number on the old side, from 1; of a head as it is written there.
+        new: The same on the new side.
+    """
+
+    sign: str
+    text: str
+    old: int
+    new: int
+
+    @property
+    def line(self) -> str:
+        """The line of a unified diff, without its line feed."""
+        match self.sign:
+            case "@":
+                return f"@@ {self.text} @@"
+            case "\\":
+                return f"\\ {self.text}"
+            case _:
+                return self.sign + self.text
+
+
+def rows(old: bytes, new: bytes) -> Iterator[DiffRow]:
+    """Yield the hunks of a unified diff, row by row; bytes that are no UTF-8 are surrogates."""
     before, after = _lines(old), _lines(new)
     for group in _grouped(before, after):
         first, last = group[0], group[-1]
-        yield f"@@ -{_extent(first[1], last[2])} +{_extent(first[3], last[4])} @@"
-        for tag, from_old, to_old, from_new, to_new in group:
-            if tag == "equal":
-                yield from _marked(" ", before[from_old:to_old])
-                continue
-            yield from _marked("-", before[from_old:to_old])
-            yield from _marked("+", after[from_new:to_new])
+        from_old, from_new = _extent(first[1], last[2]), _extent(first[3], last[4])
+        at_old, at_new = from_old[0], from_new[0]
+        yield DiffRow("@", f"-{from_old[1]} +{from_new[1]}", at_old, at_new)
+        for tag, start_old, end_old, start_new, end_new in group:
+            removed, added = before[start_old:end_old], after[start_new:end_new]
+            for sign, lines in ((" ", removed),) if tag == "equal" else (("-", removed), ("+", added)):
+                for text in lines:
+                    yield DiffRow(sign, text.removesuffix("\n"), max(at_old, 1), max(at_new, 1))
+                    at_old += sign != "+"
+                    at_new += sign != "-"
+                    if not text.endswith("\n"):
+                        yield DiffRow("\\", _NO_LINE_END, max(at_old - 1, 1), max(at_new - 1, 1))
+
+
+def hunks(old: bytes, new: bytes) -> Iterator[str]:
+    """Yield the hunks of a unified diff, line by line without line feeds."""
+    return (row.line for row in rows(old, new))
 
 
 def _grouped(old: list[str], new: list[str]) -> Iterator[list[tuple[str, int, int, int, int]]]:
@@ -84,19 +123,11 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
     )
 
 
-def _extent(start: int, end: int) -> str:
-    """Return the lines of a hunk as its header has them, counted from 1; from 0 where it has none."""
+def _extent(start: int, end: int) -> tuple[int, str]:
+    """Return the first line of a hunk on one side, from 1, or from 0 where it has none, and its words in the head."""
     length = end - start
-    if length == 1:
-        return str(start + 1)
-    return f"{start + 1 if length else start},{length}"
-
-
-def _marked(mark: str, lines: Iterable[str]) -> Iterator[str]:
-    for text in lines:
-        yield mark + text.removesuffix("\n")
-        if not text.endswith("\n"):
-            yield _NO_LINE_END
+    first = start + 1 if length else start
+    return first, str(first) if length == 1 else f"{first},{length}"
 
 
 def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
@@ -225,12 +256,6 @@ def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator
     yield from _hunk_lines(old or b"", new or b"")
 
 
-def lines_of(data: bytes) -> list[str]:
-    """Return the lines without line feeds; other line ends remain visible."""
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    return lines if lines[-1] else lines[:-1]
-
-
 def part_diff_lines(path: str, old: bytes, new: bytes, *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
     """Return the diff of a part of a file."""
     if old == new:
@@ -242,15 +267,13 @@ def part_diff_lines(path: str, old: bytes, new: bytes, *, sides: tuple[str, str]
 
 
 def _hunk_lines(old: bytes, new: bytes) -> Iterator[Line]:
-    before, after = lines_of(old), lines_of(new)
-    for text in hunks(old, new):
-        shown = f"{text} {block_of(text, before, after)}".rstrip() if text.startswith("@@ ") else text
-        yield line(Span(shown, ROLES.get(text[:1], Role.PLAIN)), hanging=1)
+    for row in rows(old, new):
+        shown = f"{row.line} {block_of(row, old, new)}".rstrip() if row.sign == "@" else row.line
+        yield line(Span(shown, ROLES.get(row.sign, Role.PLAIN)), hanging=1)
 
 
-def block_of(hunk: str, old: Sequence[str], new: Sequence[str]) -> str:
+def block_of(head: DiffRow, old: bytes, new: bytes) -> str:
     """Return the first line of the block where a hunk begins, as git appends it to the hunk's numbers."""
-    before, after = (max(0, -int(part.partition(",")[0])) for part in hunk.replace("+", "-").split(" ")[1:3])
-    start, lines = (after, new) if new else (before, old)
-    heads = [text for text in lines[: max(start, 1)] if text.startswith("provider ")]
-    return heads[-1].removesuffix(" {") if heads else ""
+    start, data = (head.new, new) if new else (head.old, old)
+    heads = [text for text in _lines(data)[: max(start, 1)] if text.startswith("provider ")]
+    return heads[-1].removesuffix("\n").removesuffix(" {") if heads else ""

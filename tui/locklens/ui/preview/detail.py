@@ -6,14 +6,13 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
-from locklens.operations.plan.diffs import ROLES, block_of, file_diff_lines, lines_of
+from locklens.operations.plan.diffs import ROLES, DiffRow, block_of, file_diff_lines
 from locklens.project import LOCK_FILE
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied
@@ -139,30 +138,13 @@ def _node(group: Group, review: Review) -> Node | None:
 
 
 _HASH = re.compile(r'\s*"([a-z0-9]+:[^"\s]+)",?\s*')
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 _FOLD_FROM = 2
 
 
-class _Row(Struct, frozen=True):
-    """One line of a diff.
-
-    Attributes:
-        sign: "+", "-", " ", or "@" for a hunk's head.
-        text: The text after the sign.
-        old: Line number in the current file, from 1.
-        new: Line number in the planned file, from 1.
-    """
-
-    sign: str
-    text: str
-    old: int
-    new: int
-
-    @property
-    def hash(self) -> str:
-        """The hash of a line with nothing else; "" for any other line."""
-        match = _HASH.fullmatch(self.text) if self.sign != "@" else None
-        return match[1] if match else ""
+def _hash_of(row: DiffRow) -> str:
+    """Return the hash of a line with nothing else; "" for any other line."""
+    match = _HASH.fullmatch(row.text) if row.sign != "@" else None
+    return match[1] if match else ""
 
 
 def planned_lines(file: PlannedFile, *, in_full: bool) -> Iterator[Line]:
@@ -181,72 +163,42 @@ def planned_lines(file: PlannedFile, *, in_full: bool) -> Iterator[Line]:
         yield from (_shown(row, file) for row in rows)
         return
     versions = {"-": _versions(file.old, file.path), "+": _versions(file.new, file.path)}
-    for run in _runs(_headed(rows)):
-        if len(run) < _FOLD_FROM:
-            yield from (_shown(row, file) for row in run)
-        else:
+    for has_hashes, group in itertools.groupby(_headed(rows), key=lambda row: bool(_hash_of(row))):
+        run = list(group)
+        if has_hashes and len(run) >= _FOLD_FROM:
             yield from _folded(run, file, versions)
+        else:
+            yield from (_shown(row, file) for row in run)
 
 
-def _rows(old_data: bytes, new_data: bytes) -> Iterator[_Row]:
-    old, new = lines_of(old_data), lines_of(new_data)
-    before = after = 0
-    for text in diffs.hunks(old_data, new_data):
-        if text.startswith("\\"):
-            yield _Row("\\", text[2:], max(before - 1, 1), max(after - 1, 1))
-            continue
-        if hunk := _HUNK.match(text):
-            before, after = int(hunk[1]), int(hunk[2])
-            if old and new:
-                yield _Row("@", block_of(text, old, new), before, after)
-            continue
-        yield _Row(text[:1], text[1:], max(before, 1), max(after, 1))
-        before += text[:1] != "+"
-        after += text[:1] != "-"
+def _rows(old: bytes, new: bytes) -> Iterator[DiffRow]:
+    """Yield the rows of a diff; a head has the block where its hunk begins, and a file that comes or goes has none."""
+    for row in diffs.rows(old, new):
+        if row.sign != "@":
+            yield row
+        elif old and new:
+            yield replace(row, text=block_of(row, old, new))
 
 
-def _headed(rows: Iterable[_Row]) -> Iterator[_Row]:
+def _headed(rows: Iterable[DiffRow]) -> list[DiffRow]:
     """Clear the text of hunk heads whose hunk already shows the first line of the block."""
-    hunk: list[_Row] = []
-    for row in (*rows, None):
-        if row is None or row.sign == "@":
-            yield from _with_short_head(hunk)
-            hunk = []
-        if row is not None:
-            hunk.append(row)
+    headed: list[DiffRow] = []
+    shows_block = False
+    for row in reversed(list(rows)):
+        headed.append(replace(row, text="") if row.sign == "@" and shows_block else row)
+        shows_block = row.sign == " " and (shows_block or row.text.startswith("provider "))
+    return headed[::-1]
 
 
-def _with_short_head(hunk: list[_Row]) -> list[_Row]:
-    before = itertools.takewhile(lambda row: row.sign in "@ ", hunk)
-    if not any(row.sign == " " and row.text.startswith("provider ") for row in before):
-        return hunk
-    return [replace(row, text="") if row.sign == "@" else row for row in hunk]
-
-
-def _runs(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-    """Group consecutive hash lines; any other line is a group of its own."""
-    run: list[_Row] = []
-    for row in rows:
-        if row.hash:
-            run.append(row)
-            continue
-        if run:
-            yield run
-            run = []
-        yield [row]
-    if run:
-        yield run
-
-
-def _shown(row: _Row, file: PlannedFile) -> Line:
+def _shown(row: DiffRow, file: PlannedFile) -> Line:
     place = FilePlace(file.path, row.old) if file.old is not None else None
     if row.sign == "@":
         return line(Span(f"@@ {row.text or f'line {row.old}'}", Role.INFO), hanging=3, place=place)
     role = ROLES.get(row.sign, Role.PLAIN)
-    return line(Span(f"{row.sign} {row.text}", role), hanging=2, copied=row.hash or row.text.strip(), place=place)
+    return line(Span(f"{row.sign} {row.text}", role), hanging=2, copied=_hash_of(row) or row.text.strip(), place=place)
 
 
-def _folded(run: list[_Row], file: PlannedFile, versions: dict[str, list[tuple[int, str]]]) -> Iterator[Line]:
+def _folded(run: list[DiffRow], file: PlannedFile, versions: dict[str, list[tuple[int, str]]]) -> Iterator[Line]:
     for sign in "-+":
         hashes = [row for row in run if row.sign == sign]
         if not hashes:
@@ -257,7 +209,7 @@ def _folded(run: list[_Row], file: PlannedFile, versions: dict[str, list[tuple[i
         place = FilePlace(file.path, hashes[0].old) if file.old is not None else None
         yield line(
             Span(f"{sign}     {text}", ROLES[sign]),
-            Span(f"  {count_by_scheme(row.hash for row in hashes)}", Role.DIM),
+            Span(f"  {count_by_scheme(_hash_of(row) for row in hashes)}", Role.DIM),
             hanging=6,
             copied=text,
             place=place,
