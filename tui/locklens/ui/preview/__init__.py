@@ -20,6 +20,7 @@ from locklens.ui.dialogs import TextDialog
 from locklens.ui.phrases import Downloads, take_event
 from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, raw_diff
+from locklens.ui.preview.plan_pane import PlanProgress, PlanStage
 from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
@@ -81,7 +82,7 @@ PREVIEW_KEYS = KeyTable(
 
 
 _REDRAW_SECONDS = 0.1
-_MOVING = frozenset({plan_pane.PlanStage.PLANNING, plan_pane.PlanStage.REVIEWING, plan_pane.PlanStage.WRITING})
+_MOVING = frozenset({PlanStage.PLANNING, PlanStage.REVIEWING, PlanStage.WRITING})
 
 
 class Closed(NamedTuple):
@@ -118,12 +119,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._begin()
 
     def _begin(self) -> None:
-        self._stage = plan_pane.PlanStage.PLANNING
-        self._plan: Plan | None = None
-        self._plan_review: PlanReview | None = None
-        self._error: LockLensError | None = None
-        self._review_error: LockLensError | None = None
-        self._roots: tuple[str, ...] = ()
+        self._known = PlanProgress(self._operation.title, PlanStage.PLANNING)
+        """The progress but for its downloads and the review's requests, which a worker counts."""
         self._progress = Reading(0)
         self._downloads = Downloads()
         self._items: tuple[plan_pane.Item, ...] = ()
@@ -158,24 +155,14 @@ class PreviewScreen(LockLensScreen[Closed]):
         return self.query_one("#detail", LineView)
 
     @property
-    def standing(self) -> plan_pane.PlanProgress:
+    def standing(self) -> PlanProgress:
         """The progress of the plan."""
-        return plan_pane.PlanProgress(
-            self._operation.title,
-            self._stage,
-            self._plan,
-            self._plan_review,
-            self._roots,
-            self._downloads.in_order,
-            self._progress.words,
-            self._error,
-            self._review_error,
-        )
+        return replace(self._known, downloads=self._downloads.in_order, network=self._progress.words)
 
     @property
     def is_writing(self) -> bool:
         """True while files are being written."""
-        return self._stage is plan_pane.PlanStage.WRITING
+        return self._known.stage is PlanStage.WRITING
 
     # Work
 
@@ -209,41 +196,36 @@ class PreviewScreen(LockLensScreen[Closed]):
             self._progress = Reading(event.done, event.total, event.what)
 
     def _reach(self, root: str) -> None:
-        self._roots = (*self._roots, root)
+        self._known = replace(self._known, roots=(*self._known.roots, root))
 
     def _take_plan(self, plan: Plan) -> None:
-        self._plan = plan
-        self._go_on(plan_pane.PlanStage.REVIEWING if plan.proposal.files else plan_pane.PlanStage.READY)
+        self._go_on(PlanStage.REVIEWING if plan.proposal.files else PlanStage.READY, plan=plan)
 
     def _take_review(self, outcome: PlanReview | LockLensError | None) -> None:
-        if outcome is None:
-            return
         if isinstance(outcome, LockLensError):
-            self._review_error = outcome
-        else:
-            self._plan_review = outcome
-        self._go_on(plan_pane.PlanStage.READY)
+            self._go_on(PlanStage.READY, review_error=outcome)
+        elif outcome is not None:
+            self._go_on(PlanStage.READY, plan_review=outcome)
 
     def _fail(self, error: LockLensError) -> None:
-        self._error = error
-        self._go_on(plan_pane.PlanStage.FAILED)
+        self._go_on(PlanStage.FAILED, error=error)
 
-    def _go_on(self, stage: plan_pane.PlanStage) -> None:
-        self._stage = stage
+    def _go_on(self, stage: PlanStage, **known: Plan | PlanReview | LockLensError) -> None:
+        self._known = replace(self._known, stage=stage, **known)
         self._show()
         self._show_detail()
 
     # Display
 
     def _redraw_moving(self) -> None:
-        if self._stage in _MOVING:
+        if self._known.stage in _MOVING:
             self._show()
 
     def _show(self) -> None:
         if not self.is_open:
             return
         # Until there is a plan, downloads use the full width.
-        self.set_class(self._plan is None, "-planning")
+        self.set_class(self._known.plan is None, "-planning")
         self._items = tuple(plan_pane.items(self.standing, time.monotonic()))
         self.left.show_lines((item.line for item in self._items), keep_place=True)
         self.refresh_bars()
@@ -260,8 +242,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         without = [] if self._examined is not None else ["i"]
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]
-        is_open = self._stage in _MOVING or standing.has_files
-        without += [] if is_open and self._stage is not plan_pane.PlanStage.STALE else ["enter"]
+        is_open = standing.stage in _MOVING or standing.has_files
+        without += [] if is_open and standing.stage is not PlanStage.STALE else ["enter"]
         layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
         self.query_one("#keys", Bar).show_layouts(*layouts)
 
@@ -290,25 +272,25 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_apply(self) -> None:
         """Write all files, or show the reason against it."""
-        reason = plan_pane.refusal(self.standing)
-        if reason or self._plan is None:
-            is_final = self._stage is plan_pane.PlanStage.READY
-            self.say(f"{reason}: r plans again, esc leaves" if is_final else reason)
+        standing = self.standing
+        reason = plan_pane.refusal(standing)
+        if reason or standing.plan is None:
+            self.say(f"{reason}: r plans again, esc leaves" if standing.stage is PlanStage.READY else reason)
             return
-        self._stage, self._error = plan_pane.PlanStage.WRITING, None
+        self._known = replace(self._known, stage=PlanStage.WRITING, error=None)
         self._show()
-        proposal = replace(self._plan.proposal, message=self.standing.message)
+        proposal = replace(standing.plan.proposal, message=standing.message)
         self._writing.start(lambda _: self._source.apply(proposal), self._end, self._keep)
 
     def _keep(self, error: LockLensError) -> None:
         """Stay open after a write that failed."""
-        self._error = error
-        self._stage = plan_pane.PlanStage.STALE if isinstance(error, StaleLockFileError) else plan_pane.PlanStage.READY
+        stage = PlanStage.STALE if isinstance(error, StaleLockFileError) else PlanStage.READY
+        self._known = replace(self._known, stage=stage, error=error)
         self._show()
         self.say(plan_pane.refusal(self.standing) or f"nothing was written: {error}")
 
     def _end(self, notices: tuple[str, ...]) -> None:
-        plan = self._plan
+        plan = self._known.plan
         files = plan_pane.written_words(plan) if plan is not None else "the files"
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
@@ -327,11 +309,12 @@ class PreviewScreen(LockLensScreen[Closed]):
         """Close without an apply; what was hashed for the plan is cached, and known to the views from then on."""
         self.dismiss(Closed("nothing was written", is_news=bool(self._downloads.hashed)))
 
-    def action_plan_anew(self) -> None:
-        """Plan again from the current files."""
-        if self._stage in _MOVING:
+    def _plan_again(self, operation: Operation) -> None:
+        """Plan an operation from the current files, unless work is in progress, which is then shown."""
+        if self._known.stage in _MOVING:
             self.say("not possible now: " + plan_pane.refusal(self.standing))
             return
+        self._operation = operation
         in_full = self._in_full
         self.action_focus_list()
         self._begin()
@@ -340,31 +323,30 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._show()
         self._show_detail()
 
+    def action_plan_anew(self) -> None:
+        """Plan again from the current files."""
+        self._plan_again(self._operation)
+
     def action_with_files(self) -> None:
         """Plan to stage the edited configuration files too, or the lock files alone."""
         from locklens.operations.write.stage import Stage
 
-        if not isinstance(self._operation, Stage):
-            self.say("stage files: only in a Preview of staging (S)")
-        elif self._stage in _MOVING:
-            self.say("not possible now: " + plan_pane.refusal(self.standing))
+        operation = self._operation
+        if isinstance(operation, Stage):
+            self._plan_again(replace(operation, with_configuration=not operation.with_configuration))
         else:
-            self._operation = replace(self._operation, with_configuration=not self._operation.with_configuration)
-            self.action_plan_anew()
+            self.say("stage files: only in a Preview of staging (S)")
 
     def action_without_modules(self) -> None:
         """Plan again without the modules that cannot be read."""
-        if not self.standing.lacks_modules:
-            self.say("missing modules: only where a root could not be planned for want of them")
-        elif self._stage in _MOVING:
-            self.say("not possible now: " + plan_pane.refusal(self.standing))
+        if self.standing.lacks_modules:
+            self._plan_again(self._operation.without_missing_modules())
         else:
-            self._operation = self._operation.without_missing_modules()
-            self.action_plan_anew()
+            self.say("missing modules: only where a root could not be planned for want of them")
 
     def action_other_pane(self) -> None:
         """Focus the other pane; on narrow terminals it fills the screen."""
-        if self._plan is None:
+        if self._known.plan is None:
             self.say("no detail before the plan is ready")
             return
         is_left = self.left.has_focus
@@ -386,7 +368,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         """Show what is inside the packages of the highlighted change."""
         about = self._about
         if not isinstance(about, plan_pane.Group):
-            changed = plan_pane.groups(self._plan) if self._plan is not None else ()
+            changed = plan_pane.groups(self._known.plan) if self._known.plan is not None else ()
             if len(changed) != 1:
                 self.say("inside: no row of a changed provider, as those below PLAN are")
                 return
@@ -396,7 +378,8 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_diff(self) -> None:
         """Show the full diff."""
-        lines = raw_diff(self._plan.proposal.files) if self._plan is not None else ()
+        plan = self._known.plan
+        lines = raw_diff(plan.proposal.files) if plan is not None else ()
         if not lines:
             self.say("no file would change")
             return
@@ -405,12 +388,13 @@ class PreviewScreen(LockLensScreen[Closed]):
     def action_copy(self) -> None:
         """Copy the commit message, the highlighted line of the detail, or the command line."""
         line = self.detail.current if self.detail.has_focus else None
+        plan = self._known.plan
         if line is not None and line.copied:
             self.say(copy_text(self.app, copied_line(line.copied)))
-        elif self._about == plan_pane.COMMAND and self._plan is not None:
-            self.say(copy_text(self.app, copied_line(ShellText(self._plan.proposal.command)), "the command line"))
+        elif self._about == plan_pane.COMMAND and plan is not None:
+            self.say(copy_text(self.app, copied_line(ShellText(plan.proposal.command)), "the command line"))
         elif message := self.standing.message:
-            trailers = "" if self._plan_review is not None else ", without trailers (not reviewed yet)"
+            trailers = "" if self._known.plan_review is not None else ", without trailers (not reviewed yet)"
             self.say(copy_text(self.app, message, f"the commit message{trailers}"))
         else:
             self.say("nothing to copy: no file would change")
@@ -418,11 +402,11 @@ class PreviewScreen(LockLensScreen[Closed]):
     def action_edit(self) -> None:
         """Open the file of the highlighted line, as it is on disk."""
         view = self.detail if self.detail.has_focus else self.left
-        place = view.current.place if view.current is not None else None
-        if self._plan is None or place is None:
+        place, plan = view.current.place if view.current is not None else None, self._known.plan
+        if plan is None or place is None:
             self.say("no line to open here")
             return
-        top = self._plan.proposal.top
+        top = plan.proposal.top
         try:
             path = file_below(top, place)
         except LockLensError as error:
@@ -433,7 +417,8 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     @property
     def _examined(self) -> ExaminedProvider | None:
-        return examined_failure(self._plan, self._error, self._roots, self._operation.title)
+        known = self._known
+        return examined_failure(known.plan, known.error, known.roots, known.title)
 
     def action_diagnose(self) -> None:
         """Leave, and examine on Doctor what the plan failed for; nothing is written."""
@@ -441,7 +426,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         if examined is None:
             self.say("diagnose: only of a plan that failed with a checksum or a signature")
             return
-        top = self._plan.proposal.top if self._plan is not None else None
+        top = self._known.plan.proposal.top if self._known.plan is not None else None
         self.app.post_message(ViewWanted(DOCTOR, top, examined=examined))
         self._leave()
 
