@@ -19,7 +19,8 @@ from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import RegistrySource
-from locklens.operations.write.upgrade import SelectedVersion, Upgrade
+from locklens.operations.write.root_upgrade import SelectedVersion
+from locklens.operations.write.upgrade import Upgrade
 from locklens.storage.cache import Cache
 from locklens.versions import Version
 

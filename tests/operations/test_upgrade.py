@@ -22,7 +22,8 @@ from locklens.lockfile.render import render
 from locklens.operations.plan import Plan, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
-from locklens.operations.write.upgrade import SelectedVersion, Upgrade
+from locklens.operations.write.root_upgrade import SelectedVersion
+from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy, WantedPlatform
 from locklens.policy import parse as parse_policy
 from locklens.releases import ReleaseFacts, ReleaseId

@@ -35,8 +35,9 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import FileOperation, Operation, apply
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
+from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.undo import Undo
-from locklens.operations.write.upgrade import SelectedVersion, Upgrade
+from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
 from locklens.review.model import Review
 from locklens.storage.cache import Cache

@@ -15,7 +15,7 @@ from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace, Line, Role
 from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, report
 from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
-from locklens.operations.write.upgrade import SelectedVersion
+from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.detail import fetch_words, upgrade_head, upgrade_lines, upgrade_status

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.operations.upgrades import CandidateTable, UpgradeCandidates, is_refused, release_id
-from locklens.operations.write.upgrade import SelectedVersion
+from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy
 from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories, heeding
 from locklens.review.model import Bump

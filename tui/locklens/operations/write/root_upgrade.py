@@ -12,7 +12,7 @@ from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, NotFoundError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import LockRequest
-from locklens.operations.plan import PlannedFile
+from locklens.operations.plan import PlannedFile, Scope
 from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound
 from locklens.operations.root_modules import Root, has_record
 from locklens.operations.write.diagnostics import hint_of_missing_modules
@@ -44,26 +44,38 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion
 
 
-class RootUpgradeOptions(Struct, frozen=True):
-    """Options of the upgrade of one root.
+class SelectedVersion(Struct, frozen=True):
+    """A version that was selected for one provider of one root; `root` is its folder in the repository."""
+
+    root: str
+    address: ProviderAddress
+    version: Version
+
+
+class UpgradeRequest(Struct, frozen=True):
+    """What is to be upgraded, and how.
 
     Attributes:
+        where: The roots.
+        providers: Typed names, each with or without `=VERSION`; () for all that are locked and required. One that is
+            named and cannot be upgraded is an error.
         platforms: Platforms to lock; () for the required ones and those of each entry.
-        policy: Its cooldown, allow list and pins hold where no version is named; its platforms are locked.
-        ignores_cooldown: True to select releases of any age.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
-        names_providers: True if the user named the providers, so that each that cannot be upgraded is an error.
-        warns_of_signers: True to warn of versions that another key signs than the locked one.
+        picks: Instead of `providers`: the selected versions, where they differ by root. The signers of others are
+            compared, and those that differ are warned of.
+        policy: Its cooldown, allow list and pins hold where no version is named; its platforms are locked.
+        ignores_cooldown: True if the user said so: releases of any age are selected.
     """
 
+    where: Scope
+    providers: tuple[str, ...] = ()
     platforms: tuple[Platform, ...] = ()
-    policy: Policy = Policy()
-    ignores_cooldown: bool = False
     edits_constraints: bool = False
     allows_missing: bool = False
-    names_providers: bool = False
-    warns_of_signers: bool = False
+    picks: tuple[SelectedVersion, ...] = ()
+    policy: Policy = Policy()
+    ignores_cooldown: bool = False
 
     @property
     def cooldown(self) -> int | None:
@@ -107,15 +119,13 @@ class RootUpgrade:
         requests: The versions to lock; known once the platforms are selected.
     """
 
-    def __init__(
-        self, options: RootUpgradeOptions, source: RegistrySource, draft: ScopedPlanBuilder, root: Root
-    ) -> None:
+    def __init__(self, request: UpgradeRequest, source: RegistrySource, draft: ScopedPlanBuilder, root: Root) -> None:
         self.path = root.path
         self.lock_file = root.lock.path
         self.tool = root.tool
         self.priors: dict[ProviderAddress, LockEntry] = {}
         self.requests: list[LockRequest] = []
-        self._options = options
+        self._request = request
         self._source = source
         self._draft = draft
         self._root = root
@@ -144,13 +154,13 @@ class RootUpgrade:
         Raises:
             ConfigurationError: Nothing can be upgraded in the root.
         """
-        require_upgradable(self._root, allows_missing=self._options.allows_missing)
+        require_upgradable(self._root, allows_missing=self._request.allows_missing)
         if missing := self._root.configuration.missing_modules:
             names = ", ".join(module.call for module in missing)
             self._draft.note(self.path, f"constraints of modules that cannot be read are ignored: {names}")
         offered = self._offered = self._source.listed(tuple(providers), self.tool)
         free = [address for address, version in providers.items() if version is None]
-        if free and self._options.cooldown is not None:
+        if free and self._request.cooldown is not None:
             self._ages = self._source.ages(free, self.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in providers.items():
@@ -173,18 +183,18 @@ class RootUpgrade:
                 self._entries[address] = replace(prior, constraints=str(self._constraints(address)))
             else:
                 self._moving[address] = version
-        if not self._options.platforms:
+        if not self._request.platforms:
             # An entry that replaces another registry's keeps the platforms of that one.
             locked = {address: self._locked.get(self._migrated.get(address, address)) for address in self._moving}
             self.priors = {address: prior for address, prior in locked.items() if prior is not None}
 
     def select_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
-        """Make the lock requests: for the platforms of the options, or else the required ones and each entry's.
+        """Make the lock requests: for the platforms of the request, or else the required ones and each entry's.
 
         Args:
             coverage: The platforms of each of `priors`.
         """
-        options = self._options
+        options = self._request
         for address, version in self._moving.items():
             known = coverage.get(address, EntryPlatforms(()))
             usual = tuple(dict.fromkeys((*options.policy.required, *known.platforms))) or (self._source.here,)
@@ -212,7 +222,7 @@ class RootUpgrade:
 
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
         """Warn of platforms that are no longer locked because others were named."""
-        options = self._options
+        options = self._request
         prior = self._locked.get(self._migrated.get(request.address, request.address))
         before = len(hashes_of_files(prior.hashes)) if prior is not None else 0
         now = len(hashes_of_files(entry.hashes))
@@ -225,7 +235,7 @@ class RootUpgrade:
     @property
     def signer_comparisons(self) -> list[tuple[ProviderAddress, Version, Version]]:
         """The locked version of each provider that moves, and the one that it moves to."""
-        requests = self.requests if self._options.warns_of_signers else ()
+        requests = () if self._request.picks else self.requests
         return [
             (request.address, request.prior.version, request.version)
             for request in requests
@@ -236,7 +246,7 @@ class RootUpgrade:
         """Warn of each version that neither the key of the locked one nor a pinned key signs."""
         for address, locked, version in self.signer_comparisons:
             new = releases[address, version]
-            objection = signing_objection(self._options.policy, address, new=new, old=releases[address, locked])
+            objection = signing_objection(self._request.policy, address, new=new, old=releases[address, locked])
             if objection is None:
                 continue
             key = new.authentication.key if new is not None and new.authentication is not None else None
@@ -306,7 +316,7 @@ class RootUpgrade:
             return self._asked_for(address, version, offered)
         locked = entry.version if entry else None
         aged = past_cooldown(offered, self._held(address, offered), locked)
-        if self._options.edits_constraints:
+        if self._request.edits_constraints:
             usable = [listed for listed in aged if listed.has_supported_protocol]
             best = newest_of(requirements, usable, locked).overall
             if best is not None and (locked is None or best.compare(locked) > 0):
@@ -315,7 +325,7 @@ class RootUpgrade:
                 try:
                     self._rewriting.edit(address, best)
                 except ConfigurationError as error:
-                    if self._options.names_providers:
+                    if self._request.providers:
                         raise
                     self._remark(address, f"not upgraded to {best}: {error}")
                 else:
@@ -331,20 +341,20 @@ class RootUpgrade:
         return self._heeding_policy(address, selected.version, offered)
 
     def _young(self, address: ProviderAddress) -> Mapping[Version, Hold]:
-        return cooldown_holds(self._ages.get(address, {}), self._options.cooldown)
+        return cooldown_holds(self._ages.get(address, {}), self._request.cooldown)
 
     def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, Hold]:
         """Return what the policy holds each version back by: the allow list, or else the cooldown."""
-        policy = self._options.policy
+        policy = self._request.policy
         refused = {one.version: NOT_ALLOWED_HOLD for one in offered if not policy.allows(address, one.version)}
         return {**self._young(address), **refused}
 
     def _all_held(self) -> ConfigurationError:
         """The error where the policy holds back every version in range."""
-        if self._options.policy.allow is not None:
+        if self._request.policy.allow is not None:
             words = "every version in range is held back by the policy: not on the allow list, or within the cooldown"
             return ConfigurationError(words, hint="locklens policy show lists its rules; or name a version")
-        words = f"every version in range is within the cooldown of {self._options.cooldown} days"
+        words = f"every version in range is within the cooldown of {self._request.cooldown} days"
         return ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
 
     def _heeding_policy(
@@ -356,7 +366,7 @@ class RootUpgrade:
         if address not in self._ages:
             return version
         if version not in self._ages[address]:
-            words = f"release date of {version} unknown: the {self._options.cooldown}-day cooldown cannot be checked"
+            words = f"release date of {version} unknown: the {self._request.cooldown}-day cooldown cannot be checked"
             self._warn(address, words)
         young, admitted = self._young(address), combined(self._root.configuration.of(address))
         newer = [one.version for one in offered if one.version in young and one.version.compare(version) > 0]
@@ -366,7 +376,7 @@ class RootUpgrade:
 
     def _contradicts_pin(self, address: ProviderAddress, version: Version) -> bool:
         """True if another key than the pinned ones signs a version, which is noted."""
-        policy = self._options.policy
+        policy = self._request.policy
         release = self._source.release(address, version, self.tool) if policy.pin(address) is not None else None
         objection = signing_objection(policy, address, new=release)
         if objection is None:
@@ -384,7 +394,7 @@ class RootUpgrade:
             hint = f"the newest is {best}" if best else ""
             raise NotFoundError(f"the registry does not offer {version}", address=str(address), hint=hint)
         if not combined(requirements).admits(version):
-            if not self._options.edits_constraints:
+            if not self._request.edits_constraints:
                 holds = "; ".join(map(str, holds_against(version, requirements)))
                 hint = "--edit-constraints rewrites the constraint in place"
                 raise ConfigurationError(f"{version} does not satisfy {holds}", hint=hint)
@@ -398,7 +408,7 @@ class RootUpgrade:
         entry = self._locked[address]
         requirements = self._root.requirements(address)
         explained = explain_selection(
-            address, requirements, entry, offered, platforms=self._options.platforms, young=self._held(address, offered)
+            address, requirements, entry, offered, platforms=self._request.platforms, young=self._held(address, offered)
         )
         newer = explained.offer.newer if explained.offer else ()
         held = [group for group in newer if group.holds]

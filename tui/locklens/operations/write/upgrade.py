@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
@@ -12,48 +11,20 @@ from locklens.operations.plan import Plan, PlannedFile, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import RegistryOperation, listed_providers, listed_roots, no_progress
-from locklens.operations.write.root_upgrade import RootUpgrade, RootUpgradeOptions
+from locklens.operations.write.root_upgrade import RootUpgrade, SelectedVersion, UpgradeRequest
 from locklens.policy import Policy
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from locklens.addresses import Platform, ProviderAddress
+    from locklens.addresses import ProviderAddress
     from locklens.operations.root_modules import Root
     from locklens.operations.write.registry_source import RegistrySource
 
 
-class SelectedVersion(Struct, frozen=True):
-    """A version that was selected for one provider of one root; `root` is its folder in the repository."""
-
-    root: str
-    address: ProviderAddress
-    version: Version
-
-
-class Upgrade(RegistryOperation, frozen=True):
-    """Upgrades the selected providers alone.
-
-    Attributes:
-        where: The roots.
-        providers: Typed names, each with or without `=VERSION`; () for all that are locked and required.
-        platforms: Platforms to lock; () for the required ones and those of each entry.
-        edits_constraints: True if constraints may be rewritten.
-        allows_missing: True if modules may be missing, whose constraints are then ignored.
-        picks: Instead of `providers`: the selected versions, where they differ by root.
-        policy: Its cooldown, allow list and pins hold where no version is named; its platforms are locked.
-        ignores_cooldown: True if the user said so: releases of any age are selected.
-    """
-
-    where: Scope
-    providers: tuple[str, ...] = ()
-    platforms: tuple[Platform, ...] = ()
-    edits_constraints: bool = False
-    allows_missing: bool = False
-    picks: tuple[SelectedVersion, ...] = ()
-    policy: Policy = Policy()
-    ignores_cooldown: bool = False
+class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
+    """Upgrades the selected providers alone."""
 
     @classmethod
     def of_picks(
@@ -138,20 +109,11 @@ class Upgrade(RegistryOperation, frozen=True):
         on_root: Callable[[str], None],
     ) -> list[str]:
         """Plan roots until the entries of one fail; return those after it, with their plans removed."""
-        options = RootUpgradeOptions(
-            self.platforms,
-            self.policy,
-            self.ignores_cooldown,
-            self.edits_constraints,
-            self.allows_missing,
-            names_providers=bool(self.providers),
-            warns_of_signers=not self.picks,
-        )
         resolved: list[tuple[RootUpgrade, dict[str, PlannedFile]]] = []
         for path in paths:
             before = dict(draft.files)
             # An earlier root may have edited a shared module.
-            upgrade = RootUpgrade(options, source, draft, draft.root(path))
+            upgrade = RootUpgrade(self, source, draft, draft.root(path))
             with draft.attempt(path):
                 upgrade.resolve(targets[path])
             resolved.append((upgrade, before))
