@@ -24,7 +24,7 @@ from locklens.sources.urls import url_for_log
 from locklens.text import Printable, counted, page, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
@@ -162,10 +162,7 @@ class PackageVerification(Struct, frozen=True):
         return all(package.verdict not in _COMPARED for package in self.packages)
 
 
-NOT_COMPARABLE = "the lock file has no hash that can be compared with an unpacked package of this platform"
-
 _UNCOMPARED = frozenset({PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
-_UNDECIDED = frozenset({PackageVerdict.UNLOCKED, PackageVerdict.UNKNOWN})
 
 
 class EntryPackages(Struct, frozen=True):
@@ -227,6 +224,24 @@ def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[
     return PackageVerdict.UNKNOWN if locked and not is_alike else PackageVerdict.UNLOCKED
 
 
+def prevailing(verdicts: Iterable[PackageVerdict]) -> PackageVerdict:
+    """Return the verdict on a package that was compared with several entries of its version: what is decided prevails.
+
+    Args:
+        verdicts: Those of `verdict_of`, at least one.
+    """
+    return min(verdicts, key=_PREVAILING.index)
+
+
+_PREVAILING = (PackageVerdict.DIFFERS, PackageVerdict.MATCHES, PackageVerdict.UNKNOWN, PackageVerdict.UNLOCKED)
+
+
+def why_undecided(verdict: PackageVerdict) -> str:
+    """Return the reason for a verdict of `verdict_of` that says nothing of the package; "" for any other."""
+    words = "the lock file has no hash that can be compared with an unpacked package of this platform"
+    return "" if verdict in _COMPARED else words
+
+
 def packages_of_entry(found: PackageVerification, root: str, entry: LockEntry) -> EntryPackages:
     """Return the packages of an entry, each compared with this entry alone.
 
@@ -254,8 +269,7 @@ def _against(package: VerifiedPackage, locked: frozenset[str]) -> VerifiedPackag
     verdict = verdict_of(package.place, package.hashes, locked)
     if verdict is package.verdict:
         return package
-    reason = NOT_COMPARABLE if verdict in _UNDECIDED else ""
-    return replace(package, verdict=verdict, reason=reason, files=())
+    return replace(package, verdict=verdict, reason=why_undecided(verdict), files=())
 
 
 def mirror_name(method: InstallationMethod) -> str:
@@ -292,18 +306,12 @@ def listed_package(
     except LockLensError as error:
         return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=error.sentence)
     shown = min(hashes_of_files(found), default="")
-    verdicts = {verdict_of(place, found, group) for group in groups}
-    for verdict, reason in (
-        (PackageVerdict.DIFFERS, "no hash that the mirror lists is locked"),
-        (PackageVerdict.MATCHES, ""),
-    ):
-        if verdict in verdicts:
-            return VerifiedPackage(place, verdict, shown, found, reason=reason)
+    verdict = prevailing(verdict_of(place, found, group) for group in groups)
     words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
     if hashes_of_files(found) and any(map(hashes_of_files, groups)):
         words = f"no h1 that the mirror lists for {platform} is locked; the package itself may be, by its zh"
-    undecided = PackageVerdict.UNKNOWN if PackageVerdict.UNKNOWN in verdicts else PackageVerdict.UNLOCKED
-    return VerifiedPackage(place, undecided, shown, found, reason=words)
+    decided = {PackageVerdict.DIFFERS: "no hash that the mirror lists is locked", PackageVerdict.MATCHES: ""}
+    return VerifiedPackage(place, verdict, shown, found, reason=decided.get(verdict, words))
 
 
 NOT_COMPARED = "not-compared"

@@ -24,7 +24,6 @@ from locklens.install.mirroring import read_stored_package
 from locklens.machine import shell_folder
 from locklens.operations.root_modules import Root, RootOptions, RootReader, require_folder, tracked_packages_of
 from locklens.operations.verification import (
-    NOT_COMPARABLE,
     EntryPackages,
     FileDifference,
     FileState,
@@ -37,7 +36,9 @@ from locklens.operations.verification import (
     listed_package,
     mirror_name,
     packages_of_entry,
+    prevailing,
     verdict_of,
+    why_undecided,
 )
 from locklens.operations.verification.places import PlaceFinder
 from locklens.operations.write.diagnostics import unreadable
@@ -118,10 +119,9 @@ def verify(
     failures = [one for root in read if root.lock.problems for one in unreadable(root, allows_missing=True)]
     with ReleaseSession(settings, (), cancel) as session:
         sound = [root for root in read if not root.lock.problems]
-        wanted = _Wanted(None if only is None else frozenset(only))
-        verifying = _Verifying(session, sound, options, wanted, is_offline=settings.is_offline, downloads=downloads)
-        packages = verifying.run(on_progress)
-        notes, searched = (*session.notes, *dict.fromkeys(verifying.notes)), tuple(dict.fromkeys(verifying.searched))
+        verifying = _Verifying(session, sound, options, only, is_offline=settings.is_offline, downloads=downloads)
+        packages, finder = verifying.run(on_progress), verifying.finder
+        notes, searched = (*session.notes, *dict.fromkeys(finder.notes)), tuple(dict.fromkeys(finder.searched))
         tracked = tracked_packages_of(options.folder, [root.path for root in read])
         return PackageVerification(
             packages,
@@ -179,68 +179,50 @@ class _Work(Struct, frozen=True):
         return f"this version is in none of the {len(read)} lock files that were read"
 
 
-class _Wanted(Struct, frozen=True):
-    """The providers to verify, each with the root that locks it; `pairs` is None for all."""
-
-    pairs: frozenset[tuple[str, ProviderAddress]] | None
-
-    def has(self, place: PackagePlace) -> bool:
-        """True if a package is to be verified."""
-        if self.pairs is None:
-            return True
-        return any(place.address == address and place.root in {None, root} for root, address in self.pairs)
-
-    def has_provider(self, address: ProviderAddress) -> bool:
-        """True if packages of a provider are to be verified."""
-        return self.pairs is None or any(address == one for _, one in self.pairs)
-
-
 class _Verifying:
     def __init__(
         self,
         session: ReleaseSession,
         roots: list[Root],
         options: RootOptions,
-        wanted: _Wanted,
+        only: Collection[tuple[str, ProviderAddress]] | None,
         *,
         is_offline: bool,
         downloads: bool,
     ) -> None:
         self._session = session
         self._roots = roots
-        self._wanted = wanted
+        self._only = only
         self._here = Platform.parse(this_platform())
         self._is_offline = is_offline
         self._downloads = downloads
         self._folder = options.folder
-        self._finder = PlaceFinder(options, self._here)
+        self.finder = PlaceFinder(options, self._here)
         self._contexts = {name: InstallContext(session, tool) for name, tool in DIALECTS.items()}
 
-    @property
-    def notes(self) -> list[str]:
-        return self._finder.notes
-
-    @property
-    def searched(self) -> list[SearchedPlace]:
-        return self._finder.searched
+    def _is_wanted(self, address: ProviderAddress, place: PackagePlace | None = None) -> bool:
+        """True if packages of a provider are to be verified; with a place, those of its root."""
+        return self._only is None or any(
+            address == one and (place is None or place.root in {None, root}) for root, one in self._only
+        )
 
     def run(self, on_progress: Callable[[int, int], None]) -> tuple[VerifiedPackage, ...]:
         """Verify all packages, concurrently."""
         works: dict[PackagePlace, _Work] = {}
 
         def add(places: Iterable[PackagePlace], locks: _Locks) -> None:
-            for place in filter(self._wanted.has, places):
+            for place in (place for place in places if self._is_wanted(place.address, place)):
                 known = works[place].locks if place in works else ()
                 works[place] = _Work(place, known if locks in known else (*known, locks))
 
         listed: list[VerifiedPackage] = []
         for root in self._roots:
-            add(self._finder.installed(root), _Locks([root]))
+            add(self.finder.installed(root), _Locks([root]))
         for name in {root.tool.name: None for root in self._roots}:
             same = [root for root in self._roots if root.tool.name == name]
             config, locks = self._session.registries(DIALECTS[name]).config, _Locks(same)
             listed += self._listed(config, name, locks)
-            add(self._finder.shared(config, same), locks)
+            add(self.finder.shared(config, same), locks)
         packages = self._verified(list(works.values()), on_progress)
         wrong = [works[one.place] for one in packages if one.verdict is PackageVerdict.DIFFERS]
         builds = list({_build(work.place): work for work in wrong}.values())
@@ -263,17 +245,17 @@ class _Verifying:
         mirrors = [method for method in methods if method.kind.served]
         for one in mirrors:
             problem = f"{one.kind.served} are not asked offline" if self._is_offline else ""
-            self._finder.searched.append(SearchedPlace(Where.MIRROR, mirror_name(one), problem=problem))
+            self.finder.searched.append(SearchedPlace(Where.MIRROR, mirror_name(one), problem=problem))
         if mirrors and self._is_offline:
             kinds = dict.fromkeys(one.kind.served for one in mirrors)
-            self._finder.notes += [f"{words} are not verified offline" for words in kinds]
+            self.finder.notes += [f"{words} are not verified offline" for words in kinds]
             return []
         registries = self._session.registries(DIALECTS[tool])
         works = [
             (build, method, registries.installation(Path(), [method]))
             for method in mirrors
             for build in locks.by_release
-            if method.accepts(build[0]) and self._wanted.has_provider(build[0])
+            if method.accepts(build[0]) and self._is_wanted(build[0])
         ]
         found = self._session.map(
             lambda work: listed_package(
@@ -313,12 +295,8 @@ class _Verifying:
             return VerifiedPackage(
                 place, PackageVerdict.UNREADABLE, reason=f"it cannot be read: {reason}; {_next_step(place)}"
             )
-        verdicts = [verdict_of(place, contents.hashes, hashes) for _, hashes in lockers]
-        for verdict in (PackageVerdict.DIFFERS, PackageVerdict.MATCHES):
-            if verdict in verdicts:
-                return VerifiedPackage(place, verdict, contents.shown, contents.hashes)
-        verdict = PackageVerdict.UNKNOWN if PackageVerdict.UNKNOWN in verdicts else PackageVerdict.UNLOCKED
-        return VerifiedPackage(place, verdict, contents.shown, contents.hashes, reason=NOT_COMPARABLE)
+        verdict = prevailing(verdict_of(place, contents.hashes, hashes) for _, hashes in lockers)
+        return VerifiedPackage(place, verdict, contents.shown, contents.hashes, reason=why_undecided(verdict))
 
     def _contents(self, place: PackagePlace) -> _Contents:
         cancel = self._session.cancel
