@@ -102,13 +102,13 @@ def review_plan(
         against, committed = _committed(plan, comparison.repository, reviewed)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
-        if against:
-            review = _accepted(review, committed, against)
-        review = _of_the_result(review, committed, plan, is_older=_is_of_before(plan, comparison.repository, reviewed))
+        unlike = _unlike_base(review, committed)
+        review = _accepted(review, unlike, against)
+        review = _of_the_result(review, unlike, plan, is_older=_is_of_before(plan, comparison.repository, reviewed))
         if plan.proposal.target is not WriteTarget.INDEX:  # The index is judged as the next commit, which has them all.
             review = _without_those_before(review, _before(plan, comparison, review, request, reviewed))
-        left = _left(review, committed) if against else 0
-        return PlanReview(review, _untouched(review, plan), against, left, reviewed.base.tip_name if against else "")
+        left, tip = sum(map(len, unlike.values())), reviewed.base.tip_name if against else ""
+        return PlanReview(review, _untouched(review, plan), against, left, tip)
     finally:
         comparison.close()
 
@@ -188,7 +188,46 @@ def _is_of_before(plan: Plan, repository: Repository | None, reviewed: Review) -
         return False
 
 
-def _of_the_result(review: Review, committed: Mapping[str, LockFile], plan: Plan, *, is_older: bool) -> Review:
+_Unlike = dict[str, frozenset[ProviderAddress]]
+"""The providers whose planned entries differ from those of the reviewed base, by lock file."""
+
+
+def _unlike_base(review: Review, committed: Mapping[str, LockFile]) -> _Unlike:
+    return {
+        root.lock_file: frozenset(address for address, _, _ in differing(committed[root.lock_file], root.new))
+        for root in review.roots
+        if root.lock_file in committed
+    }
+
+
+def _is_as_committed(root: RootReview, change: Change, unlike: _Unlike) -> bool:
+    """True if the planned entry is that of the reviewed base."""
+    return change.address not in unlike.get(root.lock_file, {change.address})
+
+
+def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding], Finding | None]) -> Review:
+    """Return a review with each finding as a function returns it.
+
+    Args:
+        review: The review.
+        judge: Called with a root, the change that the finding is of, if any, and the finding; None leaves it out.
+    """
+
+    def judged(root: RootReview, change: Change | None, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(one for finding in findings if (one := judge(root, change, finding)) is not None)
+
+    roots = (
+        replace(
+            root,
+            changes=tuple(replace(change, findings=judged(root, change, change.findings)) for change in root.changes),
+            findings=judged(root, None, root.findings),
+        )
+        for root in review.roots
+    )
+    return replace(review, roots=tuple(roots))
+
+
+def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_older: bool) -> Review:
     """Leave out what is only found about the state that a plan ends.
 
     An undo, or the restoration of a committed entry, is the way back: that it goes down, has fewer hashes, or has those
@@ -199,36 +238,21 @@ def _of_the_result(review: Review, committed: Mapping[str, LockFile], plan: Plan
 
     Args:
         review: The review of the plan.
-        committed: Its lock files in the reviewed base.
+        unlike: What differs from the reviewed base.
         plan: The plan.
         is_older: True if it restores entries of a commit from which the base descends.
     """
-    is_undo, is_restored = bool(plan.proposal.undoes), bool(plan.restored_from)
 
-    def is_of_a_way_back(finding: Finding, change: Change) -> bool:
-        if finding.rule == _REPUBLISHED:
-            packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
-            is_released = packages and all(PROOF_KINDS[fact.proof].is_verified for fact in packages)
-            return bool(is_older and is_released) and _is_of_the_step(finding, change)
-        return _is_of_a_way_back(finding, change)
+    def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:
+        if change is None:
+            is_over = finding.rule == _UNREADABLE and root.new.is_valid and not root.old.is_valid
+        elif plan.proposal.undoes or _is_as_committed(root, change, unlike):
+            is_over = _is_of_the_step(finding, change)
+        else:
+            is_over = bool(plan.restored_from) and _is_of_a_way_back(finding, change, is_older=is_older)
+        return None if is_over else finding
 
-    def judged(root: RootReview) -> RootReview:
-        base = committed.get(root.lock_file)
-        left = {address for address, _, _ in differing(base, root.new)} if base is not None else None
-        findings = root.findings
-        if root.new.is_valid and not root.old.is_valid:
-            findings = tuple(finding for finding in findings if finding.rule != _UNREADABLE)
-        changes = tuple(
-            replace(change, findings=tuple(one for one in change.findings if not _is_of_the_step(one, change)))
-            if is_undo or (left is not None and change.address not in left)
-            else replace(change, findings=tuple(one for one in change.findings if not is_of_a_way_back(one, change)))
-            if is_restored
-            else change
-            for change in root.changes
-        )
-        return replace(root, changes=changes, findings=findings)
-
-    return replace(review, roots=tuple(map(judged, review.roots)))
+    return _judged(review, judge)
 
 
 def _is_of_the_step(finding: Finding, change: Change) -> bool:
@@ -238,10 +262,14 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
     return finding.rule in OF_THE_STEP
 
 
-def _is_of_a_way_back(finding: Finding, change: Change) -> bool:
-    """True for a finding about the step alone; that an entry was edited is one where its hashes are of its release."""
+def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bool:
+    """True for a finding about the step alone; of an entry that was edited, or published again, its release tells."""
     if finding.rule == _EDITED:
         return any(fact.proof is Proof.SIGNED for fact in change.claimed)
+    if finding.rule == _REPUBLISHED:
+        packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
+        is_released = bool(packages) and all(PROOF_KINDS[fact.proof].is_verified for fact in packages)
+        return is_older and is_released and _is_of_the_step(finding, change)
     return finding.rule in OF_THE_STEP
 
 
@@ -271,55 +299,29 @@ def _without_those_before(review: Review, before: Review) -> Review:
     """Accept the findings that each lock file has before the plan, with the same words."""
     known = {(root.lock_file, one.rule, one.message) for root in before.roots for one in root.all_findings}
 
-    def judged(root: RootReview, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        return tuple(
-            replace(one, accepted=_already_in(_ON_DISK))
-            if one.accepted is None and (root.lock_file, one.rule, one.message) in known
-            else one
-            for one in findings
-        )
+    def judge(root: RootReview, _: Change | None, finding: Finding) -> Finding:
+        is_known = finding.accepted is None and (root.lock_file, finding.rule, finding.message) in known
+        return replace(finding, accepted=_already_in(_ON_DISK)) if is_known else finding
 
-    roots = (
-        replace(
-            root,
-            findings=judged(root, root.findings),
-            changes=tuple(replace(change, findings=judged(root, change.findings)) for change in root.changes),
-        )
-        for root in review.roots
-    )
-    return replace(review, roots=tuple(roots))
+    return _judged(review, judge)
 
 
 def _already_in(where: str) -> Accepted:
     return Accepted(f"{where} has it already", already_in=where)
 
 
-def _accepted(review: Review, committed: Mapping[str, LockFile], base: str) -> Review:
+def _accepted(review: Review, unlike: _Unlike, base: str) -> Review:
     """Accept findings of changes that restore a committed entry, which was reviewed with its commit.
 
     Findings about the configuration are not accepted.
     """
 
-    def judged(root: RootReview) -> RootReview:
-        changed = {address for address, _, _ in differing(committed[root.lock_file], root.new)}
-        return replace(
-            root,
-            changes=tuple(
-                change if change.address in changed else replace(change, findings=_as_committed(change, base))
-                for change in root.changes
-            ),
-        )
+    def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding:
+        is_of_entry = RULES[finding.rule].subject is not RuleSubject.CONFIGURATION
+        is_committed = change is not None and is_of_entry and _is_as_committed(root, change, unlike)
+        return replace(finding, accepted=_already_in(base)) if is_committed else finding
 
-    return replace(review, roots=tuple(judged(root) if root.lock_file in committed else root for root in review.roots))
-
-
-def _as_committed(change: Change, base: str) -> tuple[Finding, ...]:
-    return tuple(
-        finding
-        if RULES[finding.rule].subject is RuleSubject.CONFIGURATION
-        else replace(finding, accepted=_already_in(base))
-        for finding in change.findings
-    )
+    return _judged(review, judge)
 
 
 def findings_of_plan(review: Review, already_in: str = "") -> tuple[tuple[Finding, ...], ...]:
@@ -352,12 +354,6 @@ def known_findings(review: Review) -> dict[str, dict[Severity, int]]:
 def severities_of(alike: Iterable[Sequence[Finding]]) -> dict[Severity, int]:
     """Count the items of `findings_of_plan` by their severity."""
     return by_severity(findings[0].severity for findings in alike)
-
-
-def _left(review: Review, committed: Mapping[str, LockFile]) -> int:
-    """Count the entries of the planned lock files that differ from the committed ones."""
-    written = (root for root in review.roots if root.lock_file in committed)
-    return sum(1 for root in written for _ in differing(committed[root.lock_file], root.new))
 
 
 def _untouched(review: Review, plan: Plan) -> int:
