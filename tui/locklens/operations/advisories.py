@@ -18,7 +18,7 @@ from locklens.advisories.database import (
     read_database,
     read_database_bytes,
 )
-from locklens.errors import ConfigurationError, UsageError
+from locklens.errors import UsageError
 from locklens.review.reports.documents import Count, Instant, JsonStruct
 from locklens.text import counted, page, size_words
 
@@ -174,11 +174,3 @@ def advisories_text(kept: KeptAdvisories) -> Printable:
             f"licence        {ATTRIBUTION}",
         )
     )
-
-
-def kept_or_none() -> tuple[AdvisoryDatabase | None, str]:
-    """Return the kept database, or why it cannot be read: "" where none is kept; never raises."""
-    try:
-        return kept_database(), ""
-    except ConfigurationError as error:
-        return None, error.sentence

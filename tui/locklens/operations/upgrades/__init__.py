@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from locklens.review.inspection import ReleaseAdvisories
     from locklens.review.model import Bump
 
+    CandidateKey = tuple[str, ProviderAddress]
+    """Root and provider."""
+
 
 class CandidateVersion(Struct, frozen=True):
     """One version of a provider, judged for one root.
@@ -117,6 +120,11 @@ class UpgradeCandidates(Struct, frozen=True):
     hint: str = ""
     as_of: str = ""
     repository: str = ""
+
+    @property
+    def key(self) -> CandidateKey:
+        """Its root and provider, the same across reloads."""
+        return self.root, self.address
 
     @property
     def locked(self) -> Version | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
-from locklens.operations.upgrades.selection import NOT_ALLOWED, UpgradeSelection
+from locklens.operations.upgrades.selection import NOT_ALLOWED, UpgradeSelection, is_beyond
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem
 from locklens.selection import Hold, Reason
@@ -173,7 +173,7 @@ def blockers(selection: UpgradeSelection, offer: UpgradeCandidates) -> tuple[Blo
     recommended, newest = selection.recommendation(offer).suggested, offer.choice(offer.newest)
     blocking = []
     reached = recommended.version if recommended is not None else offer.locked
-    if newest is not None and (reached is None or newest.version.compare(reached) > 0):
+    if newest is not None and is_beyond(newest.version, reached):
         blocking += [blocker for hold in newest.holds for blocker in _of_hold(hold)]
         if not selection.terms.allows(offer, newest):
             blocking.append(Blocker(BlockerKind.ALLOW_LIST, NOT_ALLOWED))

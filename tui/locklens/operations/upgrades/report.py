@@ -6,7 +6,7 @@ Upgrade screen shows them. No I/O.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from locklens.addresses import Platform, display_host
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.operations.upgrades import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
-from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, sorted_versions
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, is_beyond, sorted_versions
 from locklens.project.clifiles import this_platform
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.review.reports.advisories import advisory_section
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates
     from locklens.project.configuration import Requirement
     from locklens.review.model import Review
-    from locklens.selection import HeldBack, Hold
+    from locklens.selection import Hold
     from locklens.versions import Version
 
 _GROUPS_SHOWN = 6
@@ -113,32 +113,36 @@ def held_version_lines(
     """
     recommendation = selection.recommendation(offer)
     reached = recommendation.suggested.version if recommendation.suggested is not None else offer.locked
-    groups = [(_above(group, reached), group.holds) for group in offer.newer if group.holds]
-    shown = [(versions, holds) for versions, holds in groups if versions]
-    for number, (versions, holds) in enumerate(shown[:limit]):
-        yield _held_line("" if number else "NEWER", versions, holds)
-    if limit is not None and len(shown) > limit:
-        yield labelled("", Span("w lists the rest", Role.DIM))
-    terms = selection.terms
-    young = [
-        choice
-        for choice in offer.choices
-        if not choice.holds and terms.is_too_young(choice) and (reached is None or choice.version.compare(reached) > 0)
+    groups = [
+        ([version for version in group.versions if is_beyond(version, reached)], group.holds)
+        for group in offer.newer
+        if group.holds
     ]
-    if young:
+    shown = [_held(versions, holds) for versions, holds in groups if versions]
+    if limit is not None and len(shown) > limit:
+        shown = [*shown[:limit], _HeldWords((Span("w lists the rest", Role.DIM),))]
+    terms = selection.terms
+    young = [choice for choice in offer.choices if not choice.holds and terms.is_too_young(choice)]
+    if young := [choice for choice in young if is_beyond(choice.version, reached)]:
         holds = tuple(cooldown_holds({young[0].version: young[0].days or 0}, terms.cooldown).values())
-        yield _held_line("" if shown else "NEWER", [choice.version for choice in young], holds)
-    others = _other_blockers(offer, selection)
-    for number, blocker in enumerate(others):
+        shown.append(_held([choice.version for choice in young], holds))
+    for blocker in _other_blockers(offer, selection):
         place = FilePlace(blocker.file, blocker.line or 1) if blocker.file else None
         words = f"{HELD_BACK} {blocker.text}{f' ({place})' if place is not None else ''}"
-        yield labelled("NEWER" if not (shown or young or number) else "", Span(words, Role.WARN), place=place)
-    is_held = recommendation.held_by and recommendation.state is not Eligibility.UNKNOWN
-    if is_held and not shown and not young and not others:
-        if recommendation.state is Eligibility.NOT_REQUIRED:
-            yield labelled("REQUIRED", Span(f"no: {recommendation.held_by}; upgrade skips it", Role.WARN))
-        else:
-            yield labelled("NEWER", Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN))
+        shown.append(_HeldWords((Span(words, Role.WARN),), place))
+    if not shown and recommendation.held_by and recommendation.state is Eligibility.NOT_REQUIRED:
+        yield labelled("REQUIRED", Span(f"no: {recommendation.held_by}; upgrade skips it", Role.WARN))
+    elif not shown and recommendation.held_by and recommendation.state is not Eligibility.UNKNOWN:
+        shown.append(_HeldWords((Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN),)))
+    for number, held in enumerate(shown):
+        yield labelled("" if number else "NEWER", *held.spans, place=held.place)
+
+
+class _HeldWords(NamedTuple):
+    """The words of a hold, and its place."""
+
+    spans: tuple[Span | str, ...]
+    place: FilePlace | None = None
 
 
 def _other_blockers(offer: UpgradeCandidates, selection: UpgradeSelection) -> list[Blocker]:
@@ -147,13 +151,9 @@ def _other_blockers(offer: UpgradeCandidates, selection: UpgradeSelection) -> li
     return [blocker for blocker in blockers(selection, offer) if blocker.kind in kinds]
 
 
-def _held_line(label: str, versions: Sequence[Version], holds: Sequence[Hold]) -> Line:
+def _held(versions: Sequence[Version], holds: Sequence[Hold]) -> _HeldWords:
     words = Span(held_words(holds), Role.WARN)
-    return labelled(label, f"{version_range(versions)}  ", words, place=blocker_place(holds))
-
-
-def _above(group: HeldBack, reached: Version | None) -> list[Version]:
-    return [version for version in group.versions if reached is None or version.compare(reached) > 0]
+    return _HeldWords((f"{version_range(versions)}  ", words), blocker_place(holds))
 
 
 def blocker_place(holds: Iterable[Hold]) -> FilePlace | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
-    from locklens.operations.upgrades import CandidateVersion, KnownRelease
+    from locklens.operations.upgrades import CandidateKey, CandidateVersion, KnownRelease
     from locklens.releases import ReleaseFacts, ReleaseId
     from locklens.versions import Version
 
@@ -162,10 +162,12 @@ def _held_by(
     reached = suggested.version if suggested is not None else offer.locked
     newest = offer.choice(offer.newest)
     for candidate in (newest, *eligible):
-        if candidate is None or not _is_beyond(candidate, reached):
+        if candidate is None or not is_beyond(candidate.version, reached):
             continue
         if candidate.holds:
-            young = next((each for each in eligible if terms.is_too_young(each) and _is_beyond(each, reached)), None)
+            young = next(
+                (each for each in eligible if terms.is_too_young(each) and is_beyond(each.version, reached)), None
+            )
             cooldown = f"{_cooldown_words(young, terms)}; " if young is not None else ""
             return f"{cooldown}{candidate.holds[0]}"
         if terms.is_too_young(candidate):
@@ -181,8 +183,9 @@ def _held_by(
     return ""
 
 
-def _is_beyond(choice: CandidateVersion, reached: Version | None) -> bool:
-    return reached is None or choice.version.compare(reached) > 0
+def is_beyond(version: Version, reached: Version | None) -> bool:
+    """True if a version is above another one, or there is none."""
+    return reached is None or version.compare(reached) > 0
 
 
 def _cooldown_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
@@ -191,14 +194,6 @@ def _cooldown_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
 
 _LOOKED_UP = 60
 """Available upgrades whose signers are looked up although they are neither highlighted nor selected."""
-
-CandidateKey = tuple[str, "ProviderAddress"]
-"""Root and provider."""
-
-
-def candidate_key(offer: UpgradeCandidates) -> CandidateKey:
-    """The key of a provider in a root, stable across reloads."""
-    return offer.root, offer.address
 
 
 class UpgradeSelection(Struct, frozen=True):
@@ -226,12 +221,8 @@ class UpgradeSelection(Struct, frozen=True):
 
     def with_offers(self, offers: CandidateTable) -> UpgradeSelection:
         """Replace the candidates; deselect providers that are now locked at another version or no longer listed."""
-        before = {candidate_key(offer): offer.locked for offer in self.offers.providers}
-        moved = {
-            candidate_key(offer)
-            for offer in offers.providers
-            if before.get(candidate_key(offer), offer.locked) != offer.locked
-        }
+        before = {offer.key: offer.locked for offer in self.offers.providers}
+        moved = {offer.key for offer in offers.providers if before.get(offer.key, offer.locked) != offer.locked}
         stepped = {key: version for key, version in self.stepped.items() if key not in moved}
         return replace(self, offers=offers, stepped=stepped, selected=self.selected - moved).judged()
 
@@ -245,34 +236,34 @@ class UpgradeSelection(Struct, frozen=True):
 
     def judged(self) -> UpgradeSelection:
         """Recompute everything that depends on candidates and conditions."""
-        recommendations = {candidate_key(offer): recommend(offer, self.terms) for offer in self.offers.providers}
+        recommendations = {offer.key: recommend(offer, self.terms) for offer in self.offers.providers}
         stepped = {key: version for key, version in self.stepped.items() if key in recommendations}
         judged = replace(self, recommendations=recommendations, stepped=stepped)
-        pending = {candidate_key(offer) for offer in self.offers.providers if not offer.is_asked}
-        with_target = {candidate_key(offer) for offer in self.offers.providers if judged.target(offer) is not None}
+        pending = {offer.key for offer in self.offers.providers if not offer.is_asked}
+        with_target = {offer.key for offer in self.offers.providers if judged.target(offer) is not None}
         return replace(judged, selected=self.selected & (with_target | pending))
 
     # Selected versions
 
     def recommendation(self, offer: UpgradeCandidates) -> Recommendation:
         """The state and the recommended version of a provider."""
-        return self.recommendations.get(candidate_key(offer)) or Recommendation(Eligibility.UNKNOWN)
+        return self.recommendations.get(offer.key) or Recommendation(Eligibility.UNKNOWN)
 
     def target(self, offer: UpgradeCandidates) -> CandidateVersion | None:
         """The version that an upgrade of the provider would lock; None if there is none."""
-        version = self.stepped.get(candidate_key(offer))
+        version = self.stepped.get(offer.key)
         if version is not None:
             return offer.choice(version) if version != offer.locked else None
         return self.recommendation(offer).suggested
 
     def is_selected(self, offer: UpgradeCandidates) -> bool:
         """True if the provider is selected."""
-        return candidate_key(offer) in self.selected
+        return offer.key in self.selected
 
     @property
     def choices(self) -> tuple[tuple[UpgradeCandidates, CandidateVersion], ...]:
         """The selected providers with their target versions."""
-        selected = (offer for offer in self.offers.providers if candidate_key(offer) in self.selected)
+        selected = (offer for offer in self.offers.providers if offer.key in self.selected)
         return tuple((offer, choice) for offer in selected if (choice := self.target(offer)) is not None)
 
     @property
@@ -289,7 +280,7 @@ class UpgradeSelection(Struct, frozen=True):
 
     def toggled(self, offers: Collection[UpgradeCandidates]) -> UpgradeSelection:
         """Select all of the given providers that have a target version; deselect them if all are selected."""
-        keys = frozenset(candidate_key(offer) for offer in offers if self.target(offer) is not None)
+        keys = frozenset(offer.key for offer in offers if self.target(offer) is not None)
         selected = self.selected - keys if keys <= self.selected else self.selected | keys
         return replace(self, selected=selected, as_safe=self.as_safe - keys)
 
@@ -304,7 +295,7 @@ class UpgradeSelection(Struct, frozen=True):
 
     def with_safe(self) -> UpgradeSelection:
         """Add every eligible upgrade to the selection."""
-        keys = frozenset(map(candidate_key, self.safe))
+        keys = frozenset(offer.key for offer in self.safe)
         return replace(self, selected=self.selected | keys, as_safe=keys)
 
     def without_suspects(self) -> tuple[UpgradeSelection, tuple[UpgradeCandidates, ...]]:
@@ -314,11 +305,9 @@ class UpgradeSelection(Struct, frozen=True):
             The selection, and the providers that were deselected.
         """
         suspects = tuple(
-            offer
-            for offer, choice in self.choices
-            if candidate_key(offer) in self.as_safe and self.is_suspect(offer, choice)
+            offer for offer, choice in self.choices if offer.key in self.as_safe and self.is_suspect(offer, choice)
         )
-        keys = frozenset(map(candidate_key, suspects))
+        keys = frozenset(offer.key for offer in suspects)
         return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys), suspects
 
     def unknown_releases(self, first: Iterable[UpgradeCandidates]) -> tuple[ReleaseId, ...]:
@@ -345,7 +334,7 @@ class UpgradeSelection(Struct, frozen=True):
         It satisfies all constraints and the cooldown, is no major version unless those are taken in, and is neither
         known to be refused nor to have another signer.
         """
-        return candidate_key(offer) not in self.stepped and self.state(offer) is Eligibility.READY
+        return offer.key not in self.stepped and self.state(offer) is Eligibility.READY
 
     def state(self, offer: UpgradeCandidates) -> Eligibility:
         """The upgrade state of a provider by all that is known; a version that the user steps to does not change it."""
@@ -388,13 +377,16 @@ class UpgradeSelection(Struct, frozen=True):
 
     def facts(self, offer: UpgradeCandidates, version: Version | None) -> ReleaseFacts | None:
         """The known facts of a version; None before the lookup."""
-        release = self.known.get(release_id(offer, version)) if version is not None else None
+        release = self._release(offer, version)
         return release.facts if release is not None else None
 
     def advisories(self, offer: UpgradeCandidates, version: Version | None) -> ReleaseAdvisories | None:
         """The advisories of a version; None before the lookup, and without a database."""
-        release = self.known.get(release_id(offer, version)) if version is not None else None
+        release = self._release(offer, version)
         return release.advisories if release is not None else None
+
+    def _release(self, offer: UpgradeCandidates, version: Version | None) -> KnownRelease | None:
+        return self.known.get(release_id(offer, version)) if version is not None else None
 
     def fixes(self, offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:
         """How many advisories of the locked version another one fixes; see `ReleaseAdvisories.fixes_words`.
@@ -433,16 +425,16 @@ class UpgradeSelection(Struct, frozen=True):
                 continue
             suggested = self.recommendation(offer).suggested
             if suggested is not None and suggested.version == target:
-                stepped.pop(candidate_key(offer), None)
+                stepped.pop(offer.key, None)
             else:
-                stepped[candidate_key(offer)] = target
+                stepped[offer.key] = target
         moved = replace(self, stepped=stepped)
-        gone = {candidate_key(offer) for offer in asked if moved.target(offer) is None}
+        gone = {offer.key for offer in asked if moved.target(offer) is None}
         return replace(moved, selected=self.selected - gone)
 
     def _position(self, offers: Collection[UpgradeCandidates], versions: list[Version]) -> int:
         """The index of the newest target version."""
-        targets = [self.stepped.get(candidate_key(offer)) for offer in offers]
+        targets = [self.stepped.get(offer.key) for offer in offers]
         for index, offer in enumerate(offers):
             if targets[index] is None:
                 suggested = self.recommendation(offer).suggested

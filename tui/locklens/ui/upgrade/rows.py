@@ -12,7 +12,7 @@ from locklens.lines import Role, Span
 from locklens.operations.upgrades import CandidateVersion, RefusedRoot, UpgradeCandidates, edits_in_short
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.report import signer_span
-from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, candidate_key
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection
 from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
@@ -405,7 +405,7 @@ def toggled(selection: UpgradeSelection, row: UpgradeRow) -> Chosen:
 def toggled_eligible(selection: UpgradeSelection) -> Chosen:
     """Select all eligible upgrades; once they are selected, nothing."""
     eligible = selection.safe
-    if frozenset(map(candidate_key, eligible)) <= selection.selected:
+    if frozenset(offer.key for offer in eligible) <= selection.selected:
         return Chosen(selection.without_any(), "selection cleared" if selection.selected else "no eligible upgrades")
     addresses = {offer.address for offer in eligible}
     states = selection.state_by_provider()
