@@ -12,7 +12,8 @@ from textual import on
 from locklens.lines import FilePlace
 from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.lock_edits import Format, Prune
-from locklens.operations.write.upgrade import SelectedVersion, Upgrade
+from locklens.operations.write.root_upgrade import SelectedVersion
+from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
 from locklens.review.health import CHECKS, Check, CheckRemedy, Fix, Health, commands_text, remedy
 from locklens.text import counted, shell_words
