@@ -649,6 +649,16 @@ async def test_a_double_click_opens_the_detail(samples: Samples, running: Runnin
         assert "registry.terraform.io/acme/demo" in on.lines[2]
 
 
+async def test_moves_do_not_wait_for_each_other(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A held key repeats faster than a large screen is painted: the list would go on after the key is released."""
+    async with running(samples.full()) as on:
+        monkeypatch.setattr(on.app, "_follow", None)
+        await on.press(*"jjjn")
+        assert on.changes.cursor == 6
+
+
 async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         app = on.screen.app
@@ -658,7 +668,7 @@ async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, ru
 
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(app, "_follow", lost)
-            await on.press("n")
+            await on.press("x")
         assert len(app._typed) == 1
         app._handled_at -= 10
-        assert await stops(on, "n", 2) == ["acme/netbox", "LK006"]
+        assert await stops(on, "n", 2) == ["acme/demo", "acme/netbox"]

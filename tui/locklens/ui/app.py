@@ -100,6 +100,10 @@ _LOST_SECONDS = 2.0
 """A key that takes longer went to a widget that closed before it came to it: the next one is handled all the same."""
 
 
+_MOVES = frozenset({"finding", "found", "mark", "root", "unreviewed", "version"})
+"""Actions of screens after which the focus is where it was, and which a held key repeats."""
+
+
 class LockLensApp(CopyingApp):
     """Shows reviews in the terminal.
 
@@ -140,6 +144,8 @@ class LockLensApp(CopyingApp):
         self._typed: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
         """The key that is being handled, and those that arrived after it; with the screen that was shown then."""
         self._handled_at = 0.0
+        self._handled_on: Screen[Any] | None = None
+        """The screen that the last key was handed to."""
         self._keeper = MarkKeeper(store_path, partial(self.call_later, self._warn, ""))
         for theme in THEMES:
             self.register_theme(theme)
@@ -195,22 +201,45 @@ class LockLensApp(CopyingApp):
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
-        self._typed.append((event, self.screen))
-        if len(self._typed) > 1 and time.monotonic() - self._handled_at > _LOST_SECONDS:
+        if self._typed and time.monotonic() - self._handled_at > _LOST_SECONDS:
             self._typed.popleft()
-            await self._handle_typed()
-        elif len(self._typed) == 1:
+        is_busy = bool(self._typed)
+        self._typed.append((event, self.screen))
+        if not is_busy:
             await self._handle_typed()
 
+    def _keeps_focus(self, event: events.Key | events.Paste) -> bool:
+        """True for what is typed into a field, and for moves: a held key is not painted each time, as it repeats."""
+        node = self.focused
+        if node is None or isinstance(event, events.Paste):
+            return node is not None
+        if node.check_consume_key(event.key, event.character):
+            return True
+        active = self.screen.active_bindings.get(event.key)
+        if active is None or event.key == "enter":
+            return False
+        return active.node is node or active.binding.action.partition("(")[0] in _MOVES
+
     async def _handle_typed(self) -> None:
-        self._handled_at = time.monotonic()
-        (event, shown), node = self._typed[0], self.focused or self.screen
-        # An enter confirms nothing that was not shown when it was pressed.
-        is_unseen = self.screen is not shown and not isinstance(self.screen, TwoPaneScreen)
-        if not (is_unseen and isinstance(event, events.Key) and event.key == "enter"):
-            await super().on_event(event)
-        # Twice the app: a `Widget.focus` of its action waits in the queue of the app.
-        await self._follow([*node.ancestors_with_self, self])
+        """Hand on the keys that wait, up to one that may move the focus: the others wait for what it does."""
+        while self._typed:
+            (event, shown), node = self._typed[0], self.focused or self.screen
+            has_moved = not self._keeps_focus(event)
+            self._handled_at, self._handled_on = time.monotonic(), self.screen
+            # An enter confirms nothing that was not shown when it was pressed.
+            is_unseen = self.screen is not shown and not isinstance(self.screen, TwoPaneScreen)
+            if not (is_unseen and isinstance(event, events.Key) and event.key == "enter"):
+                await super().on_event(event)
+            if has_moved:
+                # Twice the app: a `Widget.focus` of its action waits in the queue of the app.
+                await self._follow([*node.ancestors_with_self, self])
+                return
+            self._typed.popleft()
+
+    def on_key(self, event: events.Key) -> None:
+        """Drop a key whose screen closed before it came up from there: here it would be one of the screen above."""
+        if self._typed and event is self._typed[0][0] and self.screen is not self._handled_on:
+            event.prevent_default()
 
     async def _follow(self, nodes: Sequence[DOMNode]) -> None:
         """Go the way of the key that is being handled, behind it in the queue of each node; then handle the next."""
@@ -219,8 +248,7 @@ class LockLensApp(CopyingApp):
                 return  # a closed node takes nothing, the key neither
         if self._typed:  # a key that was given up comes late
             self._typed.popleft()
-        if self._typed:
-            await self._handle_typed()
+        await self._handle_typed()
 
     async def run_action(
         self,
