@@ -244,7 +244,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         without += [] if standing.leaves_configuration else ["f"]
         is_open = standing.stage in _MOVING or standing.has_files
         without += [] if is_open and standing.stage is not PlanStage.STALE else ["enter"]
-        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=without)
+        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=frozenset(without))
         self.query_one("#keys", Bar).show_layouts(*layouts)
 
     def help_lines(self) -> Iterable[Line]:

@@ -6,6 +6,7 @@ Layouts and lines from values; no drawing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, line
@@ -18,7 +19,7 @@ from locklens.ui.views import VIEWS, View
 from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from locklens.errors import LockLensError
     from locklens.review.model import Review
@@ -175,15 +176,18 @@ def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool)
     )
 
 
+@lru_cache(maxsize=64)
 def key_line(
-    table: KeyTable, *, in_detail: bool, first: Iterable[str] = (), without: Collection[str] = ()
+    table: KeyTable, *, in_detail: bool, first: str = "", without: frozenset[str] = frozenset()
 ) -> tuple[BarLayout, ...]:
     """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals.
+
+    Each move asks for that of another row, and most rows have the same.
 
     Args:
         table: The screen's keys.
         in_detail: True if the detail has the focus.
-        first: Labels that every terminal has room for.
+        first: Labels of a letter each that every terminal has room for.
         without: Labels to leave out.
     """
     by_label = {

@@ -282,10 +282,13 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def refresh_keys(self) -> None:
         """Redraw the key line, with the keys that do something on the highlighted row."""
-        writes = {key.shown for key in write_keys(self.TABLE)} if self.is_read_only else set()
-        first, without = self.row_keys
+        first, idle = self.row_keys
+        writes = [key.shown for key in write_keys(self.TABLE)] if self.is_read_only else []
         keys = bars.key_line(
-            self.TABLE, in_detail=self.detail.has_focus, first=set(first) - writes, without={*without, *writes}
+            self.TABLE,
+            in_detail=self.detail.has_focus,
+            first="" if writes else first,
+            without=frozenset((*idle, *writes)),
         )
         self.query_one("#keys", Bar).show_layouts(*keys)
 
