@@ -16,7 +16,7 @@ from kit.schemas import validate
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file, package_bytes
+from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import sample_entry
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
@@ -354,3 +354,41 @@ def test_one_of_two_errors_that_is_mended_needs_no_cause(made: Any, doctor: Any)
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "No cause was found for the error of" not in out
     assert "the platform is not covered" in out
+
+
+NOT_SAVED = (
+    "on linux_amd64\nInitializing provider plugins...\n- Reusing previous version of acme/demo from the dependency lock file\n"
+    "- Reusing previous version of acme/netbox from the dependency lock file\n- Installed acme/demo v1.4.2\n\n\n"
+    "Warning: Provider lock file not updated\n\nChanges to the provider selections were detected, but not saved in the\n"
+    '.terraform.lock.hcl file. To record these selections, run "terraform init"\nwithout the "-lockfile=readonly" flag.\n'
+)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_an_h1_that_came_after_a_run_with_a_read_only_lock_file_ends_its_warning(
+    is_told: bool, made: Any, doctor: Any
+) -> None:
+    demo, netbox = (
+        sample_entry(f"acme/{name}", version, constraint)
+        for name, version, constraint in (("demo", "1.4.2", "~> 1.4"), ("netbox", "3.9.1", "~> 3.9"))
+    )
+    lock = lock_file(replace(demo, unpacked=()), netbox)
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(SampleIncident("", ("none",), (lock,), required))
+    for one in (demo, netbox):  # the run installed them
+        write_unpacked(folder / "live/prod/.terraform/providers", one.provider, one.version, "linux_amd64")
+    log = NOT_SAVED if is_told else NOT_SAVED.partition("\n")[2]
+    (folder / "ci.log").write_text(log, "utf-8")
+    document = doctor(folder, "ci.log")
+    held = [(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
+    assert (document["state"], held) == ("open", [("h1-missing", "registry.terraform.io/acme/demo")])
+    assert main(["lock", "--platform", "linux_amd64", "acme/demo", "--root=live/prod"], no_screen) == 0
+    document = doctor(folder, "ci.log")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    if is_told:
+        assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
+        assert "the lock file has the h1 of linux_amd64 for acme/demo 1.4.2 now" in document["fixed"]
+        assert "netbox" not in document["fixed"]
+    else:
+        assert document["state"] == "open"
+        assert "with the h1 of linux_amd64: whether that covers the failing run is not known: name its platform" in out

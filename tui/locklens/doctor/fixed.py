@@ -14,6 +14,7 @@ from locklens.text import listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined, FoundPackage, PastEntry
     from locklens.doctor.model import Cause
 
@@ -56,6 +57,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.release} is locked now ({place})"
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
+    if kind == "lock-not-updated":
+        came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
+        return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
     if x.is_of_local_file:
         locked = frozenset(entry.hashes)
         healed = next((one for one in x.of_kind("mirror") if x.is_named(one) and one.hashes & locked), None)
@@ -110,6 +114,33 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     if x.written is not None:
         return words
     return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
+
+
+def _has_h1(x: Examined) -> bool:
+    """True if an `h1` of the failing run's platform is locked."""
+    return x.platform != "" and x.platform in x.attributed.values()
+
+
+def _came(x: Examined) -> frozenset[str]:
+    """Return the locked `h1` that the state before a fix, or the committed entry of the version, does not have."""
+    before = _before(x)
+    was = before.entry if before is not None else None
+    is_same = was is not None and x.entry is not None and was.version == x.entry.version
+    return x.unpacked - hashes_of_files(was.hashes) if was is not None and is_same else frozenset()
+
+
+def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
+    """Return what has changed for each, where a provider that never lacked its `h1` shares that of its message."""
+    ended = {one.examined.error: words for one, words in zip(affected, past, strict=True) if words}
+    return [
+        words or (ended.get(one.examined.error, "") if _is_of_another(one.examined) else "")
+        for one, words in zip(affected, past, strict=True)
+    ]
+
+
+def _is_of_another(x: Examined) -> bool:
+    """True if a message about missing `h1` that names no provider is of another one than this."""
+    return x.error is not None and x.error.kind == "lock-not-updated" and not x.error.provider and _has_h1(x)
 
 
 def _reinstalled(x: Examined) -> FoundPackage | None:
@@ -172,7 +203,12 @@ def _covers(x: Examined) -> bool:
 
 def changed_words(x: Examined) -> str:
     """Return a note on an entry that was changed since its last commit, where that need not end the error."""
-    if x.error is None or x.error.kind not in OF_HASHES or x.fitting or not _has_changed(x) or _covers_since(x):
+    if x.error is None or x.fitting:
+        return ""
+    if x.error.kind == "lock-not-updated":
+        if x.platform or not _came(x):
+            return ""
+    elif x.error.kind not in OF_HASHES or not _has_changed(x) or _covers_since(x):
         return ""
     before = _before(x)
     assert before is not None

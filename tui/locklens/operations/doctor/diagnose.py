@@ -21,7 +21,7 @@ from locklens.doctor.causes import (
     of_one_root,
     remedies_for,
 )
-from locklens.doctor.fixed import awaits_init, changed_words, fixed_words
+from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
@@ -141,6 +141,7 @@ def _diagnosed(
         for one, examined, causes in zip(subjects, known, _judged(known, rules), strict=True)
     ]
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
+    past = of_messages(affected, past) if past else past
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     if not fixed:
