@@ -267,6 +267,29 @@ def test_versions_in_paths_and_each_provider_of_a_message_tell_the_root(made: An
     ]
 
 
+@pytest.mark.parametrize(
+    ("mask", "known"), [("acme", ["registry.terraform.io/acme/demo"]), ("acme/demo", ["registry.terraform.io/***"])]
+)
+def test_a_name_that_a_ci_system_masked_is_told_by_what_is_locked(
+    mask: str, known: list[str], equal: Path, doctor: Any
+) -> None:
+    listed = "- Reusing previous version of acme/demo from the dependency lock file\n"
+    (equal / "live/qa/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, version="1.5.0"), NETBOX))
+    git(equal, "commit", "-qam", "another version")
+    log = (listed + boxed_log(MISMATCH)).replace(mask, "***")
+    (equal / "ci.log").write_text(log, "utf-8")
+    document = doctor(equal, "ci.log")
+    if "***" in known[0]:
+        assert not [one for one in document["causes"] if one["verdict"] == "no"]
+        return
+    assert [one["provider"] for one in document["errors"]] == known
+    assert document["errors"][0]["roots"] == ["live/prod", "live/test"]
+    (note,) = (one for one in document["run"]["notes"] if "hides" in one)
+    assert note.endswith(
+        "(registry.terraform.io/***/demo): of what is locked here, only registry.terraform.io/acme/demo fits"
+    )
+
+
 LISTED = (
     "Initializing provider plugins...\n- Reusing previous version of acme/demo from the dependency lock file\n"
     '- Finding acme/netbox versions matching "~> 3.9"...\n- Installing acme/netbox v3.9.1...\n\n'

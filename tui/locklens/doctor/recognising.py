@@ -40,7 +40,8 @@ _LONGEST_TEXT = 400
 """Characters of a message that are shown."""
 
 _BEGIN = re.compile(r"(?:\[\d+m)?(?:Error|Warning):(?: |\Z)|panic: ")
-_ADDRESS = r"(?P<provider>[\w.:-]{1,255}/[\w-]{1,128}(?:/[\w-]{1,128})?)"
+_ADDRESS = r"(?P<provider>[\w.:*-]{1,255}/[\w*-]{1,128}(?:/[\w*-]{1,128})?)"
+"""An address as messages have it, in which a CI system may have masked secrets that stand in it."""
 _VERSION = r"v?(?P<version>\d{1,9}(?:\.\d{1,9}){1,3}(?:[-+][\w.+-]{0,60}[\w+-])?)"
 _PROVIDERS = tuple(
     map(
@@ -77,7 +78,7 @@ _WITHOUT_SPACES = re.compile(
     r"(?:\(|doesn't|doesnot|that|:|cached)"
 )
 _INSTALLING = re.compile(
-    r"errorwhileinstalling(?:[a-z0-9.-]{1,255}(?::\d{1,5})?/)?[a-z0-9_-]{1,128}/[a-z0-9_-]{1,128}v\d{1,9}\.\d"
+    r"errorwhileinstalling(?:[a-z0-9.-]{1,255}(?::\d{1,5})?/)?[a-z0-9_*-]{1,128}/[a-z0-9_*-]{1,128}v\d{1,9}\.\d"
 )
 """The beginning of the tools' own messages about packages, without white space."""
 _GONE = re.compile(r"previously-\s?selected version (?P<version>\d[\w.+-]{0,80}) is")

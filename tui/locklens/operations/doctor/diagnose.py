@@ -27,7 +27,7 @@ from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash
-from locklens.operations.doctor.subjects import Checkout, SubjectFinder
+from locklens.operations.doctor.subjects import MASK, Checkout, SubjectFinder
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, listing
 
@@ -111,7 +111,9 @@ def _diagnosed(
     confirm: Callable[[ProvingPlanned], bool],
 ) -> Diagnosis:
     finder = SubjectFinder(request, read, checkout)
-    subjects, notes = finder.subjects(), list[str]()
+    masked, read = read, finder.unmasked()
+    notes = list(dict.fromkeys(filter(None, map(_of_mask, masked.errors, read.errors))))
+    subjects = finder.subjects()
     if len(subjects) > MOST_SUBJECTS:
         notes.append(f"only the first {MOST_SUBJECTS} of {len(subjects)} providers are examined")
         subjects = subjects[:MOST_SUBJECTS]
@@ -253,6 +255,15 @@ def _places(
             is_fixed = all(words for _, words in pairs)
             found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause, is_fixed))
     return tuple(found)
+
+
+def _of_mask(masked: RecognisedError, error: RecognisedError) -> str:
+    """Return a note on an error whose provider the log hides; "" for any other."""
+    if MASK not in masked.provider:
+        return ""
+    if MASK in error.provider:
+        return f"the log hides the name of the provider ({masked.provider}), and not exactly one locked provider fits"
+    return f"the log hides the name of the provider ({masked.provider}): of what is locked here, only {error.provider} fits"
 
 
 def _of_which_root(x: Examined) -> str:

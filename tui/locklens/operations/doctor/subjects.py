@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,6 +134,26 @@ class SubjectFinder:
         self._locks: dict[str, LockFile] = {}
         self._known: list[str] | None = None
         self._fitting_roots: dict[RecognisedError, list[str]] = {}
+
+    def unmasked(self) -> ReadLog:
+        """Return the log, which is read on, with the providers whose names a CI system masked, as far as one fits."""
+        errors = self._read.errors
+        if any(MASK in name for error in errors for name in (error.provider, *error.reused, *error.searched)):
+            entries = [entry for path in self._checkout.locks for entry in self.lock(path).entries]
+            self._read = replace(self._read, errors=tuple(self._unmasked(error, entries) for error in errors))
+        return self._read
+
+    def _unmasked(self, error: RecognisedError, entries: Sequence[LockEntry]) -> RecognisedError:
+        """Return an error with the providers that its masked names stand for, where a single locked one fits."""
+        default = self._tool.default_host if self._tool is not None else ""
+        every = {str(one.address) for one in entries}
+        of_version = {str(one.address) for one in entries if error.version in {"", str(one.version)}}
+        return replace(
+            error,
+            provider=_named(error.provider, of_version, default),
+            reused=tuple(_named(name, every, default) for name in error.reused),
+            searched=tuple(_named(name, every, default) for name in error.searched),
+        )
 
     def subjects(self) -> list[DoctorSubject]:
         """Return the subjects, those of the first error first.
@@ -475,6 +496,26 @@ class SubjectFinder:
             return other if other is not None and root.configuration.of(other) else address
         moved = self._moved_from(address)
         return moved if moved in root.lock.by_address and address not in root.lock.by_address else address
+
+
+MASK = "***"
+"""What CI systems write for a secret, wherever it stands."""
+
+
+def _named(name: str, known: Iterable[str], default: str) -> str:
+    """Return the address that a masked name stands for; the name where not exactly one fits.
+
+    Args:
+        name: As the log has it, without the default host.
+        known: Addresses.
+        default: The default host of the tool; "" for unknown.
+    """
+    if MASK not in name:
+        return name
+    host = "" if name.count("/") > 1 else f"{default}/" if default else "***/"
+    pattern = re.compile(r"[^/]+".join(map(re.escape, re.split(r"\*{3,}", host + name))))
+    fitting = [one for one in known if pattern.fullmatch(one)]
+    return fitting[0] if len(fitting) == 1 else name
 
 
 def _unsure(subjects: list[DoctorSubject], fitting: Sequence[str]) -> list[DoctorSubject]:
