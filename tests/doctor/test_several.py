@@ -177,6 +177,7 @@ def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor
     assert "2 other lock files still have those of that commit" in first["evidence"]
     (restore,) = (one for one in document["remedies"] if one["id"] == "restore-entry")
     assert restore["roots"] == 1
+    assert re.search(r"\d+ added hashes not known as signed", doctor(equal, "--offline", "--format", "text", "ci.log"))
     assert not any(one["id"] == "upgrade" for one in document["remedies"])
     assert main(shlex.split(restore["command"])[1:], no_screen) == 0
     assert lock.read_text("utf-8") == before

@@ -131,7 +131,8 @@ def _restored(one: Affected, past: PastEntry, note: str = "") -> Remedy:
     added = frozenset(past.entry.hashes) - frozenset(x.entry.hashes)
     unsigned = added - (x.listed if version == x.entry.version else frozenset())
     if unsigned:
-        words = f"{counted(len(unsigned), 'added hash')} not known as signed: its Preview says what vouches for them"
+        number = counted(len(unsigned), "added hash", "added hashes")
+        words = f"{number} not known as signed: its Preview says what vouches for them"
         note = f"{note}; {words}" if note else words
     which = "" if version == x.entry.version else f" ({version})"
     command = one.line("restore", x.name, "--from", past.commit[:12])

@@ -261,9 +261,10 @@ def _of_mask(masked: RecognisedError, error: RecognisedError) -> str:
     """Return a note on an error whose provider the log hides; "" for any other."""
     if MASK not in masked.provider:
         return ""
+    words = f"the log hides the name of the provider ({masked.provider})"
     if MASK in error.provider:
-        return f"the log hides the name of the provider ({masked.provider}), and not exactly one locked provider fits"
-    return f"the log hides the name of the provider ({masked.provider}): of what is locked here, only {error.provider} fits"
+        return f"{words}, and not exactly one locked provider fits"
+    return f"{words}: of what is locked here, only {error.provider} fits"
 
 
 def _of_which_root(x: Examined) -> str:
