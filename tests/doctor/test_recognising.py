@@ -101,6 +101,14 @@ def test_a_pasted_line_is_enough() -> None:
     assert [error.kind for error in read_log(words.encode()).errors] == ["current-package"]
 
 
+def test_a_log_that_is_cut_within_its_message_tells_what_is_left() -> None:
+    words = f"{P} {V} doesn't match any of the checksums\npreviously recorded in the dependency lock file; for more information:\n"
+    (error,) = read_log(
+        f"{words}https://developer.hashicorp.com/terraform/language\nERROR: Job failed\n".encode()
+    ).errors
+    assert (error.kind, error.provider, error.version) == ("package-mismatch", P, V)
+
+
 def test_several_errors_and_the_facts_beside_them() -> None:
     first = FAILED, f"{WHILE} the local package for {P} {V} doesn't match any of the checksums previously recorded"
     other = P.replace("aws", "tls")

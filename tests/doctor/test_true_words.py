@@ -394,3 +394,18 @@ def test_a_warning_is_no_error(made: Any, doctor: Any) -> None:
     assert out.count("WARNING") == 1
     assert "ERROR" not in out
     assert "OpenTofu moved entries to its own registry" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(("path", "verdict"), [((), "likely"), (("--install-path", "unpacked-mirror"), "yes")])
+def test_a_message_without_its_beginning_does_not_tell_a_folder_from_a_zip_file(
+    path: tuple[str, ...], verdict: str, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["h1-missing"])
+    words = f"{DEMO} 1.4.2 doesn't match any of the checksums previously recorded in the dependency lock file"
+    (folder / "ci.log").write_text(boxed_log((INSTALL, words)), "utf-8")
+    options = ("--platform", "linux_amd64", "--prove", "changed")
+    document = doctor(folder, *options, *path, "ci.log")
+    assert document["errors"][0]["kind"] == "package-mismatch"
+    (found,) = (one for one in document["causes"] if one["id"] == "h1-missing")
+    assert found["verdict"] == verdict
+    assert document["state"] == "open"

@@ -116,6 +116,12 @@ CATALOGUE = (
         path=PackagePath.INSTALLED,
     ),
     _row(
+        "package-mismatch",
+        "doesn't match any of the checksums previously recorded in the dependency lock file",
+        causes=(_C.H1_MISSING, *_ABOUT_HASHES),
+        advice="the beginning of the message is missing, which tells a folder, of which only h1 count, from a zip file",
+    ),
+    _row(
         "plugin-missing",
         "there is no package for … cached in",
         causes=(_C.PLUGIN_MISSING,),

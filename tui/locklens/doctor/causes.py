@@ -341,12 +341,28 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
     source = dict(examined.incident.sources).get("platform", "")
-    if cause.verdict is CauseVerdict.YES and cause.id.is_of_platform and source.startswith(ASSUMED):
-        words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
+    if not cause.id.is_of_platform or not source.startswith(ASSUMED):
+        return _of_known_path(cause, examined)
+    words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
+    if cause.verdict is CauseVerdict.YES:
         return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
-    if cause.verdict is CauseVerdict.NO and cause.id.is_of_platform and source.startswith(ASSUMED):
-        words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
+    if cause.verdict is CauseVerdict.NO:
         return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=package_causes.ASK_PLATFORM)
+    return cause
+
+
+def _of_known_path(cause: Cause, examined: Examined) -> Cause:
+    """Return a cause of an error: none is certain where a folder is not told from a zip file, whose hashes differ."""
+    error = examined.error
+    is_known = error is None or error.kind != "package-mismatch" or examined.incident.path is not None
+    if is_known or not cause.id.is_of_platform:
+        return cause
+    words = f"{cause.evidence}; whether the package was a folder or a zip file is not known"
+    if cause.verdict is CauseVerdict.YES:
+        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
+    if cause.verdict is CauseVerdict.NO or cause.basis is Basis.GUESS:
+        missing = "the origin of the package: --install-path"
+        return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=missing)
     return cause
 
 

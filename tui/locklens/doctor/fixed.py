@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Cause
 
 _OF_ENTRIES = frozenset(
-    {"local-package", "current-package", "shared-cache", "cached-package", "plugin-missing", "version-gone",
-     "lock-constraint", "locked-mismatch"}
+    {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "plugin-missing",
+     "version-gone", "lock-constraint", "locked-mismatch"}
 )  # fmt: skip
 """Errors of the version that is locked; others may name one that was about to be."""
 

@@ -247,6 +247,10 @@ def _empty_mirrors(x: Examined) -> Judgement | None:
 _INSTALLATION = "provider_installation of the runner"
 
 
+_OF_ANY_PATH = frozenset({"current-package", "package-mismatch"})
+"""Errors of a package that may have come from a registry or from a mirror."""
+
+
 def mirror_differs(x: Examined) -> Judgement | None:
     """Test if a mirror's copy is the release's package."""
     path = x.incident.path
@@ -267,7 +271,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if x.replaced and (x.is_mirror_replaced or not x.asks_registry):
         words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
         return Judgement(_LIKELY, words, basis=Basis.HERE)
-    if path is None and x.error is not None and x.error.kind == "current-package" and not x.of_kind("mirror"):
+    if path is None and x.error is not None and x.error.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
         words = "whether a mirror was used is not known"
         return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)

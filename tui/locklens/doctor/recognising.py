@@ -66,6 +66,7 @@ _PROVIDERS = tuple(
             rf"Failed to (?:download|authenticate) {_ADDRESS} {_VERSION} for",
             rf"[Ff]ailed to (?:find|download) {_ADDRESS} (?:in the|from its)",
             rf"^- {_ADDRESS}(?: \(|$)",
+            rf"(?<![\w.:*/-]){_ADDRESS} {_VERSION} doesn't match any of",
             r"(?<![\w/.])(?P<provider>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/[\w-]{1,128}/[\w-]{1,128})(?![\w/])",
         ),
     )
