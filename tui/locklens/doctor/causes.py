@@ -327,7 +327,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
         examined: The known facts.
         rules: Rules of the findings that led here.
     """
-    row = BY_KIND.get(examined.error.kind) if examined.error is not None else None
+    row = BY_KIND.get(examined.message.kind)
     suggested = suggested_causes(rules)
     ids = row.causes if row is not None else (*suggested, *(cause.id for cause in CAUSES if cause.stops_init))
     name = str(examined.address) if examined.address is not None else ""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from locklens.doctor.model import PackagePath
+from locklens.doctor.model import PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
 from locklens.text import listing, shell_word, shell_words
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.doctor.model import Incident, RecognisedError
+    from locklens.doctor.model import Incident
     from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration
     from locklens.review.case import Case
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _OF_A_RELEASE = frozenset({"current-package", "sums-differ", "registry-hashes"})
 """Errors of a run that got a package, or a list, which its source vouches for, and the lock file does not."""
+
+_NO_MESSAGE = RecognisedError("", "")
 
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
@@ -237,6 +239,11 @@ class Examined(Struct, frozen=True, dict=True):
     locking: tuple[str, ...] = ()
     is_constraint_of_here: bool = True
 
+    @property
+    def message(self) -> RecognisedError:
+        """The error of the log; an empty one where the root is examined without a log."""
+        return self.error or _NO_MESSAGE
+
     def with_settings(self, line: str) -> str:
         """Return a command line that runs init with the data folder of the failing run."""
         setting = self.installed.setting if self.installed is not None else ""
@@ -263,7 +270,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def failing_mirror(self) -> str:
         """The URL of the network mirror in the settings here whose host the message names; "" for another host."""
-        host = self.error.host if self.error is not None else ""
+        host = self.message.host
         return next((url for url in self.network_mirrors if host and host == urlsplit(url).netloc), "")
 
     @property
@@ -280,9 +287,8 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def of_run(self) -> frozenset[ProviderAddress]:
         """The providers that the failing run required, as the lines before its message list them; empty if unknown."""
-        names = (*self.error.reused, *self.error.searched) if self.error is not None else ()
         found = set()
-        for name in names:
+        for name in (*self.message.reused, *self.message.searched):
             with suppress(ValueError):
                 found.add(self.tool.parse_source(name))
         return frozenset(found)
@@ -290,14 +296,12 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_of_bad_signature(self) -> bool:
         """True if the message is of a signature that is wrong, and not of one that was revoked or has expired."""
-        return self.error is not None and self.error.kind == "bad-signature" and "invalid signature" in self.text
+        return self.message.kind == "bad-signature" and "invalid signature" in self.text
 
     @property
     def is_of_other_version(self) -> bool:
         """True if the error names another version than the locked one."""
-        if self.error is None or self.entry is None:
-            return False
-        return self.error.version not in {"", str(self.entry.version)}
+        return self.entry is not None and self.message.version not in {"", str(self.entry.version)}
 
     @property
     def met_release(self) -> bool:
@@ -305,7 +309,7 @@ class Examined(Struct, frozen=True, dict=True):
 
         Not where the lock file lacks the package of the failing platform, or where that came from a mirror or a folder.
         """
-        is_of_release = self.error is not None and self.error.kind in _OF_A_RELEASE
+        is_of_release = self.message.kind in _OF_A_RELEASE
         if not is_of_release or self.is_of_other_version or self.incident.path not in {None, PackagePath.DIRECT}:
             return False
         missing = {platform for platform, zh in self.platforms.items() if zh not in self.packed}
@@ -357,7 +361,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def text(self) -> str:
         """The message in lower case; "" without a log."""
-        return self.error.text.lower() if self.error is not None else ""
+        return self.message.text.lower()
 
     @property
     def is_of_registry_alone(self) -> bool:
@@ -372,20 +376,20 @@ class Examined(Struct, frozen=True, dict=True):
 
     def is_named(self, one: FoundPackage) -> bool:
         """True if the message names the file of a copy."""
-        return self.error is not None and f"/{one.origin.path}".rpartition("/")[2] in self.error.text
+        return f"/{one.origin.path}".rpartition("/")[2] in self.message.text
 
     @property
     def arrived(self) -> str:
         """The `zh` of the file that arrived in the failing run, as an error about a file names it; "" without one."""
-        is_of_file = self.error is not None and self.error.kind == "archive-checksum"
-        return next((text for text in self.error.hashes if is_of_zip(text)), "") if is_of_file and self.error else ""
+        hashes = self.message.hashes if self.message.kind == "archive-checksum" else ()
+        return next(filter(is_of_zip, hashes), "")
 
     @property
     def named_and_locked(self) -> str:
         """A locked hash that the message names as the expected one of a mirror's index; "" if there is none."""
         locked = self.entry.hashes if self.entry is not None else ()
-        is_of_index = self.error is not None and self.error.kind == "mirror-checksum"
-        return next((text for text in self.error.hashes if text in locked), "") if is_of_index and self.error else ""
+        hashes = self.message.hashes if self.message.kind == "mirror-checksum" else ()
+        return next((text for text in hashes if text in locked), "")
 
     @cached_property
     def packed(self) -> frozenset[str]:

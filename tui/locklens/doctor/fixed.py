@@ -43,16 +43,16 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """
     if x.error is None or x.lock.conflict is not None or x.lock.problems or (x.fitting and x.written is None):
         return ""  # of a root that nobody names, nothing is known to be fixed
-    kind, entry = x.error.kind, x.entry
+    kind, entry = x.message.kind, x.entry
     if kind == "lock-invalid":
         return "each lock file here can be read now" if x.lock.exists else ""
     if entry is None:
         was = next((one.entry for one in x.past if one.entry is not None), None)
-        is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.error.version
-        return f"{x.lock.path} no longer has {x.name} {x.error.version}" if is_gone else ""
+        is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version
+        return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
     place = f"{x.lock.path}:{entry.line}"
     if x.is_of_other_version and (kind in _OF_ENTRIES or (kind in _OF_RELEASES and _was_locked(x))):
-        return f"the lock file no longer has {x.name} {x.error.version}: {entry.version} is locked ({place})"
+        return f"the lock file no longer has {x.name} {x.message.version}: {entry.version} is locked ({place})"
     if kind in {"not-locked", "provider-not-available"}:
         return f"{x.release} is locked now ({place})"
     if kind in {"locked-mismatch", "lock-constraint"}:
@@ -69,16 +69,14 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
 
 def _was_locked(x: Examined) -> bool:
     """True if a commit has the version that the error names."""
-    return x.error is not None and any(
-        one.entry is not None and str(one.entry.version) == x.error.version for one in x.past
-    )
+    return any(one.entry is not None and str(one.entry.version) == x.message.version for one in x.past)
 
 
 def _satisfied(x: Examined) -> str:
     assert x.entry is not None
     if x.configuration is None or x.address is None or not x.configuration.of(x.address):
         return ""
-    if x.error is not None and x.error.constraint and not x.is_constraint_of_here:
+    if x.message.constraint and not x.is_constraint_of_here:
         return ""  # of another commit or branch: what is met here says nothing about it
     constraints = x.configuration.constraints(x.address)
     is_met = x.configuration.complete and constraints.admits(x.entry.version)
@@ -203,12 +201,12 @@ def _covers(x: Examined) -> bool:
 
 def changed_words(x: Examined) -> str:
     """Return a note on an entry that was changed since its last commit, where that need not end the error."""
-    if x.error is None or x.fitting:
+    if x.fitting:
         return ""
-    if x.error.kind == "lock-not-updated":
+    if x.message.kind == "lock-not-updated":
         if x.platform or not _came(x):
             return ""
-    elif x.error.kind not in OF_HASHES or not _has_changed(x) or _covers_since(x):
+    elif x.message.kind not in OF_HASHES or not _has_changed(x) or _covers_since(x):
         return ""
     before = _before(x)
     assert before is not None
@@ -230,10 +228,10 @@ def _repaired(x: Examined) -> FoundPackage | None:
     path = x.incident.path
     if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
         return None
-    kinds = ("mirror",) if path.is_mirror and x.error is not None and x.error.kind != "local-package" else _SHARED
+    kinds = ("mirror",) if path.is_mirror and x.message.kind != "local-package" else _SHARED
     copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
     is_only = not x.asks_registry and not x.network_mirrors and not x.oci_mirrors
-    place = x.error.place if x.error is not None else ""
+    place = x.message.place
     used = tuple(
         one
         for one in copies

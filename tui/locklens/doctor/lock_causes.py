@@ -21,7 +21,7 @@ _OF_UNREADABLE = frozenset({"lock-invalid"})
 
 def _unreadable(x: Examined, words: str) -> Judgement:
     """Return the cause of a lock file that cannot be read here: certain where the failing run could not either."""
-    if x.error is None or x.error.kind in _OF_UNREADABLE:
+    if x.error is None or x.message.kind in _OF_UNREADABLE:
         return Judgement(_YES, words)
     words = f"{words}; the failing run could read its lock file, so this came later"
     return Judgement(_UNKNOWN, words, "the lock file of the failing run", basis=Basis.HERE)
@@ -38,7 +38,7 @@ def lock_syntax(x: Examined) -> Judgement | None:
         return _unreadable(x, words)
     if not x.lock.exists:
         return None
-    if x.error is not None and x.error.kind == "lock-invalid":
+    if x.message.kind == "lock-invalid":
         words = f"{x.lock.path} can be read here: it was fixed since, or the log is from another root"
         if x.fitting:  # a lock file among them that cannot be read would be the one
             words = (
@@ -116,7 +116,7 @@ def not_locked(x: Examined) -> Judgement | None:
     if required:
         by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
         return Judgement(_YES, f"{x.name} is required ({by}), and {place}")
-    if x.error is not None and x.error.kind == "readonly-changed":
+    if x.message.kind == "readonly-changed":
         words = "the message says that it changes the lock file, and the lines before it that the run had to find"
         if x.configuration is not None and x.configuration.complete:
             words = (
@@ -124,7 +124,7 @@ def not_locked(x: Examined) -> Judgement | None:
             )
             return Judgement(_YES, words, basis=Basis.RUN)
         return Judgement(_YES, f"{words} {x.name}", basis=Basis.RUN)
-    if x.error is not None and x.error.kind in {"not-locked", "provider-not-available"}:
+    if x.message.kind in {"not-locked", "provider-not-available"}:
         return Judgement(_YES, f"the message says so, and {place}", basis=Basis.RUN)
     missing = x.configuration.unknown_reason if x.configuration is not None else "the configuration"
     return Judgement(_LIKELY, place, missing)
@@ -163,7 +163,7 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         missing = "the configuration of the failing run: -- ROOT" if x.error is not None else "the root's configuration"
         return Judgement(_UNKNOWN, words, missing)
     version = x.entry.version if x.entry is not None else None
-    is_about_listing = x.error is not None and x.error.kind == "no-matching-release"
+    is_about_listing = x.message.kind == "no-matching-release"
     if is_about_listing and x.case is not None and x.case.listing.is_known:
         fitting = [one.version for one in x.case.listing.versions if constraints.admits(one.version)]
         if not fitting:
@@ -183,10 +183,10 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         if unknown := x.configuration.unknown_constraints:
             words = f"{version} satisfies the constraints that can be read"
             return Judgement(_UNKNOWN, words, unknown)
-        if x.error is not None and x.error.constraint and not x.is_constraint_of_here:
+        if x.message.constraint and not x.is_constraint_of_here:
             words = f"{version} satisfies {constraints or 'the configuration'} here, and no commit here has"
             missing = "the configuration of the failing run: check its commit out"
-            return Judgement(_UNKNOWN, f"{words} {x.error.constraint}", missing, basis=Basis.FILES)
+            return Judgement(_UNKNOWN, f"{words} {x.message.constraint}", missing, basis=Basis.FILES)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
     return Judgement(_YES, f"{version} does not satisfy {constraints} ({_excluding_constraints(x)})")
@@ -194,7 +194,7 @@ def constraint_conflict(x: Examined) -> Judgement | None:
 
 def wrong_source(x: Examined) -> Judgement | None:
     """Test if a registry has no provider of the name that the configuration gives."""
-    if x.error is None or x.error.kind != "provider-unknown":
+    if x.message.kind != "provider-unknown":
         return None
     required = x.configuration.of(x.address) if x.configuration is not None and x.address is not None else ()
     places = listing([f"{one.file}:{one.line}" for one in required], 3)
@@ -311,7 +311,7 @@ def _edited_part(x: Examined) -> str:
 def _asked_of_other(x: Examined) -> str:
     """Return the host of the message if it is the registry of the tool that the root is not of; else ""."""
     hosts = {tool.default_host for tool in DIALECTS.values()}
-    named = x.error.provider.partition("/")[0] if x.error is not None else ""
+    named = x.message.provider.partition("/")[0]
     return named if x.address is not None and {named, x.address.host} == hosts else ""
 
 
@@ -334,7 +334,7 @@ def other_tool(x: Examined) -> Judgement | None:
     if x.address is None:
         return None
     hosts = {tool.default_host: tool for tool in DIALECTS.values()}
-    if x.error is not None and x.error.kind == "provider-unknown":
+    if x.message.kind == "provider-unknown":
         return _ran_in_root_of_other(x)
     if x.entry is None:
         twin = next(
@@ -345,14 +345,14 @@ def other_tool(x: Examined) -> Judgement | None:
             return None
         words = f"{x.lock.path}:{twin.line} locks {twin.address}, and {x.address} is required"
         is_required = x.configuration is not None and x.configuration.requires(x.address)
-        if x.error is not None and x.error.kind == "entries-migrated":
+        if x.message.kind == "entries-migrated":
             words = f"the message says so: {x.lock.path}:{twin.line} locks {twin.address}"
             return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
         return Judgement(_YES if is_required else _LIKELY, words)
-    if x.error is not None and x.error.kind == "entries-migrated":
+    if x.message.kind == "entries-migrated":
         words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
         return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
-    if x.error is not None and x.error.kind == "readonly-changed":
+    if x.message.kind == "readonly-changed":
         return None  # the message is about which providers are locked, whatever their hashes
     if x.address.host not in hosts:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")

@@ -50,13 +50,12 @@ def _repeated(x: Examined) -> _Repeated:
         "sums": (x.as_of if x.is_known else None, release.trouble),
         "discovery": (answer, None if answer else trouble),
     }
-    assert x.error is not None
     assert x.address is not None
-    if x.error.host not in {"", x.address.host}:
+    if x.message.host not in {"", x.address.host}:
         # The host of a registry's services: whether its answer leads to the same one here is not known.
-        if trouble is not None and x.error.host in trouble.words:
+        if trouble is not None and x.message.host in trouble.words:
             return _Repeated(False, f"that host fails here too: {trouble.words}")
-        words = f"the message names {x.error.host}, and {x.address.host} was asked here: the outcome may differ"
+        words = f"the message names {x.message.host}, and {x.address.host} was asked here: the outcome may differ"
         return _Repeated(None, words if answer or trouble is not None else "", answer)
     as_of, problem = known.get(_request(x), (None, None))
     if problem is not None and problem.was_asked:
@@ -72,19 +71,19 @@ def _is_of_registry(x: Examined) -> bool:
     """True if the request of the message went to the registry that was asked here."""
     if x.error is None or x.address is None or "provider mirror" in x.text:
         return False
-    if x.error.provider.count("/") == 2 and x.error.provider.partition("/")[0] != x.address.host:
+    if x.message.provider.count("/") == 2 and x.message.provider.partition("/")[0] != x.address.host:
         return False
-    is_named = x.error.host in {"", x.address.host}
-    return is_named or x.error.kind in {"registry-failed", "sums-unavailable"}  # of a registry's own services
+    is_named = x.message.host in {"", x.address.host}
+    return is_named or x.message.kind in {"registry-failed", "sums-unavailable"}  # of a registry's own services
 
 
 def _request(x: Examined) -> str:
     """Return which request of a registry failed; "" for another one than those that are repeated here."""
     if x.error is None:
         return ""
-    if x.error.kind in {"registry-unreachable", "discovery-invalid"}:
+    if x.message.kind in {"registry-unreachable", "discovery-invalid"}:
         return "discovery"
-    if x.error.kind == "sums-unavailable":
+    if x.message.kind == "sums-unavailable":
         return "sums"
     return "versions" if "list of available versions" in x.text or "/versions" in x.text else ""
 
@@ -98,13 +97,12 @@ _TITLES_OF_DENIALS = {
 
 def _host(x: Examined) -> str:
     """Return the host that the request of the message went to, which need not be the registry."""
-    return (x.error.host if x.error is not None else "") or "a server"
+    return x.message.host or "a server"
 
 
 def _wrong_answer(x: Examined) -> Judgement:
     """Judge a registry whose answer has another hash than the signed list."""
-    assert x.error is not None
-    if x.packed.intersection(x.error.hashes[:1]):
+    if x.packed.intersection(x.message.hashes[:1]):
         words = "the signed list that arrived has the hash that is locked, and the registry's answer names another one"
         title = "the registry's answer contradicts the signed list"
         return Judgement(_YES, words, basis=Basis.HASHES, title=title)
@@ -116,8 +114,8 @@ def registry_down(x: Examined) -> Judgement | None:
     """Test if the registry answers."""
     if x.error is None:
         return None
-    reason, here = x.error.reason, _repeated(x)
-    if x.error.kind == "sums-differ":
+    reason, here = x.message.reason, _repeated(x)
+    if x.message.kind == "sums-differ":
         return _wrong_answer(x)
     if reason in {_N.SERVER, _N.LIMITED, _N.MALFORMED, _N.LOOP}:
         title = f"{_host(x)} answered: {reason}"
@@ -133,7 +131,7 @@ def registry_down(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, missing, here.as_of, basis=Basis.RUN, title=title)
     if reason is not None:
         return Judgement(_NO, f"the message names another reason: {reason}")
-    if here.is_answered is False and x.error.kind in _ABOUT_REQUESTS:
+    if here.is_answered is False and x.message.kind in _ABOUT_REQUESTS:
         words = f"{here.words}; the failing run may have had another reason"
         return Judgement(_LIKELY, words, _MORE_LINES, basis=Basis.HERE)
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
@@ -143,7 +141,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
     """Test if a proxy or a missing certificate authority stands between."""
     if x.error is None:
         return None
-    reason, here = x.error.reason, _repeated(x)
+    reason, here = x.message.reason, _repeated(x)
     if reason in {_N.CERTIFICATE, _N.PROXY, _N.PROXY_NAME, _N.PROXY_DOWN}:
         fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"
         title = f"the TLS certificate of {_host(x)} was not accepted" if reason is _N.CERTIFICATE else str(reason)
@@ -153,7 +151,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         words = "the answer was not the registry's: a sign-in page or a proxy"
         title = "something else than the registry answered"
         return Judgement(_LIKELY, words, _SAME_REQUEST, basis=Basis.RUN, title=title)
-    if x.error.kind == "archive-checksum":
+    if x.message.kind == "archive-checksum":
         missing, title = "the same download without the proxy", "a proxy altered the file"
         return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS, title=title)
     if reason in {_N.MALFORMED, _N.LOOP}:
@@ -185,23 +183,23 @@ def credentials(x: Examined) -> Judgement | None:
     """Test if the registry refused access."""
     if x.error is None:
         return None
-    host = x.error.host or (x.address.host if x.address is not None else "")
+    host = x.message.host or (x.address.host if x.address is not None else "")
     variable = token_variable(host)
     block = f"the credentials block of {host}"
-    title = _TITLES_OF_DENIALS.get(x.error.kind, "")
-    if x.error.kind.startswith("credentials"):
+    title = _TITLES_OF_DENIALS.get(x.message.kind, "")
+    if x.message.kind.startswith("credentials"):
         where = f"the credentials block or {variable}" if variable else block
         words = f"the message says so: see {where} of the runner"
         return Judgement(_YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
-    if x.error.reason is _N.DENIED:
-        words, missing = f"the message says so: {x.error.reason}", f"the token of the runner: {variable or block}"
+    if x.message.reason is _N.DENIED:
+        words, missing = f"the message says so: {x.message.reason}", f"the token of the runner: {variable or block}"
         if "oci re" in x.text:
             missing = "the login of the runner: docker login, or an oci_credentials block"
         title = f"{_host(x)} denied access"
         return Judgement(_LIKELY, words, missing, basis=Basis.RUN, title=title)
-    if x.error.kind == "provider-unknown":
+    if x.message.kind == "provider-unknown":
         words = "a private registry hides what a token may not see"
         return Judgement(_UNKNOWN, words, f"the token of the runner: {variable or block}", basis=Basis.GUESS)
-    if x.error.reason is not None:
-        return Judgement(_NO, f"the message names another reason: {x.error.reason}")
+    if x.message.reason is not None:
+        return Judgement(_NO, f"the message names another reason: {x.message.reason}")
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)

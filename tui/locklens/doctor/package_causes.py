@@ -39,14 +39,14 @@ def h1_missing(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
     zhs = counted(len(x.packed), "zh", "zh")
     if not x.unpacked:
-        if x.error is not None and x.error.kind == "lock-not-updated":
+        if x.message.kind == "lock-not-updated":
             words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
         if path is None:
             words = f"no h1 of {x.release} is locked"
             return Judgement(_UNKNOWN, words, "the origin of the package: --install-path")
         words = f"no h1 of {x.release} is locked, only {zhs}, which do not count for an unpacked package"
-        if x.error is not None and x.error.kind == "local-package":
+        if x.message.kind == "local-package":
             words += "; init accepts that, so the failing run had another entry"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
@@ -126,7 +126,7 @@ def _locked_elsewhere(x: Examined, copy: FoundPackage) -> str:
 def platform_missing(x: Examined) -> Judgement | None:
     """Test if the release has a package of the platform, and if a hash of it is locked."""
     path, platform = x.incident.path, x.platform
-    is_unavailable = x.error is not None and x.error.kind in {"platform-unavailable", "sums-without-package"}
+    is_unavailable = x.message.kind in {"platform-unavailable", "sums-without-package"}
     if x.entry is None and not is_unavailable:
         return None
     if path is not None and path.is_unpacked and not is_unavailable:
@@ -207,19 +207,19 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     there = f"; {x.address.host} lists {version}" if is_listed and x.address is not None else ""
     if x.is_of_registry_alone:
         return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
-    if x.error.kind == "not-in-sources":
+    if x.message.kind == "not-in-sources":
         words = f"the message says so, of each place that was searched{there}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
-    if x.error.kind == "oci-tag-missing":
+    if x.message.kind == "oci-tag-missing":
         words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
-    if x.error.kind == "platform-unavailable" and (x.platform in x.platforms or not x.asks_registry):
+    if x.message.kind == "platform-unavailable" and (x.platform in x.platforms or not x.asks_registry):
         has_it = x.platform in x.platforms
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
         return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
-    if x.error.reason is NetworkReason.ABSENT:
-        host = x.error.host or "the host"
+    if x.message.reason is NetworkReason.ABSENT:
+        host = x.message.host or "the host"
         title = f"the mirror {host} did not have the file (404)"
         words = f"the message says so: {host} answered 404; whether it has the file now is not asked{there}"
         if "provider mirror" in x.text or (x.is_of_mirror and x.is_path_of_run):
@@ -256,7 +256,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     path = x.incident.path
     if path is not None and not path.is_mirror:
         return None
-    if x.error is not None and x.error.kind == "oci-artifact":
+    if x.message.kind == "oci-artifact":
         title = "what the tag in the OCI registry names is no provider that OpenTofu installs"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
     found = x.of_kind("given", "mirror")
@@ -271,11 +271,11 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if x.replaced and (x.is_mirror_replaced or not x.asks_registry):
         words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
         return Judgement(_LIKELY, words, basis=Basis.HERE)
-    if path is None and x.error is not None and x.error.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
+    if path is None and x.message.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
         words = "whether a mirror was used is not known"
         return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
-    if x.error is not None and x.error.kind == "mirror-checksum":
+    if x.message.kind == "mirror-checksum":
         return _of_index(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
 
@@ -291,7 +291,6 @@ def _unasked(x: Examined) -> Judgement | None:
 
 def _of_index(x: Examined) -> Judgement:
     """Judge a package that does not have the hash which the index of its mirror names."""
-    assert x.error is not None
     missing = "the zip file that the mirror serves: --package FILE, or --package zh:HASH"
     if (named := x.named_and_locked) and x.entry is not None:
         words = (
@@ -304,7 +303,7 @@ def _of_index(x: Examined) -> Judgement:
 
 def _unknown_copy(x: Examined, words: str) -> Judgement:
     """Return the cause where its copy is not at hand, with the command that prints its hash on the runner."""
-    place = x.error.place if x.error is not None and x.error.place else "DIR"
+    place = x.message.place or "DIR"
     if place.endswith("/providers") and x.entry is not None:  # of all packages; the hash is of one
         place = f"{place}/{x.entry.address}/{x.entry.version}/{x.platform or 'OS_ARCH'}"
     command = HASH_ON_RUNNER.replace("DIR", shell_word(place), 1)
@@ -421,16 +420,16 @@ def _short(text: str) -> str:
 
 
 def _is_said_of_folder(x: Examined) -> bool:
-    return x.error is not None and x.error.kind in {"cached-package", "cached-modified"} and bool(x.unpacked)
+    return x.message.kind in {"cached-package", "cached-modified"} and bool(x.unpacked)
 
 
 def plugin_corrupted(x: Examined) -> Judgement | None:
     """Test if the installed folder is the locked package."""
-    if x.error is not None and x.error.kind == "plugin-not-executable":
+    if x.message.kind == "plugin-not-executable":
         words = "the message says so: permission denied; its hash does not tell, which is of the files' contents alone"
         return Judgement(_YES, words, basis=Basis.RUN, title="the installed program may not be executed there")
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
-    is_of_other = x.error is not None and x.error.kind == "plugin-other-platform"
+    is_of_other = x.message.kind == "plugin-other-platform"
     own = (one for one in x.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))
     found = (*given, *own)
     if found and x.entry is not None:
@@ -450,17 +449,17 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         if copy.verdict is _NO and is_of_other:
             return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")
         return copy
-    if x.error is not None and x.error.kind == "cached-modified":
+    if x.message.kind == "cached-modified":
         copy = _unknown_copy(x, "the message says so")
         return replace(copy, verdict=_LIKELY, basis=Basis.RUN)
-    if x.error is not None and x.error.kind == "cached-package":
+    if x.message.kind == "cached-package":
         place = (
             "which root's installed folder it was is not known" if x.fitting else "the installed folder is not at hand"
         )
         words = f"the message says that its hash is not locked; {place}"
         copy = _unknown_copy(x, words)
         return replace(copy, verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
-    if x.error is not None and x.error.kind == "plugin-other-platform":
+    if x.message.kind == "plugin-other-platform":
         words = "the message says so: the installed program is of another platform, or damaged"
         return Judgement(_LIKELY, words, ASK_HASH, basis=Basis.RUN)
     return None
@@ -479,22 +478,22 @@ def plugin_missing(x: Examined) -> Judgement | None:
     """Test if the locked package is installed."""
     if x.entry is None and x.error is None:
         return None
-    if x.error is not None and x.error.kind == "override-missing":
-        is_installed = x.entry is not None and f"{x.entry.address}/{x.entry.version}" in x.error.place
-        place = f" {x.error.place}" if x.error.place else ""
+    if x.message.kind == "override-missing":
+        is_installed = x.entry is not None and f"{x.entry.address}/{x.entry.version}" in x.message.place
+        place = f" {x.message.place}" if x.message.place else ""
         words = f"the message says so: no program was found in the folder{place}"
         title = f"dev_overrides of {x.name} names a folder without its program: the lock file is not asked"
         return Judgement(_LIKELY if is_installed else _YES, words, basis=Basis.RUN, title=title)
     found = [one for one in x.packages if one.is_of_root]
-    if x.error is not None and x.error.kind in {"plugin-missing", "plugins-not-installed"}:
+    if x.message.kind in {"plugin-missing", "plugins-not-installed"}:
         of_others = sorted({one.platform for one in found if one.platform != x.platform})
         here = f"; here it is installed ({found[0].origin.path})" if found else ""
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone: .terraform was copied between machines"
-        verdict = _YES if x.error.kind == "plugin-missing" else _LIKELY
+        verdict = _YES if x.message.kind == "plugin-missing" else _LIKELY
         words = f"the message says so: init did not run, or not since the change, or the folder was cleared{here}"
         return Judgement(verdict, words, basis=Basis.RUN)
-    if x.error is not None and x.error.kind == "provider-not-available" and x.entry is not None:
+    if x.message.kind == "provider-not-available" and x.entry is not None:
         words = "the message says so, and it is locked here: init did not run since it was"
         return Judgement(_LIKELY, words, basis=Basis.RUN)
     if found:

@@ -157,7 +157,7 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
     kinds = {_PLACES[cause.id] for cause in one.causes if cause.id in _PLACES and cause.verdict in _HOLDING}
     for found in x.packages:
         is_here = found.is_of_root or found.origin.kind != "installed"
-        is_of_other = x.error is not None and x.error.kind == "plugin-other-platform" and found.is_of_root
+        is_of_other = x.message.kind == "plugin-other-platform" and found.is_of_root
         is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked
         if found.place and found.origin.kind in kinds and is_here and is_suspect:
             real = next((one for one in x.packages if found.cached and one.origin.path == found.cached), found)
@@ -272,7 +272,7 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
 def fix_installed(one: Affected) -> Iterator[Remedy]:
     """The root's own folder of the package is moved aside, or filled with a copy of another place."""
     x = one.examined
-    if x.error is not None and x.error.kind in _OF_PROGRAMS:
+    if x.message.kind in _OF_PROGRAMS:
         yield from _fix_program(one, x.error)
         return
     targets = [target for target in _targets(one) if target.is_of_root]

@@ -22,7 +22,7 @@ def republished(x: Examined) -> Judgement | None:
     if not x.packed:
         words = f"no zh of {x.release} is locked, so there is nothing signed to compare"
         return Judgement(_UNKNOWN, words, "the earlier SHA256SUMS of the release, from its publisher")
-    if x.error is not None and x.error.kind == "sums-differ" and x.packed.intersection(x.error.hashes[:1]):
+    if x.message.kind == "sums-differ" and x.packed.intersection(x.message.hashes[:1]):
         words = "the signed list that arrived in the failing run has the hash that is locked"
         return Judgement(_NO, words)
     if x.named_and_locked:
@@ -59,7 +59,7 @@ def republished(x: Examined) -> Judgement | None:
 
 def _of_today(x: Examined, words: str) -> Judgement:
     """Judge a release that has the locked packages today: the failing run may have met another one for a time."""
-    if not x.met_release or (x.error is not None and x.packed.intersection(x.error.hashes)):
+    if not x.met_release or x.packed.intersection(x.message.hashes):
         return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
     words = f"{words}; the failing run got another one, for a time or from another source"
     if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
@@ -96,9 +96,9 @@ def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
 
 def _of_a_release_unknown_today(x: Examined) -> Judgement:
     """Return what the message and the entry alone tell."""
-    kind = x.error.kind if x.error is not None else ""
+    kind = x.message.kind
     words = "the release of today is unknown"
-    arrived, named = (x.error.hashes[:1], x.error.hashes[1:2]) if x.error is not None else ((), ())
+    arrived, named = x.message.hashes[:1], x.message.hashes[1:2]
     if kind == "archive-checksum" and x.packed.intersection(arrived):
         words = f"the file that arrived is locked, and the registry names another one; {words}"
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
@@ -158,9 +158,9 @@ def yanked(x: Examined) -> Judgement | None:
     if x.address is None or version is None:
         return None
     listing = x.case.listing if x.case is not None else None
-    is_said = x.error is not None and (x.error.kind == "version-gone" or x.is_of_registry_alone)
-    if x.error is not None and x.error.reason is NetworkReason.ABSENT:
-        host = x.error.host or "the host"
+    is_said = x.message.kind == "version-gone" or x.is_of_registry_alone
+    if x.message.reason is NetworkReason.ABSENT:
+        host = x.message.host or "the host"
         words = f"the message says so: {host} answered 404"
         is_listed = listing is not None and listing.is_known and listing.has(version)
         if is_listed:
@@ -172,7 +172,7 @@ def yanked(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
         missing = f"if {host} is a mirror or the host of the release"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
-    if x.error is not None and x.error.kind == "sums-without-package":
+    if x.message.kind == "sums-without-package":
         now = f"; today {len(x.listed)} are listed" if x.is_known else ""
         title = "the release's SHA256SUMS does not list the package"
         return Judgement(_YES, f"the message says so{now}", as_of=x.as_of, basis=Basis.RUN, title=title)
@@ -182,8 +182,8 @@ def yanked(x: Examined) -> Judgement | None:
             words = f"the message says so, of the source that the failing run asked; {words}"
             return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
         return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
-    if is_said and x.error is not None and x.is_of_other_version:
-        return _of_the_version_of_the_log(x, x.error.version)
+    if is_said and x.is_of_other_version:
+        return _of_the_version_of_the_log(x, x.message.version)
     if listing.has(version):
         words = f"{x.address.host} lists {version}"
         if is_said:
@@ -255,7 +255,7 @@ def key_expired(x: Examined) -> Judgement | None:
     if judged is not None and judged.refusal is Refusal.EXPIRED_SIGNATURE:
         return Judgement(_YES, str(judged.refusal), as_of=x.as_of, basis=Basis.HERE)
     if key is not None and key.expired:
-        if x.error is not None and x.error.kind in {"unknown-issuer", "not-signed", "bad-signature"}:
+        if x.message.kind in {"unknown-issuer", "not-signed", "bad-signature"}:
             words = f"{key.fingerprint} expired {key.expires}; OpenTofu refuses it where expiration is enforced"
             missing = "OPENTOFU_ENFORCE_GPG_EXPIRATION of the runner"
             return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HERE)
@@ -275,7 +275,7 @@ def key_changed(x: Examined) -> Judgement | None:
     judged = _judged(x)
     if x.is_of_bad_signature:
         return _bad_signature(x, judged)
-    is_said = x.error is not None and (x.error.kind in {"unknown-issuer", "broken-key"} or "unknown issuer" in x.text)
+    is_said = x.message.kind in {"unknown-issuer", "broken-key"} or "unknown issuer" in x.text
     if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY}:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
         title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
@@ -337,7 +337,7 @@ def download_damaged(x: Examined) -> Judgement | None:
     broken = x.downloads.count("")
     if same := _same_bytes(x):
         words = f"{found}; {total} of {total} downloads here gave the same other bytes ({same[:11]}...)"
-        if x.error is not None and x.error.kind == "archive-checksum":
+        if x.message.kind == "archive-checksum":
             return replace(cause, verdict=_NO if same == x.arrived else _UNKNOWN, evidence=words)
         title = "the server, or a proxy, has a damaged file"
         return replace(cause, evidence=f"{words}: trying again does not help", basis=Basis.HASHES, title=title)

@@ -187,7 +187,7 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
 def fix_version(one: Affected) -> Iterator[Remedy]:
     """For a release that cannot be installed: each root with the entry needs another version."""
     x = one.examined
-    if x.error is not None and (x.error.reason is NetworkReason.ABSENT or _is_of_list(x)):
+    if x.message.reason is NetworkReason.ABSENT or _is_of_list(x):
         yield from fix_by_retry(one)
     yield from upgrade(one, f"Upgrade {x.name} to another version that is listed")
 
@@ -205,7 +205,7 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
 
 
 def _is_of_list(x: Examined) -> bool:
-    return x.error is not None and x.error.kind == "sums-without-package"
+    return x.message.kind == "sums-without-package"
 
 
 def _is_required(x: Examined) -> bool:
@@ -216,7 +216,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked."""
     x = one.examined
     is_complete = x.configuration is not None and x.configuration.complete
-    if is_complete and x.error is not None and x.error.kind == "readonly-changed" and not _is_required(x):
+    if is_complete and x.message.kind == "readonly-changed" and not _is_required(x):
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
         yield Remedy("lock", title, len(one.roots), _LOW, None, "", f"nothing in {x.where} requires it")
         return
@@ -325,9 +325,9 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
         yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, as_writer.next_step)
-    if x.error is not None and x.error.kind == "provider-unknown":
+    if x.message.kind == "provider-unknown":
         return  # the entry is right for its own tool
-    if x.error is not None and x.error.kind == "entries-migrated":
+    if x.message.kind == "entries-migrated":
         title, command = "Review what OpenTofu wrote, then commit it", shell_words([*x.git, "diff", "--", x.lock.path])
         yield Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
         return
@@ -349,7 +349,7 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
 
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     """The tool is run again; an answer that makes no sense is looked at first."""
-    if one.examined.error is not None and one.examined.error.reason in {NetworkReason.MALFORMED, NetworkReason.LOOP}:
+    if one.examined.message.reason in {NetworkReason.MALFORMED, NetworkReason.LOOP}:
         yield from fix_request(one)
     title = "Try again"
     yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.next_step)
@@ -373,7 +373,7 @@ def _compared(one: Affected, title: str, where: str) -> Remedy:
 def fix_request(one: Affected) -> Iterator[Remedy]:
     """The request is repeated on the runner, as the message names it."""
     host = _host(one.examined)
-    text = one.examined.error.text if one.examined.error is not None else ""
+    text = one.examined.message.text
     urls = (url.rstrip(":") for url in _URL.findall(text) if not url.endswith("..."))
     named = next((url for url in urls if f"//{host}/" in url), "")
     command = shell_words(["curl", "-sSvI", named or f"https://{host}/"])
@@ -411,4 +411,4 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
 
 def _host(x: Examined) -> str:
     """Return the host that the failing request went to."""
-    return (x.error.host if x.error is not None else "") or (x.address.host if x.address is not None else "HOST")
+    return x.message.host or (x.address.host if x.address is not None else "HOST")
