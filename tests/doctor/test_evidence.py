@@ -347,3 +347,17 @@ def test_another_machines_cache_is_not_repaired_here(is_here: bool, made: Any, d
     write_unpacked(folder / "cache", ADDRESS, "1.4.2", "linux_amd64")
     document = doctor(folder, "--platform", "linux_amd64", log)
     assert document["state"] == ("fixed" if is_here else "open")
+
+
+def test_a_copy_that_was_not_hashed_is_not_called_missing(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    names = [f"live/r{number:02}" for number in range(14)]
+    for name in names:
+        shutil.copytree(folder / "live/prod", folder / name)
+        write_unpacked(folder / name / ".terraform/providers", "registry.terraform.io/acme/demo", "1.4.2", "linux_amd64")
+    document = doctor(folder, "--offline", "--", *names)
+    causes = [one for one in document["causes"] if one["id"] in {"plugin-missing", "plugin-corrupted"}]
+    assert not [one for one in causes if one["verdict"] in {"yes", "likely"}], causes
+    unknown = next(one for one in causes if one["verdict"] == "unknown")
+    assert "was not hashed" in unknown["evidence"]
+    assert any("12 copies" in note for note in document["run"]["notes"])

@@ -58,6 +58,7 @@ class FoundPackage(Struct, frozen=True):
         platform: OS_ARCH; "" for unknown.
         hashes: One of each scheme, of a folder those of its files; none where it could not be hashed.
         problem: The reason why it could not be hashed.
+        is_left: True if it was not hashed, since there are more copies than are.
         differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
         is_of_root: True if it is installed in the examined root.
         place: The absolute path of a folder on disk; "" for others. Reports do not show it.
@@ -71,6 +72,7 @@ class FoundPackage(Struct, frozen=True):
     platform: str = ""
     hashes: frozenset[str] = frozenset()
     problem: str = ""
+    is_left: bool = False
     differing: tuple[str, ...] = ()
     is_of_root: bool = False
     place: str = ""

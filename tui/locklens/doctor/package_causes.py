@@ -361,6 +361,9 @@ _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its plac
 def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     not_locked = f"{_NAMES[one.origin.kind]} is not the locked package"
     where, locked = one.origin.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
+    if one.is_left:
+        words = f"{where} was not hashed: there are more copies than are hashed in one run"
+        return Judgement(_UNKNOWN, words, "its hash: name its root alone with -- ROOT", x.as_of, basis=Basis.HERE)
     if one.problem:
         words = f"{where} cannot be hashed: {one.problem}"
         return Judgement(_YES if x.error is None else _LIKELY, words, as_of=x.as_of, basis=Basis.HERE)

@@ -158,7 +158,7 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
     for found in x.packages:
         is_here = found.is_of_root or found.origin.kind != "installed"
         is_of_other = x.message.kind == "plugin-other-platform" and found.is_of_root
-        is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked
+        is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked and not found.is_left
         if found.place and found.origin.kind in kinds and is_here and is_suspect:
             real = next((one for one in x.packages if found.cached and one.origin.path == found.cached), found)
             yield replace(found, origin=real.origin, place=real.place, base=real.base)
@@ -224,7 +224,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     kinds = ("mirror", "plugin-cache")
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked), None)
+    packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked and not each.is_left), None)
     if packed is None and (x.replaced or x.incident.path in _ON_SERVERS):
         yield from fix_mirror(one)
         return

@@ -26,6 +26,7 @@ from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident,
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner
+from locklens.operations.doctor.places import MOST_PACKAGES
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash
 from locklens.operations.doctor.subjects import MASK, Checkout, SubjectFinder
 from locklens.operations.root_modules import packages_words
@@ -161,7 +162,9 @@ def _diagnosed(
     if has_several.roots:
         facts = replace(facts, root=None)
     if examiner.is_cut:
-        notes.append("not every copy on this machine was hashed: there are too many")
+        notes.append(
+            f"only the first {MOST_PACKAGES} copies on this machine were hashed: of the others nothing is said"
+        )
     return Diagnosis(
         "",
         offline=True,

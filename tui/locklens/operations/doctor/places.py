@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
 
-_MOST_PACKAGES = 12
+MOST_PACKAGES = 12
 """Packages that are hashed in one run: the largest takes seconds."""
 
 _MOST_PLATFORMS = 32
@@ -107,7 +107,7 @@ class PackageFinder:
         self._folder = folder
         self._files = FileSystem(folder)
         self._cancel = cancel
-        self._left = _MOST_PACKAGES
+        self._left = MOST_PACKAGES
         self._known: dict[str, FoundPackage] = {}
         self.is_cut = False
         """True if there were more packages than are hashed."""
@@ -171,23 +171,22 @@ class PackageFinder:
                 below = os.path.relpath(one.path, real)
                 place, platform = top / below, str(one.platform)
                 shown = PackageOrigin(origin.kind, f"{origin.path}/{below}".replace(os.sep, "/"))
-                found: FoundPackage | None = FoundPackage(shown, platform, problem=_LEADS_OUT)
+                found = FoundPackage(shown, platform, problem=_LEADS_OUT)
                 if origin.kind != "mirror" or not self._files.leads_out(os.fspath(place)):
                     found = self._once(place, shown, platform)
-                if found is not None:
-                    where = {"place": os.fspath(place), "base": os.fspath(top)}
-                    yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
+                where = {"place": os.fspath(place), "base": os.fspath(top)}
+                yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:
             yield FoundPackage(origin, problem=f"it cannot be searched: {reason_of(error)}")
 
-    def _once(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage | None:
+    def _once(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage:
         key = os.path.realpath(place)
         known = self._known.get(key)
         if known is not None:
             return FoundPackage(origin, platform, known.hashes, known.problem)
         if self._left <= 0:
             self.is_cut = True
-            return None
+            return FoundPackage(origin, platform, is_left=True)
         self._left -= 1
         self._known[key] = self._hashed(place, origin, platform)
         return self._known[key]
