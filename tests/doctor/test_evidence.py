@@ -354,7 +354,9 @@ def test_a_copy_that_was_not_hashed_is_not_called_missing(made: Any, doctor: Any
     names = [f"live/r{number:02}" for number in range(14)]
     for name in names:
         shutil.copytree(folder / "live/prod", folder / name)
-        write_unpacked(folder / name / ".terraform/providers", "registry.terraform.io/acme/demo", "1.4.2", "linux_amd64")
+        write_unpacked(
+            folder / name / ".terraform/providers", "registry.terraform.io/acme/demo", "1.4.2", "linux_amd64"
+        )
     document = doctor(folder, "--offline", "--", *names)
     causes = [one for one in document["causes"] if one["id"] in {"plugin-missing", "plugin-corrupted"}]
     assert not [one for one in causes if one["verdict"] in {"yes", "likely"}], causes

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from kit.command_line import no_screen
 from kit.git import git
+from kit.loopback import server_context, serving, write_authority
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file
+from locklens.demo import lock_file, package_bytes
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
@@ -190,6 +192,27 @@ def test_a_mirror_of_the_settings_that_answers_404_lacks_the_package(made: Any, 
     assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely")
     assert "yanked" not in {one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
     assert [one["id"] for one in document["remedies"]] == ["fill-mirror"]
+
+
+def test_a_mirror_on_a_server_that_was_filled_is_fixed(
+    made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, authority = made(replace(INCIDENTS["credentials"], rules=())), trustme.CA()
+    monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(authority, tmp_path / "ca.pem")))
+    with serving(server_context(authority, "localhost")) as server:
+        url, below = server.url("/p/", "localhost"), "/p/registry.terraform.io/acme/demo"
+        server.gives(f"{below}/index.json", {"versions": {"1.4.2": {}}})
+        server.gives(f"{below}/1.4.2.json", {"archives": {"linux_amd64": {"url": "demo.zip"}}})
+        block = f'provider_installation {{\n  network_mirror {{\n    url = "{url}"\n  }}\n}}\n'
+        (tmp_path / "mirror.tfrc").write_text(block, "utf-8")
+        monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "mirror.tfrc"))
+        message = f"Error while installing acme/demo v1.4.2: localhost:{server.port}: bad response code: 404"
+        (folder / "ci.log").write_text(boxed_log(("Failed to install provider", message)), "utf-8")
+        assert doctor(folder, "ci.log")["state"] == "open"
+        server.gives(f"{below}/demo.zip", package_bytes("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64"))
+        document = doctor(folder, "ci.log")
+        assert document["fixed"] == f"{url} gives the package of acme/demo 1.4.2 for linux_amd64 now"
+        assert doctor(folder, "--offline", "ci.log")["state"] == "open"
 
 
 @pytest.mark.parametrize("is_committed", [False, True])

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from locklens.doctor.model import PackagePath, RecognisedError
+from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
 from locklens.text import listing, shell_word, shell_words
 
@@ -190,6 +190,7 @@ class Examined(Struct, frozen=True, dict=True):
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
+        is_offered: True if the mirror on a server, which the settings here name, gives now what the run did not get.
         replaced: A folder of the package that was moved aside here, as reports show it; "" if there is none.
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
@@ -226,6 +227,7 @@ class Examined(Struct, frozen=True, dict=True):
     downloads: tuple[str, ...] = ()
     twins: tuple[ElsewhereEntry, ...] = ()
     hashes_of: str = ""
+    is_offered: bool = False
     is_offline: bool = False
     replaced: str = ""
     is_mirror_replaced: bool = False
@@ -274,6 +276,13 @@ class Examined(Struct, frozen=True, dict=True):
         """The URL of the network mirror in the settings here whose host the message names; "" for another host."""
         host = self.message.host
         return next((url for url in self.network_mirrors if host and host == urlsplit(url).netloc), "")
+
+    @property
+    def is_of_server(self) -> bool:
+        """True if a mirror on a server, which the settings here name, did not have a file for the failing run."""
+        if self.message.kind == "oci-tag-missing":
+            return bool(self.oci_mirrors)
+        return self.message.reason is NetworkReason.ABSENT and self.failing_mirror != ""
 
     @property
     def is_denied(self) -> bool:

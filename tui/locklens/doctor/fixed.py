@@ -60,6 +60,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
         return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
+    if x.is_offered:
+        mirror = x.failing_mirror or next(iter(x.oci_mirrors), "the mirror")
+        return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
     if x.is_of_local_file:
         locked = frozenset(entry.hashes)
         healed = next((one for one in x.of_kind("mirror") if x.is_named(one) and one.hashes & locked), None)

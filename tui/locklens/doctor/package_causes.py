@@ -221,7 +221,7 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     if x.message.reason is NetworkReason.ABSENT:
         host = x.message.host or "the host"
         title = f"the mirror {host} did not have the file (404)"
-        words = f"the message says so: {host} answered 404; whether it has the file now is not asked{there}"
+        words = f"the message says so: {host} answered 404{there}"
         if "provider mirror" in x.text or (x.is_of_mirror and x.is_path_of_run):
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=title)
         if x.is_of_mirror or not x.asks_registry:

@@ -129,13 +129,18 @@ def _diagnosed(
         for one, x in zip(subjects, found, strict=True)
         if one.entry is not None and one.error is not None and is_of_download(one.error)
     ]
-    answers = look_up_entries(entries, request, cancel, on_event, confirm, damaged=damaged)
+    lacked = [
+        (one.root.tool, one.entry, x.platform_on_disk, checkout.top / one.root.path)
+        for one, x in zip(subjects, found, strict=True)
+        if one.entry is not None and x.is_of_server
+    ]
+    answers = look_up_entries(entries, request, cancel, on_event, confirm, damaged=damaged, lacked=lacked)
     rules = request.started_from.rules if request.started_from is not None else ()
     known = []
     for one, examined in zip(subjects, found, strict=True):
         looked_up = answers.of(one.root.tool, one.entry) if one.entry is not None else None
         if looked_up is not None:
-            names = ("change", "case", "neighbour", "downloads", "hashes_of")
+            names = ("change", "case", "neighbour", "downloads", "hashes_of", "is_offered")
             examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901
             examined = _with_platform(examined)  # noqa: PLW2901
         known.append(examined)

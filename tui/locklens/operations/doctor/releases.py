@@ -27,6 +27,7 @@ from locklens.versions import neighbour, precedence
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
@@ -48,6 +49,7 @@ class LookedUp(Struct, frozen=True):
         neighbour: The signer of the next version before; None if unknown.
         downloads: Same as in `Examined`.
         hashes_of: Same as in `Examined`.
+        is_offered: Same as in `Examined`.
     """
 
     change: Change
@@ -55,6 +57,7 @@ class LookedUp(Struct, frozen=True):
     neighbour: Signer | None = None
     downloads: tuple[str, ...] = ()
     hashes_of: str = ""
+    is_offered: bool = False
 
 
 class LookedUpEntries(Struct, frozen=True):
@@ -81,12 +84,14 @@ def look_up_entries(
     confirm: Callable[[ProvingPlanned], bool],
     *,
     damaged: Sequence[tuple[Dialect, LockEntry, str, tuple[str, ...]]] = (),
+    lacked: Sequence[tuple[Dialect, LockEntry, str, Path]] = (),
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
     Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
     before anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its
-    platform, "" where only the hashes of the message tell it, and these hashes.
+    platform, "" where only the hashes of the message tell it, and these hashes. `lacked` are entries whose package a
+    mirror on a server did not have: each with its platform, and the root whose settings name the mirror.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -106,6 +111,7 @@ def look_up_entries(
             from locklens.operations.review.prove import Proving
 
             Proving(session, known, provable, everything=request.prove == "all").work(confirm, on_event)
+        offers = {_key(tool, entry): _is_offered(session, tool, entry, *where) for tool, entry, *where in lacked}
         found = {}
         for key, subject in subjects.items():
             case = settled_case(subject, known, session.cache.hashes)
@@ -117,10 +123,22 @@ def look_up_entries(
                 downloads = DownloadTest(session, subject.tool, case, platform).work(confirm, on_event)
             neighbour = _neighbour(lookup, case, known)
             other = _version_of_hashes(session, lookup, case)
-            found[key] = LookedUp(trace(subject.change, case), case, neighbour, downloads, other)
+            change = trace(subject.change, case)
+            found[key] = LookedUp(change, case, neighbour, downloads, other, offers.get(key, False))
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)
         return LookedUpEntries(found, session.notes, hosts)
+
+
+def _is_offered(session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, root: Path) -> bool:
+    """True if a place that the root's settings name gives a package now."""
+    source = session.installation(tool, root)
+    try:
+        metadata = source.package(entry.address, entry.version, Platform.parse(platform))
+        with source.open_package(metadata):
+            return True
+    except (SourceError, ValueError):
+        return False
 
 
 def platform_by_hash(case: Case, hashes: Sequence[str]) -> str:
