@@ -502,7 +502,7 @@ def test_a_platform_that_no_version_has_a_package_of_leaves_a_way_to_go_on(made:
     (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words)), "utf-8")
     document = doctor(folder, "ci.log")
     assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("platform-missing", "yes")
-    (fix,) = document["remedies"]
-    assert fix["id"] == "other-platform"
-    assert re.fullmatch(r"none of the \d+ listed versions of acme/demo has a package of freebsd_amd64", fix["note"])
-    assert "Run init on a platform that has a package" in doctor(folder, "--format", "text", "ci.log")
+    assert [one["id"] for one in document["remedies"]] == ["other-platform"]
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "Run init on a platform that has a package" in out
+    assert re.search(r"none of the \d+ listed versions of acme/demo has a package of freebsd_amd64", out)

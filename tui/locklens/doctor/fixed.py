@@ -141,7 +141,7 @@ def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
 
 def _is_of_another(x: Examined) -> bool:
     """True if a message about missing `h1` that names no provider is of another one than this."""
-    return x.error is not None and x.error.kind == "lock-not-updated" and not x.error.provider and _has_h1(x)
+    return x.message.kind == "lock-not-updated" and not x.message.provider and _has_h1(x)
 
 
 def _reinstalled(x: Examined) -> FoundPackage | None:

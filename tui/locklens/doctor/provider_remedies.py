@@ -273,7 +273,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
     """The root's own folder of the package is moved aside, or filled with a copy of another place."""
     x = one.examined
     if x.message.kind in _OF_PROGRAMS:
-        yield from _fix_program(one, x.error)
+        yield from _fix_program(one, x.message)
         return
     targets = [target for target in _targets(one) if target.is_of_root]
     for target in targets:

@@ -62,7 +62,7 @@ def _elsewhere(one: Affected) -> Remedy:
     else:
         note = f"no listed version of {x.name} that the constraints allow is known to have a package of {platform}"
     title = f"Run init on a platform that has a package, or ask the publisher for one of {platform}"
-    return Remedy("other-platform", title, len(one.alone.roots), _NONE, None, "", note)
+    return Remedy("other-platform", title, len(one.alone.roots), _NONE, 0, "", note)
 
 
 def _with_platform(one: Affected) -> Iterator[Remedy]:

@@ -111,7 +111,10 @@ def look_up_entries(
             from locklens.operations.review.prove import Proving
 
             Proving(session, known, provable, everything=request.prove == "all").work(confirm, on_event)
-        offers = {_key(tool, entry): _is_offered(session, tool, entry, *where) for tool, entry, *where in lacked}
+        offers = {
+            _key(tool, entry): _is_offered(session, tool, entry, platform, root)
+            for tool, entry, platform, root in lacked
+        }
         found = {}
         for key, subject in subjects.items():
             case = settled_case(subject, known, session.cache.hashes)
