@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from locklens.releases import NetworkSettings
     from locklens.versions import Version
 
+    _Run = tuple[InstallContext, list[MirroredBuild]]
+    """The packages of one tool's providers."""
+
     _Locked = Mapping[tuple[str, ProviderAddress, Version], Mapping[Place, frozenset[str]]]
     """The locked hashes of a tool's versions, by the place of each entry."""
 
@@ -125,50 +128,44 @@ def fill_mirror(
         lies_in_repository(request.place)
     locked: dict[tuple[str, ProviderAddress, Version], dict[Place, frozenset[str]]] = {}
     wanted, failures = _required(request, locked)
-    warnings: list[Diagnostic] = []
     with ReleaseSession(settings, None, cancel, is_installing=True) as session:
-        found: dict[str, tuple[InstallContext, list[MirroredBuild]]] = {}
+        runs: list[_Run] = []
         for tool in {one.tool.name: one.tool for one in wanted}.values():
             context = InstallContext(session, tool, on_event)
             own = [one for one in wanted if one.tool is tool]
-            found[tool.name] = context, _builds(own, context, request.platforms, failures)
+            runs.append((context, _builds(own, context, request.platforms, failures)))
         if isinstance(request.place, str):
-            packages, removed = _pushed(request, request.place, found.values(), failures)
+            result = _pushed(request, request.place, runs)
         else:
             into = MirrorFolder(request.place, cancel)
             with nullcontext() if request.is_dry else into.turn(on_waiting):
-                packages, removed, runs = _filled(request, into, found.values(), failures)
-                warnings = _not_locked(runs, into, locked)
-        return MirrorResult(packages, removed, tuple(failures), tuple(warnings), session.notes, session.log)
+                result = _filled(request, into, runs, locked, has_failed=bool(failures))
+        return replace(result, failures=(*failures, *result.failures), notes=session.notes, log=session.log)
 
 
 def _filled(
-    request: MirrorRequest,
-    into: MirrorFolder,
-    found: Iterable[tuple[InstallContext, list[MirroredBuild]]],
-    failures: list[Diagnostic],
-) -> tuple[int, tuple[str, ...], list[tuple[InstallContext, Mirrored]]]:
-    """Fill a folder; return the number of packages that it has now, the names of removed files, and the packages."""
-    runs: list[tuple[InstallContext, Mirrored]] = []
-    for context, builds in found:
-        runs.append((context, mirror(builds, context, into=into, is_dry=request.is_dry)))
-        failures += runs[-1][1].failures
-    kept = frozenset(build for _, mirrored in runs for build in mirrored.hashes)
+    request: MirrorRequest, into: MirrorFolder, runs: Sequence[_Run], locked: _Locked, *, has_failed: bool
+) -> MirrorResult:
+    """Fill a folder; `has_failed` is True if a version could not be selected."""
+    done = [(context, mirror(builds, context, into=into, is_dry=request.is_dry)) for context, builds in runs]
+    failures = [failure for _, mirrored in done for failure in mirrored.failures]
+    kept = frozenset(build for _, mirrored in done for build in mirrored.hashes)
     # What is to remain is not known where a version could not be selected, or a package not be had.
-    removed = into.prune(kept, is_dry=request.is_dry) if request.prunes and not failures else ()
-    for context, mirrored in runs if not request.is_dry else ():
+    is_known = not has_failed and not failures
+    removed = into.prune(kept, is_dry=request.is_dry) if request.prunes and is_known else ()
+    for context, mirrored in done if not request.is_dry else ():
         providers = sorted({address for address, _, _ in mirrored.hashes})
         failures += write_documents(providers, mirrored.hashes, context, into=into)
-    return len(kept), removed, runs
+    return MirrorResult(len(kept), removed, tuple(failures), tuple(_not_locked(done, into, locked)))
 
 
 def _not_locked(
-    runs: Iterable[tuple[InstallContext, Mirrored]], into: MirrorFolder, locked: _Locked
+    done: Iterable[tuple[InstallContext, Mirrored]], into: MirrorFolder, locked: _Locked
 ) -> list[Diagnostic]:
     """Return a warning for each package in a folder, and each entry of its version that has none of its hashes."""
     summary, hint = "Mirrored package is not locked", "`locklens hashes` compares the locked hashes with the release"
     found = []
-    for context, mirrored in runs:
+    for context, mirrored in done:
         for build, listed in mirrored.hashes.items():
             address, version, platform = build
             places = locked.get((context.dialect.name, address, version), {})
@@ -191,24 +188,18 @@ def _not_locked(
     return found
 
 
-def _pushed(
-    request: MirrorRequest,
-    template: str,
-    found: Iterable[tuple[InstallContext, list[MirroredBuild]]],
-    failures: list[Diagnostic],
-) -> tuple[int, tuple[str, ...]]:
-    """Push to OCI registries; return the number of packages that tags name now, and no removed files."""
+def _pushed(request: MirrorRequest, template: str, runs: Sequence[_Run]) -> MirrorResult:
+    """Push to OCI registries; what is counted are the packages that tags name now."""
     from locklens.install.pushing import push
 
-    pushed = 0
-    runs = list(found)
     for context, _ in runs:
         require_oci(context.dialect)
-    for context, builds in runs:
-        done = push(builds, context, template=template, adds_platforms=request.adds_platforms, is_dry=request.is_dry)
-        pushed += done.packages
-        failures += done.failures
-    return pushed, ()
+    done = [
+        push(builds, context, template=template, adds_platforms=request.adds_platforms, is_dry=request.is_dry)
+        for context, builds in runs
+    ]
+    failures = tuple(failure for pushed in done for failure in pushed.failures)
+    return MirrorResult(sum(pushed.packages for pushed in done), failures=failures)
 
 
 def _required(
