@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.dialect import Dialect
     from locklens.doctor.model import Diagnosis
     from locklens.install.context import InstallEvent
     from locklens.operations.comparison import Base
@@ -69,11 +68,6 @@ class LockLens:
     def fail_on(self) -> str | None:
         """The lowest severity at which a report of the review fails; None for the policy's."""
         return self.request.fail_on
-
-    @property
-    def tool(self) -> Dialect | None:
-        """The tool that was named; None for the one that each root's files tell."""
-        return self.request.tool
 
     @property
     def folder(self) -> Path:

@@ -89,7 +89,10 @@ def merge_files(
     try:
         merged, settled = merge_sides(sides, prefer=lambda _: prefer, labels=labels)
     except ConfigurationError as error:
-        return _merged_lines(base, ours, theirs, labels, reason=error.message)
+        names, size = (labels.ours, labels.theirs), labels.size
+        data = merge_lines(str(ours), str(base), str(theirs), labels=names, marker_size=size)
+        write_atomically(ours, data, mode=ours.stat().st_mode & 0o777)
+        return MergeResult(line_merge=error.message)
     if merged.data != sides.ours:
         write_atomically(ours, merged.data, mode=ours.stat().st_mode & 0o777)
     return MergeResult(merged.conflicts, merged.united, settled)
@@ -186,9 +189,3 @@ def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
     except ConstraintSyntaxError:
         return None
     return newest if constraints.admits(newest.version) else None
-
-
-def _merged_lines(base: Path, ours: Path, theirs: Path, labels: Labels, *, reason: str) -> MergeResult:
-    data = merge_lines(str(ours), str(base), str(theirs), labels=(labels.ours, labels.theirs), marker_size=labels.size)
-    write_atomically(ours, data, mode=ours.stat().st_mode & 0o777)
-    return MergeResult(line_merge=reason)

@@ -33,6 +33,7 @@ from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.operations.plan import Scope
@@ -170,13 +171,7 @@ def planned_changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[
     return tuple(changes)
 
 
-_NO_EDITS: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = MappingProxyType({})
-
-
-_NOT_MOVED: Mapping[ProviderAddress, ProviderAddress] = MappingProxyType({})
-
-
-_NO_PLATFORMS: Mapping[ProviderAddress, tuple[Platform, ...]] = MappingProxyType({})
+_NONE: Mapping[ProviderAddress, Any] = MappingProxyType({})
 
 
 class ScopedPlanBuilder(PlanBuilder):
@@ -249,9 +244,9 @@ def put_entries(
     root: Root,
     entries: Mapping[ProviderAddress, LockEntry | None],
     *,
-    edits: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = _NO_EDITS,
-    moved: Mapping[ProviderAddress, ProviderAddress] = _NOT_MOVED,
-    platforms: Mapping[ProviderAddress, tuple[Platform, ...]] = _NO_PLATFORMS,
+    edits: Mapping[ProviderAddress, tuple[ConstraintEdit, ...]] = _NONE,
+    moved: Mapping[ProviderAddress, ProviderAddress] = _NONE,
+    platforms: Mapping[ProviderAddress, tuple[Platform, ...]] = _NONE,
 ) -> None:
     """Plan new entries for some providers of a root; every other byte of its lock file is unchanged.
 

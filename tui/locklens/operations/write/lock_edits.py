@@ -199,7 +199,7 @@ def restore(
     with Repository.discover(request.folder) as repository:
         commit = repository.resolve_base(revision)
         before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
-    locks = {path: _lock_of(data, path, revision) for path, data in before.items() if data is not None}
+    locks = {path: parse(data, f"{revision}:{lock_path(path)}") for path, data in before.items() if data is not None}
     roots = [
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
         for root in draft.roots
@@ -219,10 +219,6 @@ def restore(
             _restore_root(draft, root, lock, selected[root.path])
     command = command_line("restore", request, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
     return replace(draft.plan(command), restored_from=revision)
-
-
-def _lock_of(data: bytes, path: str, revision: str) -> LockFile:
-    return parse(data, f"{revision}:{lock_path(path)}")
 
 
 def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected: frozenset[ProviderAddress]) -> None:
