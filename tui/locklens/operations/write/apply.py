@@ -188,11 +188,15 @@ def _begin(journal: Journal, record: Record) -> str:
 
 def _without_journal(journal: Journal, error: OSError, number: int) -> str:
     """Return the reason why there is no journal; a single file is written without one."""
-    words = f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
+    words = _unusable(journal, error)
     if number > 1:
         hint = "writing several files requires a journal there; XDG_DATA_HOME sets another folder"
         raise ConfigurationError(words, hint=hint) from error
     return words
+
+
+def _unusable(journal: Journal, error: OSError) -> str:
+    return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
 
 
 def _put_in_index(proposal: FileChanges, record: Record, journal: Journal | None) -> str:
@@ -206,7 +210,7 @@ def _put_in_index(proposal: FileChanges, record: Record, journal: Journal | None
     try:
         journal.keep(record)
     except OSError as error:
-        return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
+        return _unusable(journal, error)
     return ""
 
 
@@ -306,7 +310,7 @@ class _Writing:
             # Everything is written: a record that stays pending would block the next write.
             with suppress(OSError):
                 journal.discard(self._top)
-            return f"the data folder {journal.folder} cannot be used: {reason_of(error)}"
+            return _unusable(journal, error)
         return ""
 
     def _put(self, file: WrittenFile) -> None:

@@ -147,15 +147,8 @@ class RegistrySource(RegistryRun):
     def release(self, address: ProviderAddress, version: Version, tool: Dialect) -> ReleaseFacts | None:
         """Return who signs a version and what is signed; None if that is unknown."""
         context = self._context(tool)
-        listed = self.listed((address,), tool)[address]
-        platforms = (
-            ()
-            if isinstance(listed, LockLensError)
-            else next((one.platforms for one in listed if one.version == version), ())
-        )
-        platform = self.here if self.here in platforms or not platforms else platforms[0]
         try:
-            _, release = admitted(context, address, version, platform)
+            _, release = admitted(context, address, version, _some_platform(address, version, context, self.here))
         except LockLensError:
             return None  # Locking it reports the reason.
         name = ReleaseId(tool.name, address, version)
@@ -240,7 +233,7 @@ def entry_platforms(entries: Sequence[LockEntry], context: InstallContext, here:
 
 def _look_up(release: _Release, context: InstallContext, here: Platform) -> None:
     try:
-        platform = _some_platform(release, context, here)
+        platform = _some_platform(release.address, release.version, context, here)
         metadata, vouched = admitted(context, release.address, release.version, platform)
     except LockLensError:
         return
@@ -251,10 +244,10 @@ def _look_up(release: _Release, context: InstallContext, here: Platform) -> None
     release.of_h1 |= metadata.reported_h1s
 
 
-def _some_platform(release: _Release, context: InstallContext, here: Platform) -> Platform:
+def _some_platform(address: ProviderAddress, version: Version, context: InstallContext, here: Platform) -> Platform:
     """Return this machine's platform, or the first that the registry lists where it has no package for this one."""
-    listed = context.source(release.address).versions(release.address).versions
-    platforms = next((one.platforms for one in listed if one.version == release.version), ())
+    listed = context.source(address).versions(address).versions
+    platforms = next((one.platforms for one in listed if one.version == version), ())
     return here if here in platforms or not platforms else platforms[0]
 
 
