@@ -519,11 +519,8 @@ def _failure_lines(plan: Plan) -> Iterator[Line]:
     roots = {failed.root for failed in plan.failures}
     unchanged = "this root is left unchanged" if len(roots) == 1 else f"these {len(roots)} roots are left unchanged"
     yield from heading(f"FAILED: {unchanged}")
-    alike: dict[tuple[str, str, str], list[Diagnostic]] = {}
-    for failed in plan.failures:
-        alike.setdefault((failed.address, failed.sentence, failed.hint), []).append(failed)
-    for (name, words, hint), members in alike.items():
-        where = _named([failed.root or "." for failed in members])
+    for (name, words, hint), members in _alike(plan.failures):
+        where = _named(members)
         lead = f"{where}: {name}: " if name and name not in words else f"{where}: "
         lead = "" if len(members) == 1 and words.startswith(f"{where}/") else lead
         spans = Span("  !! ", Role.BLOCK), Span(lead, Role.PLACE), words
@@ -538,18 +535,25 @@ def _remark_lines(plan: Plan) -> Iterator[Line]:
     notes = [remark for remark in plan.remarks if remark.severity is not DiagnosticSeverity.WARNING]
     for title, remarks, sign in (("WARNINGS", warnings, Span("  ! ", Role.WARN)), ("NOTES", notes, Span("  "))):
         yield from heading(title) if remarks else ()
-        alike: dict[tuple[str, str, str], list[str]] = {}
-        for remark in remarks:
-            alike.setdefault((remark.address, remark.sentence, remark.hint), []).append(remark.root or ".")
-        for (name, words, hint), roots in alike.items():
-            lead = f"{_named(roots)}: {name}: " if name else f"{_named(roots)}: "
+        for (name, words, hint), members in _alike(remarks):
+            where = _named(members)
+            lead = f"{where}: {name}: " if name else f"{where}: "
             yield line(sign, Span(lead, Role.PLACE), words, hanging=4, copied=words)
             if hint:
                 yield line(Span("     -> ", Role.DIM), hint, hanging=8)
 
 
-def _named(roots: list[str]) -> str:
+def _alike(diagnostics: Iterable[Diagnostic]) -> Iterable[tuple[tuple[str, str, str], list[Diagnostic]]]:
+    """Those that say the same, by provider, sentence and hint."""
+    alike: dict[tuple[str, str, str], list[Diagnostic]] = {}
+    for one in diagnostics:
+        alike.setdefault((one.address, one.sentence, one.hint), []).append(one)
+    return alike.items()
+
+
+def _named(diagnostics: Iterable[Diagnostic]) -> str:
     """Some roots by name, many by number."""
+    roots = [one.root or "." for one in diagnostics]
     return ", ".join(roots) if len(roots) <= _ROOTS_NAMED else f"{len(roots)} roots"
 
 

@@ -217,8 +217,10 @@ class UpgradeScreen(RowActionsScreen):
             return self.progress.words
         if self._reading.is_running:
             offers = self.selection.offers.providers
-            waiting = sum(not offer.is_asked for offer in offers)
-            return _asked_words(waiting, len(offers)) if waiting else "checking registries again"
+            done = sum(offer.is_asked for offer in offers)
+            if done < len(offers):
+                return f"checking registries: {done} of {counted(len(offers), 'provider')} done"
+            return "checking registries again"
         return "looking up signers" if self._signers.is_running else ""
 
     def use(self, source: LockLens) -> None:
@@ -520,8 +522,3 @@ class UpgradeScreen(RowActionsScreen):
             return
         first, *others = row.offers
         self.show_why(first.root, first.address, others=[offer.root for offer in others])
-
-
-def _asked_words(waiting: int, number: int) -> str:
-    """How far the lookup has come, as the other screens say it."""
-    return f"checking registries: {number - waiting} of {counted(number, 'provider')} done"

@@ -20,7 +20,7 @@ from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar,
 from locklens.ui.shell.keys import following
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from locklens.addresses import ProviderAddress
     from locklens.versions import Version
@@ -302,10 +302,10 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
         or _differing_target([choice for choice in targets if choice is not None]),
         in_range=_range([offer.in_range.version for offer in offers if offer.in_range is not None]),
         newest=_range([offer.newest for offer in offers if offer.newest is not None]),
-        age=_common([row.age for row in rows if row.age.text]) or Span(""),
-        bump=_common([row.bump for row in rows if row.bump.text]) or Span(""),
-        fixes=_common([row.fixes for row in rows if row.fixes.text]) or Span(""),
-        signer=_common([row.signer for row in rows if row.signer.text]) or Span(""),
+        age=_shared(row.age for row in rows),
+        bump=_shared(row.bump for row in rows),
+        fixes=_shared(row.fixes for row in rows),
+        signer=_shared(row.signer for row in rows),
         note=notes
         if notes is not None and notes.text and not _is_partial(offers, selection)
         else _roots(offers, selection),
@@ -356,6 +356,11 @@ def _mark(
 def _common(cells: list[Span]) -> Span | None:
     """The common cell; None if they differ or there are none."""
     return cells[0] if len({cell.text for cell in cells}) == 1 else None
+
+
+def _shared(cells: Iterable[Span]) -> Span:
+    """The common cell of those that say something; an empty one if they differ or there are none."""
+    return _common([cell for cell in cells if cell.text]) or Span("")
 
 
 def _range(versions: list[Version] | list[Version | None]) -> str:
