@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import cache
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,10 +37,8 @@ from locklens.operations.verification import (
     verdict_of,
     why_undecided,
 )
-from locklens.operations.verification.places import PlaceFinder
+from locklens.operations.verification.places import PlaceFinder, on_all_processors, same_packages
 from locklens.operations.write.diagnostics import unreadable
-from locklens.packages import LIMITS
-from locklens.packages.contents import PROCESSORS
 from locklens.packages.installed import file_digests
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem, is_on_disk
@@ -54,7 +49,7 @@ from locklens.text import reason_of, shell_words
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import BinaryIO
 
     from locklens.dialect import Dialect
@@ -391,61 +386,6 @@ def _differences(signed: Mapping[bytes, str], found: Mapping[bytes, str]) -> tup
     states |= dict.fromkeys(signed.keys() - found.keys(), FileState.MISSING)
     states |= {name: FileState.CHANGED for name in signed.keys() & found.keys() if signed[name] != found[name]}
     return tuple(sorted(FileDifference(name.decode("utf-8", "replace"), state) for name, state in states.items()))
-
-
-_Result = TypeVar("_Result")
-
-
-def same_packages(places: Iterable[PackagePlace]) -> list[list[int]]:
-    """Return the numbers of places, those that links lead to the same package together, the largest package first.
-
-    A large package that is begun last would keep one processor busy while the others have nothing left to do.
-    """
-    found: dict[tuple[str, int], list[int]] = {}
-    sizes: dict[tuple[str, int], int] = {}
-    for number, place in enumerate(places):
-        key = ("", number) if place.path is None else (os.path.realpath(place.path), 0)
-        found.setdefault(key, []).append(number)
-        if key not in sizes:
-            sizes[key] = 0 if place.path is None else _size(place.path, is_folder=place.is_folder)
-    return [found[key] for key in sorted(found, key=lambda key: -sizes[key])]
-
-
-def on_all_processors(
-    work: Callable[[list[int]], _Result], groups: Iterable[list[int]], cancel: threading.Event
-) -> Iterator[_Result]:
-    """Yield the result of `work` for each group, in their order.
-
-    Hashing lets other threads run, so one thread for each processor keeps all of them busy; more would only take more
-    memory.
-
-    Args:
-        work: Looks at `cancel` between blocks.
-        groups: The groups to work on, begun in their order.
-        cancel: Is set where this ends early, since nothing waits for the threads then.
-    """
-    pool = ThreadPoolExecutor(PROCESSORS, "locklens-hash")
-    is_done = False
-    try:
-        yield from pool.map(work, groups)
-        is_done = True
-    finally:
-        if not is_done:
-            cancel.set()
-        pool.shutdown(wait=is_done, cancel_futures=True)
-
-
-def _size(path: Path, *, is_folder: bool) -> int:
-    """The bytes of a zip file or of a package's files at its top, where the program is; 0 where it cannot be told."""
-    size = 0
-    with suppress(OSError):
-        if not is_folder:
-            return path.stat().st_size
-        with os.scandir(path) as entries:
-            for entry in islice(entries, LIMITS.entries):
-                with suppress(OSError):
-                    size += entry.stat(follow_symlinks=False).st_size
-    return size
 
 
 def verify_entries(
