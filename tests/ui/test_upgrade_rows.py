@@ -101,7 +101,7 @@ def test_a_heading_is_true_of_every_row_below_it() -> None:
 def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
     some = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a"), offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b")]
     of = selection_of(*some, HELD)
-    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  1 held back, 1 in some roots")
+    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  1 held back, 1 partly")
     assert titles(rows(of)) == [
         "CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK IN EVERY ROOT  1 provider", "  acme/held",
     ]  # fmt: skip

@@ -45,8 +45,8 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     ready, undecided = states.count(Eligibility.READY), states.count(Eligibility.DECIDE)
     held = states.count(Eligibility.HELD)
     partly = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD}) - held
-    held_words = f"{held} held back" if held or not partly else f"{partly} held back in some roots"
-    held_words += f", {partly} in some roots" if held and partly else ""
+    held_words = f"{held} held back" if held or not partly else f"{partly} partly held back"
+    held_words += f", {partly} partly" if held and partly else ""
     asking = len({offer.address for offer in providers if not offer.is_asked})
     unknown = states.count(Eligibility.UNKNOWN)
     is_any_known = unknown < len(states)
@@ -61,6 +61,7 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
         BarLayout((*name, Piece(extent)), counts),
         BarLayout((name[0], Piece(extent.strip())), counts),
         BarLayout(name[:1], counts),
+        BarLayout((Piece(" "),), counts),
     )
 
 
