@@ -76,7 +76,7 @@ def test_what_is_there_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch, cap
     with bench(TERRAFORM, monkeypatch) as place:
         place.registry.faults = Faults((FaultRule(Fault.NOT_FOUND, "reg.acme.test/a/other", step=Step.PACKAGE),))
         assert run("mirror", "out") == 1
-        assert "Could not mirror providers" in capfd.readouterr().err
+        assert "Could not mirror providers\n\nmain.tf:7: reg.acme.test/a/other 1.0.0 for" in capfd.readouterr().err
         assert {name.partition("/")[0] for name in files(place.work / "out")} == {"registry.terraform.io"}
         place.steps()
         place.registry.faults = Faults()

@@ -57,7 +57,7 @@ class Mirrored(Struct, frozen=True):
     """
 
     hashes: Mapping[MirroredBuild, tuple[str, ...]]
-    failures: tuple[Diagnostic, ...]
+    failures: Mapping[MirroredBuild, Diagnostic]
 
 
 def mirror(
@@ -80,7 +80,7 @@ def mirror(
     )
     return Mirrored(
         {build: outcome for build, outcome in outcomes.items() if not isinstance(outcome, Diagnostic)},
-        tuple(outcome for outcome in outcomes.values() if isinstance(outcome, Diagnostic)),
+        {build: outcome for build, outcome in outcomes.items() if isinstance(outcome, Diagnostic)},
     )
 
 

@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from locklens.releases import NetworkSettings
     from locklens.versions import Version
 
-    _Run = tuple[InstallContext, list[MirroredBuild]]
+    _Builds = Mapping[MirroredBuild, Sequence[tuple[str, Place]]]
+    """Packages, and the roots that require each, with the place of the first requirement."""
+
+    _Run = tuple[InstallContext, _Builds]
     """The packages of one tool's providers."""
 
     _Locked = Mapping[tuple[str, ProviderAddress, Version], Mapping[Place, frozenset[str]]]
@@ -147,8 +150,12 @@ def _filled(
     request: MirrorRequest, into: MirrorFolder, runs: Sequence[_Run], locked: _Locked, *, has_failed: bool
 ) -> MirrorResult:
     """Fill a folder; `has_failed` is True if a version could not be selected."""
-    done = [(context, mirror(builds, context, into=into, is_dry=request.is_dry)) for context, builds in runs]
-    failures = [failure for _, mirrored in done for failure in mirrored.failures]
+    done = [(context, mirror(list(builds), context, into=into, is_dry=request.is_dry)) for context, builds in runs]
+    failures = [
+        _placed(failure, builds[build])
+        for (_, builds), (_, mirrored) in zip(runs, done, strict=True)
+        for build, failure in mirrored.failures.items()
+    ]
     kept = frozenset(build for _, mirrored in done for build in mirrored.hashes)
     # What is to remain is not known where a version could not be selected, or a package not be had.
     is_known = not has_failed and not failures
@@ -195,7 +202,7 @@ def _pushed(request: MirrorRequest, template: str, runs: Sequence[_Run]) -> Mirr
     for context, _ in runs:
         require_oci(context.dialect)
     done = [
-        push(builds, context, template=template, adds_platforms=request.adds_platforms, is_dry=request.is_dry)
+        push(list(builds), context, template=template, adds_platforms=request.adds_platforms, is_dry=request.is_dry)
         for context, builds in runs
     ]
     failures = tuple(failure for pushed in done for failure in pushed.failures)
@@ -231,18 +238,19 @@ def _required(
 
 def _builds(
     wanted: list[_Requirement], context: InstallContext, platforms: tuple[Platform, ...], failures: list[Diagnostic]
-) -> list[MirroredBuild]:
+) -> _Builds:
     """Return the packages of the selected versions; a provider without one adds to the failures."""
     platforms = platforms or (Platform.parse(this_platform()),)
     asked = [replace(one.provider, first=platforms[0]) for one in wanted]
     chosen = Locker(context).choose(asked, summary=SUMMARY)
-    builds: dict[MirroredBuild, None] = {}
+    builds: dict[MirroredBuild, list[tuple[str, Place]]] = {}
     for one, selected in zip(wanted, chosen, strict=True):
         if isinstance(selected, Diagnostic):
             failures.append(_placed(selected, one.roots))
         else:
-            builds.update(((one.provider.address, selected, platform), None) for platform in platforms)
-    return list(builds)
+            for platform in platforms:
+                builds.setdefault((one.provider.address, selected, platform), []).extend(one.roots)
+    return builds
 
 
 def _placed(failure: Diagnostic, roots: Sequence[tuple[str, Place]]) -> Diagnostic:
