@@ -40,6 +40,39 @@ if TYPE_CHECKING:
 _GROUPS_SHOWN = 6
 
 
+def offer_lines(
+    offer: UpgradeCandidates,
+    selection: UpgradeSelection,
+    *,
+    steps: Iterable[Line] = (),
+    limit: int | None = _GROUPS_SHOWN,
+    lists_versions: bool = False,
+    is_asking: bool = False,
+) -> Iterator[Line]:
+    """Yield all that is known of a provider in its root.
+
+    Args:
+        offer: The provider.
+        selection: The known releases, the conditions and the target version.
+        steps: The versions around the target one.
+        limit: Groups of versions with holds that are listed; None for all.
+        lists_versions: True to list all versions, one per line.
+        is_asking: True during a lookup of signers.
+    """
+    choice = selection.target(offer)
+    yield from unknown_lines(offer)
+    if not offer.is_asked:
+        yield labelled("ASKING", Span("version list requested from the registry", Role.DIM))
+    yield from warning_lines(offer, selection)
+    yield from steps
+    yield from _constraint_lines(offer, choice)
+    yield from held_version_lines(offer, selection, limit=limit)
+    if choice is not None:
+        yield from release_lines(offer, choice, selection, is_asking=is_asking)
+    if lists_versions:
+        yield from version_lines([offer], selection)
+
+
 def unknown_lines(offer: UpgradeCandidates) -> Iterator[Line]:
     """Yield the reason why versions are unknown, with its hint."""
     if offer.problem:
@@ -58,7 +91,7 @@ def warning_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iter
 # The constraints
 
 
-def constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[Line]:
+def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[Line]:
     """Yield each constraint with its place, and those that exclude a version."""
     excluding = choice.excluding if choice is not None else ()
     excluding_places = {(entry.file, entry.line, entry.subject) for entry in excluding}
@@ -432,16 +465,5 @@ def _candidate_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> I
     target = f" -> {choice.version}" if choice is not None else ""
     selected = "  selected" if selection.is_selected(offer) else ""
     yield f"{offer.name} {offer.locked or 'not locked'}{target}{selected}  {display_host(offer.address.host)}"
-    yield from plain_lines(_fact_lines(selection, offer))
-
-
-def _fact_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> Iterator[Line]:
-    choice = selection.target(offer)
-    yield labelled("STATE", str(selection.state(offer)))
-    yield from unknown_lines(offer)
-    yield from warning_lines(offer, selection)
-    yield from constraint_lines(offer, choice)
-    yield from held_version_lines(offer, selection, limit=None)
-    if choice is not None:
-        yield from release_lines(offer, choice, selection, is_asking=False)
-    yield from version_lines([offer], selection)
+    facts = offer_lines(offer, selection, limit=None, lists_versions=True)
+    yield from plain_lines((labelled("STATE", str(selection.state(offer))), *facts))

@@ -9,8 +9,8 @@ from locklens.lines import FilePlace, Line, Role, Span, labelled, line
 from locklens.operations.upgrades import edits_in_short
 from locklens.operations.upgrades.report import (
     blocker_place,
-    constraint_lines,
     held_version_lines,
+    offer_lines,
     release_lines,
     unknown_lines,
     version_lines,
@@ -147,7 +147,8 @@ def upgrade_lines(
         yield from _refused_lines(row)
     elif row.offer is not None:
         yield _head(row.offer, selection)
-        yield from _offer_lines(row.offer, selection, in_full=in_full, is_asking=is_asking)
+        steps = _step_line([row.offer], selection)
+        yield from offer_lines(row.offer, selection, steps=steps, lists_versions=in_full, is_asking=is_asking)
     else:
         yield from _group_lines(row, selection, in_full=in_full, is_asking=is_asking)
 
@@ -187,23 +188,6 @@ def _head(offer: UpgradeCandidates, selection: UpgradeSelection) -> Line:
     name = f"{offer.name} {offer.locked or 'not locked'}{target}"
     spans = Span(name, Role.STRONG), selected, root, host
     return line(*spans, copied=_copied(offer, choice), place=_entry_place(offer))
-
-
-def _offer_lines(
-    offer: UpgradeCandidates, selection: UpgradeSelection, *, in_full: bool, is_asking: bool
-) -> Iterator[Line]:
-    choice = selection.target(offer)
-    yield from unknown_lines(offer)
-    if not offer.is_asked:
-        yield labelled("ASKING", Span("version list requested from the registry", Role.DIM))
-    yield from warning_lines(offer, selection)
-    yield from _step_line([offer], selection)
-    yield from constraint_lines(offer, choice)
-    yield from held_version_lines(offer, selection)
-    if choice is not None:
-        yield from release_lines(offer, choice, selection, is_asking=is_asking)
-    if in_full:
-        yield from version_lines([offer], selection)
 
 
 def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
