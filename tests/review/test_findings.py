@@ -509,6 +509,8 @@ def test_equal_changes_of_many_roots_are_judged_once_and_as_if_alone(monkeypatch
     known = KnownVerdicts()
     assert [judge(root, cases, known) for root in traced] == alone
     assert set(run.values()) == {1}
+    last_first = KnownVerdicts()
+    assert [judge(root, cases, last_first) for root in reversed(traced)] == alone[::-1], "the case is of the first root"
     lines = [one.line for root in alone for one in root.changes[0].findings if one.rule == "LK017"]
     assert len(set(lines)) == len(roots), lines
     assert {"LK003", "LK016", "LK017", "LK021", "LK025"} <= set(rules(alone[0].changes[0].findings))

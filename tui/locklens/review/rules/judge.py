@@ -42,9 +42,11 @@ class KnownVerdicts:
         """Return the verdicts on a change with a new side, with the lines of its entry; see `judge_change`."""
         assert change.new is not None
         key = (id(case), *change.key)  # The case is kept, so that no other one gets its id.
-        line, _, found = self._known.get(key) or self._known.setdefault(
-            key, (change.new.line, case, [*_of_entries(change, policy, case)])
-        )
+        if key not in self._known:
+            # The case may be that of an equal change, whose entries stand at other lines.
+            of_change = case and replace(case, change=replace(case.change, old=change.old, new=change.new))
+            self._known[key] = change.new.line, case, [*_of_entries(change, policy, of_change)]
+        line, _, found = self._known[key]
         if line == change.new.line:
             return found
         return [(rule, _lower(verdict, change.new.line - line)) for rule, verdict in found]
