@@ -46,18 +46,7 @@ class AdvisoryJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, match: AdvisoryMatch) -> AdvisoryJson:
         """Describe an advisory."""
-        return cls(
-            id=match.id,
-            aliases=list(match.aliases),
-            module=match.module,
-            version=match.version,
-            itself=match.is_own,
-            linked=match.is_linked,
-            linkage=match.linkage,
-            functions=list(match.functions),
-            fixed_in=match.fixed_in,
-            summary=match.summary,
-        )
+        return cls.like(match, itself=match.is_own, linked=match.is_linked)
 
 
 class AdvisoriesJson(JsonStruct, frozen=True):

@@ -20,6 +20,7 @@ from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any, Self
 
     from locklens.project.configuration import Configuration, Requirement
     from locklens.review.model import Accepted, Evidence, Finding, HashCount, HashFact, HostState, Review
@@ -49,6 +50,12 @@ ToolName = Annotated[str, one_of("terraform", "opentofu")]
 
 class JsonStruct(Struct, frozen=True, forbid_unknown_fields=True):
     """An object of a JSON document."""
+
+    @classmethod
+    def like(cls, subject: object, **others: Any) -> Self:
+        """Describe a value: each field that is not given is its attribute of the same name; sequences are lists."""
+        fields = (others[name] if name in others else getattr(subject, name) for name in cls.__struct_fields__)
+        return cls(*[list(value) if isinstance(value, tuple) else value for value in fields])
 
 
 class Each(Collection[_Item_co]):
@@ -91,11 +98,6 @@ class HostJson(JsonStruct, frozen=True):
     as_of: str | None
     error: str | None
 
-    @classmethod
-    def of(cls, host: HostState) -> HostJson:
-        """Describe a host's state."""
-        return cls(host=host.host, asked=host.asked, as_of=host.as_of, error=host.error)
-
 
 class PolicyOriginJson(JsonStruct, frozen=True):
     """The policy that applied; file is null where there is none."""
@@ -120,7 +122,7 @@ class RunJson(JsonStruct, frozen=True):
             at=review.at,
             offline=review.offline,
             policy=PolicyOriginJson(file=review.policy.file or None, side=review.policy_side.value),
-            hosts=[HostJson.of(host) for host in review.hosts],
+            hosts=[HostJson.like(host) for host in review.hosts],
             notes=list(review.notes),
         )
 
@@ -133,7 +135,7 @@ class RunJson(JsonStruct, frozen=True):
             at=at,
             offline=offline,
             policy=PolicyOriginJson(file=None, side="none"),
-            hosts=[HostJson.of(host) for host in hosts],
+            hosts=[HostJson.like(host) for host in hosts],
             notes=list(notes),
         )
 
@@ -190,8 +192,10 @@ class AcceptedJson(JsonStruct, frozen=True):
     until: str | None
 
     @classmethod
-    def of(cls, accepted: Accepted) -> AcceptedJson:
-        """Describe an acceptance."""
+    def of(cls, accepted: Accepted | None) -> AcceptedJson | None:
+        """Describe an acceptance; None if there is none."""
+        if accepted is None:
+            return None
         return cls(reason=accepted.reason, by=accepted.by or None, on=accepted.on or None, until=accepted.until or None)
 
 
@@ -209,15 +213,7 @@ class FindingJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, finding: Finding) -> FindingJson:
         """Describe a finding."""
-        return cls(
-            rule=finding.rule,
-            severity=finding.severity,
-            message=finding.message,
-            file=finding.file,
-            line=finding.line,
-            column=finding.column,
-            accepted=AcceptedJson.of(finding.accepted) if finding.accepted is not None else None,
-        )
+        return cls.like(finding, accepted=AcceptedJson.of(finding.accepted))
 
 
 class HashJson(JsonStruct, frozen=True):
@@ -259,16 +255,7 @@ class KeyJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, key: SigningKey) -> KeyJson:
         """Describe a key; times become days."""
-        return cls(
-            fingerprint=key.fingerprint,
-            key_id=key.key_id,
-            user_ids=list(key.user_ids),
-            algorithm=key.algorithm,
-            created=key.created[:10],
-            expires=key.expires[:10] if key.expires else None,
-            expired=key.expired,
-            revoked=key.revoked,
-        )
+        return cls.like(key, created=key.created[:10], expires=key.expires[:10] if key.expires else None)
 
 
 class SignerJson(JsonStruct, frozen=True):
@@ -283,7 +270,7 @@ class SignerJson(JsonStruct, frozen=True):
         """Describe a signer; None if it is unknown."""
         if signer is None:
             return None
-        return cls(version=signer.version, tier=signer.tier, keys=[KeyJson.of(key) for key in signer.keys])
+        return cls.like(signer, keys=[KeyJson.of(key) for key in signer.keys])
 
 
 class ToProveJson(JsonStruct, frozen=True):
@@ -307,13 +294,7 @@ class EvidenceJson(JsonStruct, frozen=True):
         """Describe evidence; None until the facts are settled."""
         if evidence is None:
             return None
-        return cls(
-            as_of=evidence.as_of,
-            problems=list(evidence.problems),
-            hint=evidence.hint,
-            mirrors=list(evidence.mirrors),
-            to_prove=ToProveJson(packages=evidence.to_prove, bytes=evidence.to_prove_bytes),
-        )
+        return cls.like(evidence, to_prove=ToProveJson(packages=evidence.to_prove, bytes=evidence.to_prove_bytes))
 
 
 class OverriddenJson(JsonStruct, frozen=True):
@@ -322,6 +303,11 @@ class OverriddenJson(JsonStruct, frozen=True):
     file: str
     line: FromOne
     constraint: str
+
+    @classmethod
+    def of(cls, requirement: Requirement) -> OverriddenJson | None:
+        """Describe what a requirement overrides; None for nothing."""
+        return None if requirement.overrides is None else cls.like(requirement.overrides)
 
 
 class RequirementJson(JsonStruct, frozen=True):
@@ -336,14 +322,7 @@ class RequirementJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, requirement: Requirement) -> RequirementJson:
         """Describe a requirement."""
-        hidden = requirement.overrides
-        return cls(
-            file=requirement.file,
-            line=requirement.line,
-            module=requirement.module,
-            constraint=requirement.constraint,
-            overrides=OverriddenJson(hidden.file, hidden.line, hidden.constraint) if hidden else None,
-        )
+        return cls.like(requirement, overrides=OverriddenJson.of(requirement))
 
 
 class ConfigurationErrorJson(JsonStruct, frozen=True):

@@ -6,10 +6,10 @@ from collections.abc import Collection  # noqa: TC003  # evaluated by msgspec
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
-from msgspec.structs import asdict
 
 from locklens.review.health import CheckResult, Health, Spread, commands_text, remedy
 from locklens.review.reports.documents import (
+    AcceptedJson,
     Count,
     Each,
     FindingJson,
@@ -39,7 +39,7 @@ class ProviderFindingJson(FindingJson, frozen=True):
     def of(cls, finding: Finding) -> ProviderFindingJson:
         """Describe a finding."""
         provider = str(finding.provider) if finding.provider is not None else None
-        return cls(**asdict(FindingJson.of(finding)), provider=provider)
+        return cls.like(finding, accepted=AcceptedJson.of(finding.accepted), provider=provider)
 
 
 class HealthRootJson(JsonStruct, frozen=True):
@@ -53,8 +53,8 @@ class HealthRootJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, root: RootReview) -> HealthRootJson:
         """Describe a root."""
-        return cls(
-            path=root.path,
+        return cls.like(
+            root,
             lock_file=root.lock_file if root.new.exists else None,
             tool=root.tool.name,
             findings=[ProviderFindingJson.of(finding) for finding in root.findings],
@@ -87,14 +87,13 @@ class CheckJson(JsonStruct, frozen=True):
     def of(cls, result: CheckResult, health: Health) -> CheckJson:
         """Describe a check's result."""
         found = remedy(result.check, health)
-        return cls(
+        return cls.like(
+            result,
             id=result.check.id,
             title=result.check.title,
             rules=list(result.check.rules),
-            severity=result.severity,
             locks=len(result.roots),
             providers=len(result.providers),
-            unknown=result.unknown,
             reason=result.reason or None,
             command=commands_text(result.check, found, health) or None,
             by_hand=list(found.by_hand),

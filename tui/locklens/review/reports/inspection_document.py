@@ -133,13 +133,13 @@ class DifferencesJson(JsonStruct, frozen=True):
         """Describe what differs."""
         toolchain = found.toolchain
         return cls(
-            toolchain=None if toolchain is None else ValueDifferenceJson(toolchain.old, toolchain.new),
+            toolchain=None if toolchain is None else ValueDifferenceJson.like(toolchain),
             modules=[
                 ModuleDifferenceJson(one.path, _versions(one.old), _versions(one.new), one.kind.value)
                 for one in found.modules
             ],
-            settings=[SettingDifferenceJson(one.name, one.old, one.new) for one in found.settings],
-            files=[FileDifferenceJson(one.name, one.state) for one in found.files],
+            settings=[SettingDifferenceJson.like(one) for one in found.settings],
+            files=[FileDifferenceJson.like(one) for one in found.files],
             notable=NotableDifferenceJson(list(found.notable_new), list(found.notable_gone)),
             size=SizeDifferenceJson(*found.size),
             unknown=list(found.unknown),
@@ -224,7 +224,7 @@ def _package(package: InspectedPackage) -> InspectedPackageJson:
         source=package.source,
         zh=None if facts is None else facts.zh,
         h1=None if facts is None else facts.h1,
-        files=[] if facts is None else [InspectedFileJson(one.name, one.size, one.sha256) for one in facts.files],
+        files=[] if facts is None else [InspectedFileJson.like(one) for one in facts.files],
         executable=None if facts is None else _executable(facts),
         problem=package.problem or None,
     )
@@ -241,7 +241,7 @@ def _executable(facts: PackageFacts) -> ExecutableJson | None:
         size=program.size,
         go=None if build is None else build.go,
         path=None if build is None else build.path,
-        main=None if build is None or build.main is None else _versioned(build.main),
+        main=None if build is None or build.main is None else VersionedModuleJson.like(build.main),
         modules=_modules(build),
         settings=None if build is None else dict(build.settings),
         notable=_notable(program),
@@ -253,17 +253,15 @@ def _modules(build: BuildInfo | None) -> list[LinkedModuleJson] | None:
     if build is None:
         return None
     return [
-        LinkedModuleJson(one.path, one.version, None if one.replaced_by is None else _versioned(one.replaced_by))
+        LinkedModuleJson(
+            one.path, one.version, None if one.replaced_by is None else VersionedModuleJson.like(one.replaced_by)
+        )
         for one in build.modules
     ]
 
 
 def _notable(program: Executable) -> list[str] | None:
     return None if program.functions is None else list(notable_in(program.functions))
-
-
-def _versioned(module: GoModule) -> VersionedModuleJson:
-    return VersionedModuleJson(module.path, module.version)
 
 
 def _versions(module: GoModule | None) -> str | None:

@@ -60,7 +60,7 @@ class PathCoverJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, one: PathCover) -> PathCoverJson:
         """Describe the coverage of a path."""
-        return cls(path=one.path, covered=list(one.covered), missing=list(one.missing), unknown=list(one.doubtful))
+        return cls.like(one, unknown=list(one.doubtful))
 
 
 class CoverageJson(JsonStruct, frozen=True):
@@ -76,12 +76,7 @@ class CoverageJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, provider: ProviderCoverage) -> CoverageJson:
         """Describe a provider's coverage."""
-        return cls(
-            platforms=list(provider.platforms),
-            wanted=provider.is_wanted,
-            covered=list(provider.covered),
-            paths=[PathCoverJson.of(one) for one in provider.paths],
-        )
+        return cls.like(provider, wanted=provider.is_wanted, paths=[PathCoverJson.of(one) for one in provider.paths])
 
 
 class LockedProviderJson(JsonStruct, frozen=True):
@@ -262,14 +257,8 @@ class UseJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, use: Use) -> UseJson:
         """Describe a use."""
-        return cls(
-            provider=str(use.address),
-            version=use.version,
-            lock_files=list(use.lock_files),
-            as_of=use.as_of,
-            problem=use.problem or None,
-            doubts=list(dict.fromkeys(rule for rule, _ in use.doubts)),
-        )
+        doubts = list(dict.fromkeys(rule for rule, _ in use.doubts))
+        return cls.like(use, provider=str(use.address), problem=use.problem or None, doubts=doubts)
 
 
 class PastUseJson(JsonStruct, frozen=True):
@@ -286,15 +275,8 @@ class PastUseJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, use: PastUse) -> PastUseJson:
         """Describe an earlier use."""
-        return cls(
-            provider=str(use.address),
-            version=use.version,
-            commit=use.commit,
-            date=use.date,
-            tier=use.tier,
-            key=KeyJson.of(use.key) if use.key is not None else None,
-            problem=use.problem or None,
-        )
+        key = KeyJson.of(use.key) if use.key is not None else None
+        return cls.like(use, provider=str(use.address), key=key, problem=use.problem or None)
 
 
 class SignerUsesJson(JsonStruct, frozen=True):

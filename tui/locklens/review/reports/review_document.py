@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from locklens.review.model import Bump, Change, ChangeKind, LockStatus, Review, RootReview, SideName, Unverified
+from locklens.review.model import Bump, Change, ChangeKind, LockStatus, Review, RootReview, Unverified
 from locklens.review.reports import listed_counts
 from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import (
@@ -50,11 +50,6 @@ class SideJson(JsonStruct, frozen=True):
     name: str
     revision: str | None
 
-    @classmethod
-    def of(cls, side: SideName) -> SideJson:
-        """Describe a side."""
-        return cls(kind=side.kind, name=side.name, revision=side.revision)
-
 
 class EntryJson(JsonStruct, frozen=True):
     """One provider's block of a lock file."""
@@ -69,7 +64,7 @@ class EntryJson(JsonStruct, frozen=True):
         """Describe an entry; None if there is none."""
         if entry is None:
             return None
-        return cls(str(entry.version), entry.constraints, list(entry.hashes), entry.line)
+        return cls.like(entry, version=str(entry.version))
 
 
 class LocatedEntryJson(JsonStruct, frozen=True):
@@ -84,7 +79,7 @@ class LocatedEntryJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, entry: LockEntry) -> LocatedEntryJson:
         """Describe an entry."""
-        return cls(str(entry.address), str(entry.version), entry.constraints, list(entry.hashes), entry.line)
+        return cls.like(entry, provider=str(entry.address), version=str(entry.version))
 
 
 class MarkerJson(JsonStruct, frozen=True):
@@ -110,9 +105,7 @@ class ConflictJson(JsonStruct, frozen=True):
         if conflict is None:
             return None
         return cls(
-            markers=[
-                MarkerJson(one.line, one.separator_line, one.end_line, one.ours, one.theirs) for one in conflict.markers
-            ],
+            markers=[MarkerJson.like(one) for one in conflict.markers],
             ours=[LocatedEntryJson.of(entry) for entry in conflict.ours.entries],
             theirs=[LocatedEntryJson.of(entry) for entry in conflict.theirs.entries],
         )
@@ -171,11 +164,9 @@ class ChangeJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, change: Change) -> ChangeJson:
         """Describe a change."""
-        return cls(
-            id=change.id,
-            group=change.group,
+        return cls.like(
+            change,
             provider=str(change.address),
-            kind=change.kind,
             moved_from=str(change.moved_from) if change.moved_from else None,
             bump=change.bump if change.kind is not ChangeKind.UNCHANGED else None,
             old=EntryJson.of(change.old),
@@ -206,13 +197,9 @@ class RootJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, root: RootReview) -> RootJson:
         """Describe a root."""
-        return cls(
-            path=root.path,
-            lock_file=root.lock_file,
-            renamed_from=root.renamed_from,
+        return cls.like(
+            root,
             tool=root.tool.name,
-            status=root.status,
-            format_only=root.format_only,
             configuration=ConfigurationJson.of(root.configuration),
             conflict=ConflictJson.of(root.new.conflict),
             changes=[ChangeJson.of(change) for change in root.changes],
@@ -261,16 +248,13 @@ class ReviewSummaryJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, review: Review) -> ReviewSummaryJson:
         """Count a review."""
-        changes, hashes = review.changes, review.hashes
-        return cls(
-            changes=dict(Counter(change.kind.value for change in changes)),
-            distinct_changes=review.distinct_changes,
+        hashes = review.hashes
+        return cls.like(
+            review,
+            changes=dict(Counter(change.kind.value for change in review.changes)),
             hashes=AddedHashesJson(hashes.total, explained(hashes), hashes.reported, hashes.unverified),
             findings=SeverityCountsJson.of(review.severity_counts),
             listed_findings=SeverityCountsJson.of(listed_counts(review)),
-            accepted=review.accepted,
-            unverified=review.unverified,
-            verdict=review.verdict,
         )
 
 
@@ -289,8 +273,8 @@ class ReviewDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         """Return the document of a review."""
         return cls(
             run=RunJson.of(review),
-            base=SideJson.of(review.base),
-            head=SideJson.of(review.head),
+            base=SideJson.like(review.base),
+            head=SideJson.like(review.head),
             findings=[FindingJson.of(finding) for finding in review.own_findings],
             roots=Each(RootJson.of, review.roots),
             summary=ReviewSummaryJson.of(review),

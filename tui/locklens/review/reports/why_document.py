@@ -14,6 +14,7 @@ from locklens.review.reports.documents import (
     FindingJson,
     FromOne,
     JsonStruct,
+    OverriddenJson,
     RequirementJson,
     ToolName,
 )
@@ -44,11 +45,6 @@ class PlaceJson(JsonStruct, frozen=True):
     line: FromOne
     module: str
 
-    @classmethod
-    def of(cls, requirement: Requirement) -> PlaceJson:
-        """Describe a requirement."""
-        return cls(requirement.file, requirement.line, requirement.module)
-
 
 class NamedRequirementJson(RequirementJson, frozen=True):
     """A requirement with what requires; count stands for others like it in the module."""
@@ -60,12 +56,7 @@ class NamedRequirementJson(RequirementJson, frozen=True):
     @classmethod
     def of(cls, requirement: Requirement) -> NamedRequirementJson:
         """Describe a requirement."""
-        return cls(
-            **asdict(RequirementJson.of(requirement)),
-            contributor=requirement.contributor,
-            subject=requirement.subject,
-            count=requirement.count,
-        )
+        return cls.like(requirement, overrides=OverriddenJson.of(requirement))
 
 
 class AskerJson(JsonStruct, frozen=True):
@@ -85,7 +76,7 @@ class DemandJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, demand: Demand) -> DemandJson:
         """Describe a demand."""
-        return cls(str(demand.term), [PlaceJson.of(one) for one in demand.requirements])
+        return cls(str(demand.term), [PlaceJson.like(one) for one in demand.requirements])
 
 
 class HoldJson(JsonStruct, frozen=True):
@@ -100,11 +91,10 @@ class HoldJson(JsonStruct, frozen=True):
     def of(cls, hold: Hold) -> HoldJson:
         """Describe a hold."""
         demand = hold.demand
-        return cls(
-            reason=hold.reason,
+        return cls.like(
+            hold,
             term=str(demand.term) if demand else None,
-            required_by=[PlaceJson.of(one) for one in demand.requirements] if demand else [],
-            names=list(hold.names),
+            required_by=[PlaceJson.like(one) for one in demand.requirements] if demand else [],
         )
 
 
@@ -164,11 +154,11 @@ class OfferJson(JsonStruct, frozen=True):
         """Describe a registry's list; None if it was not asked."""
         if offer is None:
             return None
-        return cls(
+        return cls.like(
+            offer,
             init=OutcomeJson.of(offer.as_locked),
             upgrade=OutcomeJson.of(offer.upgraded),
             recommended=_text(offer.recommended),
-            has_locked=offer.has_locked,
             newest=NewestJson.of(offer.newest),
             newer=[HeldJson.of(one) for one in offer.newer],
         )
@@ -189,10 +179,9 @@ class LockedJson(JsonStruct, frozen=True):
         entry, against = explanation.locked, explanation.against
         if entry is None:
             return None
-        return cls(
+        return cls.like(
+            entry,
             version=str(entry.version),
-            constraints=entry.constraints,
-            line=entry.line,
             satisfies=against is None if explanation.requirements else None,
             held_by=[HoldJson.of(hold) for hold in against.holds] if against else [],
         )
@@ -231,9 +220,8 @@ class WhyRootJson(JsonStruct, frozen=True):
     def of(cls, root: RootWhy) -> WhyRootJson:
         """Describe a root's answer."""
         explanation = root.explanation
-        return cls(
-            path=root.path,
-            lock_file=root.lock_file,
+        return cls.like(
+            root,
             tool=root.tool.name,
             provider=str(explanation.address),
             locked=LockedJson.of(explanation),
@@ -276,7 +264,7 @@ class WhyDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         return cls(
             asked=why.asked,
             roots=[WhyRootJson.of(root) for root in why.roots],
-            unsure=[UnsureJson(one.path, one.reason) for one in why.unsure],
+            unsure=[UnsureJson.like(one) for one in why.unsure],
             others=why.others,
         )
 
