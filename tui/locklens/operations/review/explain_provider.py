@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.review.request import ReviewRequest
     from locklens.project.git import Repository
     from locklens.releases import NetworkSettings
-    from locklens.releases.session import ReleaseLookup, ReleaseSession
     from locklens.review.model import Review
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
@@ -83,71 +81,6 @@ class WhySubject(Struct, frozen=True):
         return self.review.policy
 
 
-class VersionLister:
-    """Asks registries for versions during one explanation; use it in a `with` statement.
-
-    Sessions are opened when they are first needed. The base is only read for providers of other registries than the
-    tools' own, which may always be asked.
-
-    Args:
-        settings: Network settings.
-        base_hosts: Returns the hosts that the base's lock files name, comparison form.
-        cancel: Set by another thread to stop.
-        asks_ages: True to ask for the ages of versions.
-    """
-
-    def __init__(
-        self,
-        settings: NetworkSettings,
-        base_hosts: Callable[[], frozenset[str]],
-        cancel: threading.Event | None,
-        *,
-        asks_ages: bool,
-    ) -> None:
-        self._settings = settings
-        self._base_hosts = base_hosts
-        self._cancel = cancel
-        self._asks_ages = asks_ages
-        self._stack = ExitStack()
-        self._sessions: dict[bool, ReleaseSession] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
-
-    def ask(self, address: ProviderAddress) -> OfferedVersions | None:
-        """Return what a provider's registry offers; None where it is not asked.
-
-        Raises:
-            SourceError: No answer.
-        """
-        lookup = self._lookup(address)
-        versions = lookup.offered(address)
-        if versions is None or not self._asks_ages:
-            return None if versions is None else OfferedVersions(versions)
-        tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
-        return OfferedVersions(versions, lookup.ages(address, tool))
-
-    def _lookup(self, address: ProviderAddress) -> ReleaseLookup:
-        from locklens.releases.session import ReleaseLookup, ReleaseSession
-
-        is_default = address.host in {TERRAFORM.default_host, OPENTOFU.default_host}
-        if is_default not in self._sessions:
-            hosts = frozenset[str]() if is_default else self._base_hosts()
-            session = ReleaseSession(self._settings, hosts, self._cancel)
-            self._sessions[is_default] = self._stack.enter_context(session)
-        return ReleaseLookup(self._sessions[is_default])
-
-    @property
-    def log(self) -> tuple[str, ...]:
-        """The requests with their durations."""
-        return tuple(line for session in self._sessions.values() for line in session.log)
-
-
 def ask_and_explain(
     subject: WhyRequest | WhySubject,
     request: ReviewRequest,
@@ -168,13 +101,26 @@ def ask_and_explain(
     Raises:
         RunCancelledError: `cancel` was set.
     """
+    from locklens.releases.session import ReleaseLookup, ReleaseSession
 
-    def hosts() -> frozenset[str]:
-        return _base_hosts(subject, request)
+    sessions: dict[bool, ReleaseSession] = {}
+    with ExitStack() as stack:
 
-    with VersionLister(settings, hosts, cancel, asks_ages=subject.policy.needs_ages) as registries:
-        why = explain_provider(subject, request, registries.ask)
-        on_log(registries.log)
+        def ask(address: ProviderAddress) -> OfferedVersions | None:
+            # Registries of the tools may always be asked: the base is only read for the others.
+            is_default = address.host in {TERRAFORM.default_host, OPENTOFU.default_host}
+            if is_default not in sessions:
+                hosts = frozenset[str]() if is_default else _base_hosts(subject, request)
+                sessions[is_default] = stack.enter_context(ReleaseSession(settings, hosts, cancel))
+            lookup = ReleaseLookup(sessions[is_default])
+            versions = lookup.offered(address)
+            if versions is None or not subject.policy.needs_ages:
+                return None if versions is None else OfferedVersions(versions)
+            tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
+            return OfferedVersions(versions, lookup.ages(address, tool))
+
+        why = explain_provider(subject, request, ask)
+        on_log([line for session in sessions.values() for line in session.log])
         return why
 
 
