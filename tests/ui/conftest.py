@@ -180,12 +180,12 @@ class Samples:
             path,
             lock_file,
             TERRAFORM,
-            status,
-            format_only,
             LockFile.absent(lock_file),
             LockFile(
                 lock_file, b"", exists=status is not LockStatus.DELETED, writer=None, entries=(), conflict=conflict
             ),
+            status,
+            format_only,
             tuple(changes),
             findings,
             configuration=configuration,

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from locklens.hashes import is_of_files, is_well_formed, registry_manifests
 from locklens.policy import InstallPath, Policy
-from locklens.review.model import Change, HashFact, Proof
+from locklens.review.model import PROOF_KINDS, Change, HashFact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -63,9 +63,8 @@ class LockedHashes(Struct, frozen=True):
     @property
     def contradicts_release(self) -> bool:
         """True if the release is known, and a locked `zh` is not of it: `lock` adds no hashes to such an entry."""
-        doubted = {Proof.STALE, Proof.UNKNOWN}
         return self.offered is not None and any(
-            fact.proof in doubted and not is_of_files(fact.hash) for fact in self.facts
+            PROOF_KINDS[fact.proof].contradicts and not is_of_files(fact.hash) for fact in self.facts
         )
 
 

@@ -75,6 +75,7 @@ class ProofKind(Struct, frozen=True):
         is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
         is_explained: True if the hash is verified, or at least reported by the registry, which nobody signed.
         is_alarming: True if the word of the proof stands in capitals, so that it stands out without colour too.
+        contradicts: True if the `zh` is not one of the release, where that is known.
         label: The label of the number of `h1` with this proof in the evidence of a change; "" if they are not counted.
     """
 
@@ -83,6 +84,7 @@ class ProofKind(Struct, frozen=True):
     is_verified: bool = False
     is_explained: bool = False
     is_alarming: bool = False
+    contradicts: bool = False
     label: str = ""
 
 
@@ -104,9 +106,11 @@ PROOF_KINDS: Mapping[Proof, ProofKind] = {
         label="h1 reported by registry",
     ),
     Proof.MIRROR: ProofKind("only a mirror of the CLI configuration has it, unsigned: not verified", Role.WARN),
-    Proof.STALE: ProofKind("was locked, but is no longer in the publisher's SHA256SUMS", Role.BLOCK, is_alarming=True),
+    Proof.STALE: ProofKind(
+        "was locked, but is no longer in the publisher's SHA256SUMS", Role.BLOCK, is_alarming=True, contradicts=True
+    ),
     Proof.UNKNOWN: ProofKind(
-        "unverified: no source knows it, or no source could be asked", Role.WARN, is_alarming=True
+        "unverified: no source knows it, or no source could be asked", Role.WARN, is_alarming=True, contradicts=True
     ),
 }
 """The ladder of proofs, best first."""
@@ -418,11 +422,11 @@ class RootReview(Struct, frozen=True):
     path: str
     lock_file: str
     tool: Dialect
-    status: LockStatus
-    format_only: bool
     old: LockFile
     new: LockFile
-    changes: tuple[Change, ...]
+    status: LockStatus = LockStatus.UNCHANGED
+    format_only: bool = False
+    changes: tuple[Change, ...] = ()
     findings: tuple[Finding, ...] = ()
     renamed_from: str | None = None
     configuration: Configuration | None = None

@@ -17,7 +17,7 @@ from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
 from locklens.review.health import is_counted
-from locklens.review.model import Change, ChangeKind, Finding, HashFact, HostState, LockStatus, RootReview
+from locklens.review.model import Change, ChangeKind, Finding, HashFact, HostState, RootReview
 from locklens.review.rules import finding_of, heeded
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import CHECKS, Behind, LockedState
@@ -161,11 +161,8 @@ def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, po
         path=first.path,
         lock_file=first.lock_file,
         tool=group.tool,
-        status=LockStatus.UNCHANGED,
-        format_only=False,
         old=LockFile.absent(first.lock_file),
         new=LockFile.absent(first.lock_file),
-        changes=(),
         context=context,
     )
     case = _telling_case(group, policy)

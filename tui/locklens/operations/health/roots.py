@@ -317,11 +317,9 @@ class _RootsReader:
             lock_file=path,
             tool=tool,
             status=LockStatus.INVALID if lock.problems else LockStatus.UNCHANGED,
-            format_only=False,
             # Nothing is compared: the whole file is judged, as an added one is.
             old=LockFile.absent(path),
             new=lock,
-            changes=(),
             configuration=configuration,
             # Nothing says that an error is new.
             context=RootContext(self._policy, unread=_unread(tree, configuration)),
