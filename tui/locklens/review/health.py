@@ -380,13 +380,9 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
 
 
 def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
-    """Return the upgrades that end findings: all roots at once, but apart where an advisory needs a version.
-
-    The newest version in range may have the same advisories.
-    """
-    named: set[ProviderAddress] = set()
-    roots: list[str] = []
-    parts: dict[tuple[tuple[ProviderAddress, str], ...], list[str]] = {}
+    """Return the upgrades that end findings: of all roots at once, but apart where an advisory needs a version."""
+    together: dict[str, set[ProviderAddress]] = {}
+    apart: dict[tuple[tuple[ProviderAddress, str], ...], list[str]] = {}
     by_hand: list[str] = []
     left_out: list[LeftOut] = []
     for path, (_, own) in found.items():
@@ -394,43 +390,41 @@ def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health
         if reach.unreadable:
             left_out.append(LeftOut(path, None, reach.unreadable))
             continue
-        versions: dict[ProviderAddress, str] = {}
-        free: set[ProviderAddress] = set()
+        versions: list[tuple[ProviderAddress, str]] = []
         for address in sorted({one.provider for one in own if one.provider is not None}):
-            of_it = [one for one in own if one.provider == address]
-            is_of_host = any(one.rule == "LK040" for one in of_it)
-            if any(one.rule == "LK015" for one in of_it):
-                free.add(replace(address, host=OPENTOFU.default_host))
-            elif address not in reach.constraints or (is_of_host and address not in reach.required):
-                left_out.append(LeftOut(path, address, reach.unrequired))
-            elif is_of_host:
+            of_it = {one.rule: one for one in own if one.provider == address}
+            fixed = _fixed_in([one.case for one in own if one.provider == address]) if "LK043" in of_it else None
+            if "LK015" in of_it:
+                together.setdefault(path, set()).add(replace(address, host=OPENTOFU.default_host))
+            elif reason := _obstacle(address, of_it, fixed, reach):
+                left_out.append(LeftOut(path, address, reason))
+            elif "LK040" in of_it:
                 by_hand.append(f"{path or '.'}: {address}: change the host in its `source`, unless it is meant")
-            elif any(one.rule == "LK043" for one in of_it):
-                fixed = _fixed_in([one.case for one in of_it])
-                if fixed is None:
-                    left_out.append(LeftOut(path, address, "no version that fixes it is known"))
-                elif not reach.constraints[address].admits(fixed):
-                    outside = f"fixed in {fixed}, outside of {reach.constraints[address]}"
-                    left_out.append(LeftOut(path, address, outside))
-                else:
-                    versions[address] = str(fixed)
+            elif fixed is not None:
+                versions.append((address, str(fixed)))
             else:
-                free.add(address)
-        if free:
-            named |= free
-            roots.append(path)
+                together.setdefault(path, set()).add(address)
         if versions:
-            parts.setdefault(tuple(versions.items()), []).append(path)
-    fixes = [Fix(tuple(sorted(roots)), tuple(sorted(named)))] if roots else []
-    fixes += [
-        Fix(tuple(sorted(roots)), tuple(one for one, _ in pairs), tuple(version for _, version in pairs))
-        for pairs, roots in sorted(parts.items())
-    ]
+            apart.setdefault(tuple(versions), []).append(path)
+    named = tuple(sorted({address for those in together.values() for address in those}))
+    fixes = [Fix(tuple(sorted(together)), named)] if together else []
+    fixes += [Fix(tuple(sorted(roots)), *zip(*pairs, strict=True)) for pairs, roots in sorted(apart.items())]
     days = health.review.policy.cooldown
-    if parts and days is not None:
+    if apart and days is not None:
         words = f"look how old the version is first: one that is named passes over the cooldown of {days} days"
         by_hand.append(words)
     return CheckRemedy(tuple(fixes), tuple(by_hand), tuple(left_out))
+
+
+def _obstacle(address: ProviderAddress, rules: Collection[str], fixed: Version | None, reach: RootReach) -> str:
+    """Return why no upgrade ends the findings about a provider, a clause; "" if one does."""
+    constraints = reach.constraints.get(address)
+    if constraints is None or ("LK040" in rules and address not in reach.required):
+        return reach.unrequired
+    if "LK043" not in rules or (fixed is not None and constraints.admits(fixed)):
+        return ""
+    # The newest version in range may have the same advisories.
+    return f"fixed in {fixed}, outside of {constraints}" if fixed is not None else "no version that fixes it is known"
 
 
 def _fixed_in(versions: Collection[str]) -> Version | None:

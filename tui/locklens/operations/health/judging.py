@@ -18,9 +18,9 @@ from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
 from locklens.review.health import is_counted
 from locklens.review.model import Change, ChangeKind, Finding, HashFact, HostState, RootReview
-from locklens.review.rules import finding_of, heeded
+from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
-from locklens.review.rules.health import CHECKS, Behind, LockedState
+from locklens.review.rules.health import Behind, LockedState, findings_of
 from locklens.review.rules.judge import judge_change
 from locklens.versions import Constraints, Version, newest_matching
 
@@ -172,9 +172,7 @@ def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, po
             yield replace(finding, provider=change.address)
     if change.new_signer is not None:
         state = LockedState(group.tool, policy, entry=group.entry, signer=change.new_signer)
-        own = (finding_of("LK039", verdict, first.lock_file, None) for verdict in CHECKS["LK039"](state))
-        for finding in heeded(own, policy):
-            yield replace(finding, provider=change.address)
+        yield from heeded(findings_of("LK039", state, first.lock_file), policy)
 
 
 def _telling_case(group: EntryGroup, policy: Policy) -> Case | None:
@@ -286,8 +284,7 @@ class Distances:
             is_unknown = is_unknown or behind is True
             if isinstance(behind, Behind):
                 state = LockedState(tool, self._policy, entry=entry, behind=behind)
-                verdicts = CHECKS["LK038"](state)
-                found += (finding_of("LK038", one, lock_file, entry.line, entry.address) for one in verdicts)
+                found += findings_of("LK038", state, lock_file)
         return list(heeded(found, self._policy)), is_unknown
 
     def _behind(

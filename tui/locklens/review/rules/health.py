@@ -10,8 +10,8 @@ from msgspec import Struct
 from locklens.addresses import display_host
 from locklens.dialect import DIALECTS, Dialect
 from locklens.policy import Policy
-from locklens.review.model import Severity
-from locklens.review.rules import Verdict
+from locklens.review.model import Finding, Severity
+from locklens.review.rules import Verdict, finding_of
 from locklens.text import counted
 from locklens.trust import Signer, Tier
 
@@ -108,3 +108,10 @@ CHECKS: Mapping[str, Callable[[LockedState], Iterator[Verdict]]] = {
     "LK039": _not_pinned,
     "LK040": _other_host,
 }
+
+
+def findings_of(rule: str, state: LockedState, lock_file: str) -> Iterator[Finding]:
+    """Yield the findings of a rule about a root or an entry of its lock file."""
+    line, address = (state.entry.line, state.entry.address) if state.entry is not None else (None, None)
+    for verdict in CHECKS[rule](state):
+        yield finding_of(rule, verdict, lock_file, line, address)
