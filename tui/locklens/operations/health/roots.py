@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
 from locklens.lockfile import LockFile
 from locklens.operations.comparison import RootSettings, path_below_top, within
+from locklens.operations.review.completion import absent_configuration
 from locklens.operations.review.unreviewed import roots_without_locks
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of, with_staged_sides
-from locklens.project import LOCK_FILE, configuration_files, generator_among
-from locklens.project.configuration import Configuration
+from locklens.project import LOCK_FILE
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
 from locklens.project.root_search import MAX_ROOTS
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.policy import Policy
+    from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
     from locklens.project.modules import Module
 
@@ -331,12 +332,8 @@ class _RootsReader:
 
     def _configuration(self, folder: str, tool: Dialect) -> Configuration:
         tree = self._layout.tree
-        try:
-            entries = tree.list(folder)
-            if not configuration_files(entries, tool):
-                return Configuration.absent(folder, tool, generator_among(entries))
-        except ConfigurationError:
-            pass  # Reading it reports the reason.
+        if (absent := absent_configuration(tree, folder, tool)) is not None:
+            return absent
         from locklens.project.requirements import read_configuration
 
         return read_configuration(

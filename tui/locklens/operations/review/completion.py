@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from locklens.dialect import Dialect
     from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
@@ -285,7 +286,7 @@ def _configuration_reader(
         nonlocal shared
         if root.path in modules:
             return Configuration.absent(root.path, root.tool)
-        absent = _absent_configuration(tree, root)
+        absent = absent_configuration(tree, root.path, root.tool)
         if absent is not None:
             return absent
         from locklens.project.modules import ModuleReader
@@ -319,17 +320,15 @@ def _required(tree: Tree, configuration: Configuration) -> frozenset[ProviderAdd
     return configuration.required() & kept
 
 
-def _absent_configuration(tree: Tree, root: RootReview) -> Configuration | None:
+def absent_configuration(tree: Tree, path: str, tool: Dialect) -> Configuration | None:
     """Return the configuration of a folder without configuration files; None if there may be some."""
     from locklens.project import configuration_files, generator_among
 
     try:
-        entries = tree.list(root.path)
+        entries = tree.list(path)
     except ConfigurationError:
         return None  # reading it reports the reason
-    if configuration_files(entries, root.tool):
-        return None
-    return Configuration.absent(root.path, root.tool, generator_among(entries))
+    return None if configuration_files(entries, tool) else Configuration.absent(path, tool, generator_among(entries))
 
 
 def worst_first(root: RootReview) -> RootReview:
