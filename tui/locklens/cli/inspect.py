@@ -9,8 +9,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
-from locklens.cli.options import Parser, given_tool, network_of, platform_option
-from locklens.cli.review import ReviewProgress, add_reading_options, check_reading, request_of, require_signatures
+from locklens.cli.options import Parser, given_tool, network_of, platform_option, platforms_of
+from locklens.cli.review import (
+    ReviewProgress,
+    add_reading_options,
+    check_reading,
+    format_of,
+    request_of,
+    require_signatures,
+)
 from locklens.errors import ConfigurationError, UsageError
 from locklens.machine import work_in
 from locklens.operations.reports import formats_of, report_pages
@@ -19,7 +26,6 @@ from locklens.text import counted, size_words
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from locklens.addresses import Platform
     from locklens.cli.review import OpenUi
     from locklens.operations.review.request import ProvingPlanned
     from locklens.review.inspection import Inspection
@@ -108,7 +114,7 @@ def _of_providers(options: Namespace) -> tuple[Inspection, ...]:
             options.old,
             options.new,
             roots,
-            _platforms(options),
+            None if _ALL in options.platform else platforms_of(options),
             tool=given_tool(options),
             test_directory=options.test_directory,
         )
@@ -123,14 +129,6 @@ def _of_providers(options: Namespace) -> tuple[Inspection, ...]:
             progress.end()
         tell(f"note: {words}" for words in cache.take_notices())
     return found
-
-
-def _platforms(options: Namespace) -> tuple[Platform, ...] | None:
-    from locklens.addresses import Platform
-
-    if _ALL in options.platform:
-        return None
-    return tuple(dict.fromkeys(map(Platform.parse, options.platform)))
 
 
 def _announce(plan: ProvingPlanned) -> bool:
@@ -193,8 +191,8 @@ def _check_health(options: Namespace) -> None:
 
 def _run_health(options: Namespace, open_ui: OpenUi) -> int:
     """Open the screen, or report the health of a folder."""
-    is_drawn = has_terminal() and not options.output
-    if options.format == "tui" or (options.format is None and is_drawn):
+    form = format_of(options)
+    if form == "tui":
         return _open_screen(options, open_ui)
     from locklens.operations.health import HealthRequest, scan_health
 
@@ -218,7 +216,7 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
         tell([*log, f"scanned {len(health.review.roots)} roots in {perf_counter() - started:.3f} s"])
     report = report_pages(
         "health",
-        options.format or "text",
+        form,
         health,
         colour=takes_colour(options.output),
         lists_roots=options.list_roots,

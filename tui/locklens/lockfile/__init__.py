@@ -291,6 +291,9 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable() and not any(special in text for special in _SPECIAL)
 
 
+_ARGUMENTS = frozenset({"version", "constraints", "hashes"})
+
+
 class BodyReader:
     """Reads the provider blocks of an HCL tree, and what the tools would refuse or warn of."""
 
@@ -341,16 +344,8 @@ class BodyReader:
     def _read_provider(self, block: Block) -> None:
         if not self._has_one_label(block, "source_addr"):
             return
-        for nested in block.body.all_blocks():
-            self._refuse(
-                nested.place, "Unsupported block type", f'Blocks of type "{nested.type}" are not expected here.'
-            )
-        values = dict(block.body.attributes)
-        version = values.pop("version", None)
-        constraints = values.pop("constraints", None)
-        hashes = values.pop("hashes", None)
-        for name, attribute in values.items():
-            self._refuse(attribute.place, "Unsupported argument", f'An argument named "{name}" is not expected here.')
+        self.problems += block.body.misfits(_ARGUMENTS, {})
+        version, constraints, hashes = map(block.body.attributes.get, ("version", "constraints", "hashes"))
         version_text, line = None, block.place.line
         if version is None:
             self._refuse(block.place, "Missing required argument", 'The argument "version" is required.')

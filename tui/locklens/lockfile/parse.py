@@ -18,7 +18,7 @@ from locklens.lockfile import BodyReader, Conflict, ConflictMarker, LockEntry, L
 from locklens.versions import ConstraintSyntaxError, Version, VersionSyntaxError, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 MAX_LOCK_FILE_BYTES = 1 << 20
 """A lock file above this size is not read: of 4,637 real ones the largest has 18,535 bytes."""
@@ -186,14 +186,8 @@ class _Judge:
 def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
     """Read a file with git's conflict markers, once as each side has it; None if it has none."""
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
-    conflicts: list[tuple[ConflictMarker, int]] = []
-    problems: list[SyntaxProblem] = []
-    for found in _conflicts(lines):
-        if isinstance(found, SyntaxProblem):
-            problems.append(found)
-            continue
-        marker = found[0]
-        conflicts.append(found)
+    conflicts, problems = _conflicts(lines)
+    for marker, _ in conflicts:
         ours_end, theirs_end = f"down to line {marker.separator_line}", f"down to line {marker.end_line}"
         detail = f"git left both sides here: {marker.ours} {ours_end}, {marker.theirs} {theirs_end}"
         problems.append(SyntaxProblem(marker.line, 1, "Conflict markers", detail))
@@ -211,7 +205,7 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
         exists=True,
         writer=writer,
         entries=(),
-        problems=tuple(problems),
+        problems=tuple(sorted(problems, key=lambda problem: problem.line)),
         is_complete=False,
         conflict=conflict,
     )
@@ -226,12 +220,8 @@ def conflict_sides(data: bytes) -> tuple[bytes, bytes, bytes] | None:
         Base, ours and theirs; None if there are no markers, or one has no counterpart.
     """
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
-    conflicts = []
-    for found in _conflicts(lines):
-        if isinstance(found, SyntaxProblem):
-            return None
-        conflicts.append(found)
-    if not conflicts:
+    conflicts, problems = _conflicts(lines)
+    if problems or not conflicts:
         return None
     base, ours, theirs = (_encoded(line or "" for line in side) for side in _sides(lines, conflicts))
     has_base = all(base_line != marker.separator_line for marker, base_line in conflicts)
@@ -267,37 +257,31 @@ def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:
     return parse(data, path, dialect=rules)
 
 
-def _conflicts(lines: list[str]) -> Iterator[tuple[ConflictMarker, int] | SyntaxProblem]:
-    """Yield each conflict with the line at which ours ends, and a problem for each marker without a counterpart."""
+def _conflicts(lines: list[str]) -> tuple[list[tuple[ConflictMarker, int]], list[SyntaxProblem]]:
+    """Return each conflict with the line at which ours ends, and a problem for each marker without a counterpart."""
+    conflicts, stray = [], []
     start = base = middle = 0
     for number, line in enumerate(lines, 1):
         word = line.rstrip("\r\n")
         if word.startswith(_START + " "):
-            if start:
-                yield _stray(start)
+            stray += [start] if start else []
             start, base, middle = number, 0, 0
         elif word.startswith(_BASE) and start and not middle:
             base = number
         elif word == _MIDDLE and start and not middle:
             middle = number
         elif word.startswith(_END + " "):
-            if not middle:
-                yield _stray(number)
+            if middle:
+                ours, theirs = _named(lines[start - 1][8:].strip(), "ours"), _named(word[8:].strip(), "theirs")
+                conflicts.append((ConflictMarker(start, middle, number, ours, theirs), base or middle))
             else:
-                names = lines[start - 1][8:].strip(), word[8:].strip()
-                yield (
-                    ConflictMarker(start, middle, number, _named(names[0], "ours"), _named(names[1], "theirs")),
-                    base or middle,
-                )
+                stray.append(number)
             start = middle = 0
-    if start:
-        yield _stray(start)
+    stray += [start] if start else []
+    words = "a marker stands here without its counterpart"
+    return conflicts, [SyntaxProblem(number, 1, "Conflict markers", words) for number in stray]
 
 
 def _named(label: str, side: str) -> str:
     """Return the name of a side with its label, which may be the same."""
     return side if label in {"", side} else f"{label} ({side})"
-
-
-def _stray(line: int) -> SyntaxProblem:
-    return SyntaxProblem(line, 1, "Conflict markers", "a marker stands here without its counterpart")
