@@ -9,8 +9,8 @@ import re
 import pytest
 from kit.pages import PAGES, commands, spans
 
-from locklens.cli.commands import COMMANDS, Subcommand, read_options, split
-from locklens.cli.main import main
+from locklens.cli.commands import COMMANDS, Subcommand, read_options
+from locklens.cli.main import main, split
 
 
 @pytest.mark.parametrize(

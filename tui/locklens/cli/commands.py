@@ -1,4 +1,4 @@
-"""The table of commands, and the command lines that name them.
+"""The table of commands, and what each makes of its arguments.
 
 A command is its row in `COMMANDS` and its module, which is loaded when the command is used.
 """
@@ -333,121 +333,12 @@ _ROWS = (
 COMMANDS = {command.name: command for command in _ROWS}
 """Every command by its name, in the order of the overview."""
 
-_SPELLINGS = COMMANDS | {command.tools_name: command for command in _ROWS if command.tools_name}
-"""The commands by their names and those of the real tools' commands."""
 
-_FIRST_WORDS = frozenset(name.partition(" ")[0] for name in _SPELLINGS) | {"help"}
-
-
-class Invocation:
-    """A command line, split.
-
-    Attributes:
-        folder: The folder to work in.
-        command: The name of the command, or "help".
-        arguments: The words for the command, with long options in their double-dash form.
-        operands: The words behind `--`.
-    """
-
-    def __init__(self, folder: str, command: str, arguments: list[str], operands: list[str]) -> None:
-        self.folder = folder
-        self.command = command
-        self.arguments = arguments
-        self.operands = operands
-
-
-def split(argv: Sequence[str]) -> Invocation:
-    """Split a command line.
-
-    Raises:
-        UsageError: There is no such command, or `-C` has no folder or stands behind the command.
-    """
-    words = list(argv)
-    operands: list[str] = []
-    if "--" in words:
-        at = words.index("--")
-        words, operands = words[:at], words[at + 1 :]
-    words = list(map(_with_two_dashes, words))
-    folder, options, words = _leading_options(words)
-    if words and (not options or words[0] in _FIRST_WORDS):
-        command, words = _named(words)
-    else:
-        command = "help" if options[:1] in (["-h"], ["--help"]) else "review"
-    for word in words:
-        if word == "-C" or word.partition("=")[0] == "--chdir":
-            raise UsageError(f"{word} stands before the command", hint=f"locklens -C DIR {command}")
-    return Invocation(folder, command, [*options, *words], operands)
-
-
-def _leading_options(words: list[str]) -> tuple[str, list[str], list[str]]:
-    """Return the folder of `-C`, the options before the first other word, which belong to the command, and the rest."""
-    folder, options = ".", []
-    while words and words[0].startswith("-"):
-        word = words.pop(0)
-        if word in {"-C", "--chdir"}:
-            if not words:
-                raise UsageError(f"{word} needs a folder")
-            folder = words.pop(0)
-        elif word.startswith("--chdir="):
-            folder = word.partition("=")[2]
-        else:
-            options.append(word)
-            if _takes_next(word, words):
-                options.append(words.pop(0))
-    return folder, options, words
-
-
-def _takes_next(option: str, words: Sequence[str]) -> bool:
-    """True if the first of the words behind an option is its value, also where it reads like a command.
-
-    The first parser with the option says so: it means the same in all. They are asked only where a command or -C may
-    follow, the likely ones first: building all of them takes longer than a small review.
-    """
-    if not words or words[0].startswith("-") or not any(map(_ends_options, words)):
-        return False
-    for command in sorted(_ROWS, key=lambda command: command.name not in {"review", words[0]}):
-        for action in command.parser().actions():
-            if option in action.option_strings:
-                return action.nargs is None
-    return False
-
-
-def _ends_options(word: str) -> bool:
-    return word in _FIRST_WORDS or word.startswith(("-C", "--chdir"))
-
-
-def _named(words: list[str]) -> tuple[str, list[str]]:
-    """Return the name of the command at the beginning, in one word or two, and the words behind it.
-
-    Raises:
-        UsageError: There is no such command.
-    """
-    for count in (2, 1):
-        command = _SPELLINGS.get(" ".join(words[:count]))
-        if command is not None:
-            return command.name, words[count:]
-    if words[0] != "help":
-        raise UsageError(_unknown(words[0]), hint="see locklens --help")
-    return "help", words[1:]
-
-
-def _with_two_dashes(word: str) -> str:
+def with_two_dashes(word: str) -> str:
     """Return a word, with two dashes if it is a long option in the real tools' spelling: `-platform=linux_amd64`."""
     name = word[1:].partition("=")[0]
     is_single = word[:1] == "-" and len(name) > 1 and name.replace("-", "").isalpha() and not name.startswith("-")
     return f"-{word}" if is_single else word
-
-
-_OTHER_WORDS = {"pin": "keys trust", "trust": "keys trust", "unpin": "keys drop", "fmt": "format", "diff": "review"}
-"""Commands by words that people type for them."""
-
-
-def _unknown(command: str) -> str:
-    import difflib
-
-    near = [_OTHER_WORDS.get(command, ""), *difflib.get_close_matches(command, COMMANDS, 1)]
-    meant = next(filter(None, near), "")
-    return f"unknown command {command!r}" + (f"; did you mean {meant!r}?" if meant else "")
 
 
 def read_options(name: str, arguments: Sequence[str], operands: Sequence[str] = ()) -> Namespace:
@@ -495,7 +386,7 @@ def environment_arguments(command: Subcommand, environ: Mapping[str, str]) -> li
             words = shlex.split(environ.get(name, ""))
         except ValueError as error:
             raise UsageError(f"{name} cannot be read: {error}") from error
-        found += map(_with_two_dashes, words)
+        found += map(with_two_dashes, words)
     return found
 
 

@@ -1,11 +1,12 @@
-"""Runs a command: results on stdout, everything else on stderr, and an exit status."""
+"""Splits a command line, and runs its command: results on stdout, everything else on stderr, and an exit status."""
 
 from __future__ import annotations
 
 import os
 
-from locklens.cli import FINDINGS, INTERRUPTED, UNUSABLE, commands, complain, forget_output, put, tell
-from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError
+from locklens.cli import FINDINGS, INTERRUPTED, UNUSABLE, complain, forget_output, put, tell
+from locklens.cli.commands import COMMANDS, Subcommand, overview, read_options, with_two_dashes
+from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError, UsageError
 from locklens.machine import work_in
 from locklens.text import page
 
@@ -48,19 +49,19 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
 
 
 def _run(argv: Sequence[str], open_ui: OpenUi) -> int:
-    invocation = commands.split(argv)
+    invocation = split(argv)
     if invocation.arguments[:1] == ["--version"]:
         from locklens.cli.about import print_version
 
         return print_version()
     if invocation.command == "help":
-        return put(page(commands.overview()))
+        return put(page(overview()))
     _work_in(invocation.folder)
-    options = commands.read_options(invocation.command, invocation.arguments, invocation.operands)
-    return _run_command(commands.COMMANDS[invocation.command], options, open_ui)
+    options = read_options(invocation.command, invocation.arguments, invocation.operands)
+    return _run_command(COMMANDS[invocation.command], options, open_ui)
 
 
-def _run_command(command: commands.Subcommand, options: Namespace, open_ui: OpenUi) -> int:
+def _run_command(command: Subcommand, options: Namespace, open_ui: OpenUi) -> int:
     from locklens.cli.interrupts import interruptible
     from locklens.cli.options import expand_roots
 
@@ -92,3 +93,113 @@ def _work_in(folder: str) -> None:
         os.getcwd()  # noqa: PTH109
     except OSError as error:
         raise ConfigurationError("the current folder no longer exists", hint="change to an existing one") from error
+
+
+_SPELLINGS = COMMANDS | {command.tools_name: command for command in COMMANDS.values() if command.tools_name}
+"""The commands by their names and those of the real tools' commands."""
+
+_FIRST_WORDS = frozenset(name.partition(" ")[0] for name in _SPELLINGS) | {"help"}
+
+
+class Invocation:
+    """A command line, split.
+
+    Attributes:
+        folder: The folder to work in.
+        command: The name of the command, or "help".
+        arguments: The words for the command, with long options in their double-dash form.
+        operands: The words behind `--`.
+    """
+
+    def __init__(self, folder: str, command: str, arguments: list[str], operands: list[str]) -> None:
+        self.folder = folder
+        self.command = command
+        self.arguments = arguments
+        self.operands = operands
+
+
+def split(argv: Sequence[str]) -> Invocation:
+    """Split a command line.
+
+    Raises:
+        UsageError: There is no such command, or `-C` has no folder or stands behind the command.
+    """
+    words = list(argv)
+    operands: list[str] = []
+    if "--" in words:
+        at = words.index("--")
+        words, operands = words[:at], words[at + 1 :]
+    words = list(map(with_two_dashes, words))
+    folder, options, words = _leading_options(words)
+    if words and (not options or words[0] in _FIRST_WORDS):
+        command, words = _named(words)
+    else:
+        command = "help" if options[:1] in (["-h"], ["--help"]) else "review"
+    for word in words:
+        if word == "-C" or word.partition("=")[0] == "--chdir":
+            raise UsageError(f"{word} stands before the command", hint=f"locklens -C DIR {command}")
+    return Invocation(folder, command, [*options, *words], operands)
+
+
+def _leading_options(words: list[str]) -> tuple[str, list[str], list[str]]:
+    """Return the folder of `-C`, the options before the first other word, which belong to the command, and the rest."""
+    folder, options = ".", []
+    while words and words[0].startswith("-"):
+        word = words.pop(0)
+        if word in {"-C", "--chdir"}:
+            if not words:
+                raise UsageError(f"{word} needs a folder")
+            folder = words.pop(0)
+        elif word.startswith("--chdir="):
+            folder = word.partition("=")[2]
+        else:
+            options.append(word)
+            if _takes_next(word, words):
+                options.append(words.pop(0))
+    return folder, options, words
+
+
+def _takes_next(option: str, words: Sequence[str]) -> bool:
+    """True if the first of the words behind an option is its value, also where it reads like a command.
+
+    The first parser with the option says so: it means the same in all. They are asked only where a command or -C may
+    follow, the likely ones first: building all of them takes longer than a small review.
+    """
+    if not words or words[0].startswith("-") or not any(map(_ends_options, words)):
+        return False
+    for command in sorted(COMMANDS.values(), key=lambda command: command.name not in {"review", words[0]}):
+        for action in command.parser().actions():
+            if option in action.option_strings:
+                return action.nargs is None
+    return False
+
+
+def _ends_options(word: str) -> bool:
+    return word in _FIRST_WORDS or word.startswith(("-C", "--chdir"))
+
+
+def _named(words: list[str]) -> tuple[str, list[str]]:
+    """Return the name of the command at the beginning, in one word or two, and the words behind it.
+
+    Raises:
+        UsageError: There is no such command.
+    """
+    for count in (2, 1):
+        command = _SPELLINGS.get(" ".join(words[:count]))
+        if command is not None:
+            return command.name, words[count:]
+    if words[0] != "help":
+        raise UsageError(_unknown(words[0]), hint="see locklens --help")
+    return "help", words[1:]
+
+
+_OTHER_WORDS = {"pin": "keys trust", "trust": "keys trust", "unpin": "keys drop", "fmt": "format", "diff": "review"}
+"""Commands by words that people type for them."""
+
+
+def _unknown(command: str) -> str:
+    import difflib
+
+    near = [_OTHER_WORDS.get(command, ""), *difflib.get_close_matches(command, COMMANDS, 1)]
+    meant = next(filter(None, near), "")
+    return f"unknown command {command!r}" + (f"; did you mean {meant!r}?" if meant else "")
