@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager
 
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.text import Printable, one_line, page, size_words
+from locklens.text import Printable, json_text, one_line, page, size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ NOT_WRITTEN = "dry run: nothing was written"
 def put(text: Printable) -> int:
     """Write the result to stdout; see `deliver`."""
     return deliver([text])
+
+
+def put_event(type_: str, /, **fields: object) -> int:
+    """Write one line of JSON as a part of the result: an object that is named by its `type`."""
+    return put(json_text({"type": type_, **fields}, indent=None))
 
 
 def put_patch(files: Iterable[PlannedFile]) -> int:

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_patch, tell
+from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_event, put_patch, tell
 from locklens.cli.options import (
     cache_of,
     check_source_options,
@@ -23,7 +23,7 @@ from locklens.cli.options import (
 )
 from locklens.errors import LockLensError, UsageError
 from locklens.operations.reports import formats_of, report_pages
-from locklens.text import counted, json_text, page, visible
+from locklens.text import counted, page, visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -375,7 +375,7 @@ def _run_mirror(options: Namespace) -> int:
         progress.report([diagnostic])
     if options.json:
         facts = {"packages": result.packages, "removed": list(result.removed), "failures": len(result.failures)}
-        put(json_text({"type": "outcome", "root": None, **facts}, indent=None))
+        put_event("outcome", root=None, **facts)
         return FINDINGS if result.failures else DONE
     lead = "would remove" if options.dry_run else "removed"
     lines = [f"{lead} {visible(name)}" for name in result.removed]

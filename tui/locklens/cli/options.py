@@ -286,10 +286,10 @@ def source_methods(options: Namespace) -> tuple[InstallationMethod, ...] | None:
     """Return the mirror that the command line names; None without one."""
     from locklens.project.installation import InstallationMethod, MethodKind
 
-    if getattr(options, "fs_mirror", None):
-        return (InstallationMethod(MethodKind.FILESYSTEM, options.fs_mirror),)
-    if getattr(options, "net_mirror", None):
-        return (InstallationMethod(MethodKind.NETWORK, options.net_mirror),)
-    if getattr(options, "oci_mirror", None):
-        return (InstallationMethod(MethodKind.OCI, oci_template(options.oci_mirror)),)
+    given = vars(options)
+    if place := given.get("oci_mirror"):
+        return (InstallationMethod(MethodKind.OCI, oci_template(place)),)
+    for name, kind in (("fs_mirror", MethodKind.FILESYSTEM), ("net_mirror", MethodKind.NETWORK)):
+        if place := given.get(name):
+            return (InstallationMethod(kind, place),)
     return None

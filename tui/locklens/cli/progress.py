@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
-from locklens.cli import LiveLine, put
+from locklens.cli import LiveLine, put_event
 from locklens.install.context import (
     AlreadyInstalled,
     CacheBusy,
@@ -26,7 +26,6 @@ from locklens.install.context import (
     ReleaseWarned,
 )
 from locklens.lockfile.update import Tracking
-from locklens.text import json_text
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -249,7 +248,7 @@ class JsonProgress:
             self._put("error" if diagnostic.is_error else "warning", fields)
 
     def _put(self, name: str, fields: dict[str, Any]) -> None:
-        put(json_text({"type": name, "root": self._root, **fields}, indent=None))
+        put_event(name, root=self._root, **fields)
 
 
 def install_progress(options: Namespace, wording: ProgressWording, *, is_alone: bool) -> InstallProgress | JsonProgress:

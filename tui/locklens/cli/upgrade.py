@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, deliver, tell
 from locklens.cli.options import Parser, cache_of, check_source_options, given_tool, platforms_of
-from locklens.cli.write import apply_plan, plan_with, run_write, scope_of
+from locklens.cli.write import apply_plan, plan_progress, plan_with, run_write, scope_of
 from locklens.errors import NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted
@@ -118,7 +118,6 @@ def _plan_safe(options: Namespace) -> Plan:
         LockLensError: There is no plan for any root.
         RunCancelledError: The run was cancelled.
     """
-    from locklens.cli.progress import ProgressWording, install_progress
     from locklens.operations.plan.builder import PlanBuilder
     from locklens.operations.write.upgrade import Upgrade
 
@@ -136,10 +135,7 @@ def _plan_safe(options: Namespace) -> Plan:
         if not picks:
             return beside
         operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), policy=survey.review.policy)
-        is_alone = len(operation.where.roots) < 2
-        progress = install_progress(options, ProgressWording.PLAN, is_alone=is_alone)
-        if len(operation.where.roots) > 1:
-            progress.begin(None)
+        progress = plan_progress(options, operation.where.roots)
         plan = plan_with(locklens, operation, options, progress, survey.review)
         return plan.with_diagnostics(beside.diagnostics)
 

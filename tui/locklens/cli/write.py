@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_patch, tell
+from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_event, put_patch, tell
 from locklens.cli.options import Parser, cache_of, given_tool, source_methods
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
-from locklens.text import json_text, page
+from locklens.text import page
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Collection
 
     from locklens.cli.progress import InstallProgress, JsonProgress
     from locklens.operations.locklens import LockLens
@@ -126,7 +127,7 @@ def _run_stage(options: Namespace) -> int:
         place = f"{finding.file}:{finding.line}" if finding.line else finding.file
         if options.json:
             fields = {"severity": finding.severity, "rule": finding.rule, "words": finding.message}
-            put(json_text({"type": "finding", **fields, "file": finding.file, "line": finding.line}, indent=None))
+            put_event("finding", **fields, file=finding.file, line=finding.line)
         else:
             tell([f"{finding.severity.value}: {finding.rule} {place}: {finding.message}"])
     if found and not options.json:
@@ -176,14 +177,16 @@ def _list_writes(*, is_json: bool) -> int:
     for write in writes:
         record, files = write.record, list(write.files)
         if is_json:
-            fields = {"id": write.id, "at": record.at, "undone": write.is_undone, "command": record.command}
-            fields |= {"files": files, "message": record.message or None}
-            put(json_text({"type": "write", **fields}, indent=None))
+            facts = {"id": write.id, "at": record.at, "undone": write.is_undone, "command": record.command}
+            put_event("write", **facts, files=files, message=record.message or None)
         else:
             undone = "  (undone)" if write.is_undone else ""
             put(page([f"{write.id}  {write.moment}  {record.command}{undone}", *(f"  {name}" for name in files)]))
     for words in damaged:
-        put(json_text({"type": "note", "message": words}, indent=None) if is_json else page([f"note: {words}"]))
+        if is_json:
+            put_event("note", message=words)
+        else:
+            put(page([f"note: {words}"]))
     if not writes and not damaged and not is_json:
         put(page(["no applied writes here"]))
     return DONE
@@ -196,12 +199,17 @@ def run_write(options: Namespace) -> int:
     operation: Operation = options.operation(options)
     if isinstance(operation, FileOperation):
         return apply_plan(writer_of(options).plan(operation), options)
+    return apply_plan(plan_operation(operation, options, plan_progress(options, options.root)), options)
+
+
+def plan_progress(options: Namespace, roots: Collection[str]) -> InstallProgress | JsonProgress:
+    """Return the progress of a plan for some roots, which is written once it is complete."""
     from locklens.cli.progress import ProgressWording, install_progress
 
-    progress = install_progress(options, ProgressWording.PLAN, is_alone=len(options.root) < 2)
-    if len(set(options.root)) > 1:
+    progress = install_progress(options, ProgressWording.PLAN, is_alone=len(roots) < 2)
+    if len(set(roots)) > 1:
         progress.begin(None)
-    return apply_plan(plan_operation(operation, options, progress), options)
+    return progress
 
 
 def scope_of(options: Namespace) -> Scope:
@@ -357,7 +365,7 @@ class _Json:
         from locklens.operations.plan import change_words
 
         for change in plan.changes:
-            self._put(
+            put_event(
                 "change",
                 root=change.root or ".",
                 provider=str(change.address),
@@ -370,36 +378,33 @@ class _Json:
             )
         for remark in plan.remarks:
             root, provider = remark.root or ".", remark.address or None
-            self._put(remark.severity.value, root=root, provider=provider, words=remark.sentence, hint=remark.hint)
+            put_event(remark.severity.value, root=root, provider=provider, words=remark.sentence, hint=remark.hint)
         for failed in plan.failures:
             self._fail(failed, failed.root or ".")
 
     def previewed(self, plan: Plan) -> None:
         """Report the diff of each file, and the command that writes it."""
         for file in plan.proposal.files:
-            self._put("file", path=file.path, written=False, diff=file.diff())
-        self._put("outcome", written=False, failed=bool(plan.failures), command=plan.proposal.command)
+            put_event("file", path=file.path, written=False, diff=file.diff())
+        put_event("outcome", written=False, failed=bool(plan.failures), command=plan.proposal.command)
 
     def failed(self, error: LockLensError) -> None:
         """Report why nothing was written."""
         self._fail(Diagnostic.of(error), None)
-        self._put("outcome", written=False, failed=True)
+        put_event("outcome", written=False, failed=True)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
         """Report the files that were written."""
         for file in plan.proposal.files:
-            self._put("file", path=file.path, written=True, diff=file.diff())
+            put_event("file", path=file.path, written=True, diff=file.diff())
         is_written = not plan.proposal.is_empty
         failed = bool(plan.failures)
-        self._put("outcome", written=is_written, failed=failed, command=plan.proposal.command, notices=list(notices))
+        put_event("outcome", written=is_written, failed=failed, command=plan.proposal.command, notices=list(notices))
 
     def _fail(self, failed: Diagnostic, root: str | None) -> None:
         file, line = failed.place or (None, None)
         name = failed.address or None
-        self._put("error", root=root, provider=name, words=failed.words, hint=failed.hint, file=file, line=line)
-
-    def _put(self, type_: str, /, **fields: Any) -> None:
-        put(json_text({"type": type_, **fields}, indent=None))
+        put_event("error", root=root, provider=name, words=failed.words, hint=failed.hint, file=file, line=line)
 
 
 def _place(diagnostic: Diagnostic) -> str:
