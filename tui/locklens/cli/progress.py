@@ -7,24 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 from locklens.cli import LiveLine, put_event
-from locklens.install.context import (
-    AlreadyInstalled,
-    CacheBusy,
-    FetchStarted,
-    FolderDiffers,
-    HashesObtained,
-    LinkedFromCache,
-    PackageArriving,
-    PackageHashed,
-    PackageLeaving,
-    PackageMirrored,
-    ProviderFailed,
-    ProviderInstalled,
-    QueryStarted,
-    RegistryWarned,
-    ReleaseTagged,
-    ReleaseWarned,
-)
+from locklens.install import context as events
 from locklens.lockfile.update import Tracking
 
 if TYPE_CHECKING:
@@ -109,17 +92,19 @@ class InstallProgress:
 
     def take(self, event: InstallEvent) -> None:
         """Report one event."""
-        if isinstance(event, PackageArriving):
+        if isinstance(event, events.PackageArriving):
             label = f"{event.provider} {event.version} {event.platform}"
             self._line.show_download(label, event.received, event.size)
             return
-        if isinstance(event, PackageLeaving):
+        if isinstance(event, events.PackageLeaving):
             label = f"{event.provider} {event.version} {event.platform}"
             if not event.sent:
                 self._line.drop(label)
             self._line.show_download(f"{label} to the registry", event.sent, event.size)
             return
-        if isinstance(event, ProviderInstalled | PackageHashed | PackageMirrored | ProviderFailed):
+        if isinstance(
+            event, events.ProviderInstalled | events.PackageHashed | events.PackageMirrored | events.ProviderFailed
+        ):
             self._line.drop(event.provider)
         lines = event_lines(event, self._wording)
         if lines:
@@ -137,13 +122,13 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
     """Return the lines for an event; those of a run that writes are the real tools', where they have some."""
     is_dry_run = wording is ProgressWording.DRY_RUN
     match event:
-        case QueryStarted(provider, _, True):
+        case events.QueryStarted(provider, _, True):
             return [f"- Reusing previous version of {provider} from the dependency lock file"]
-        case QueryStarted(provider, "", _):
+        case events.QueryStarted(provider, "", _):
             return [f"- Finding latest version of {provider}..."]
-        case QueryStarted(provider, constraints, _):
+        case events.QueryStarted(provider, constraints, _):
             return [f'- Finding {provider} versions matching "{constraints}"...']
-        case RegistryWarned(provider, words):
+        case events.RegistryWarned(provider, words):
             lines = [f"- {line}" for line in words]
             return [
                 "",
@@ -152,47 +137,47 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
                 f"The registry on {provider}:",
                 *lines,
             ]
-        case AlreadyInstalled(provider, version):
+        case events.AlreadyInstalled(provider, version):
             return [f"- Using previously-installed {provider} v{version}"]
-        case LinkedFromCache(provider, version):
+        case events.LinkedFromCache(provider, version):
             lead = "Would use" if is_dry_run else "Using"
             return [f"- {lead} {provider} v{version} from the shared cache directory"]
-        case CacheBusy(provider, version):
+        case events.CacheBusy(provider, version):
             return [f"- Waiting for another process that is installing {provider} v{version} in the shared cache..."]
-        case FetchStarted(provider, version, None):
+        case events.FetchStarted(provider, version, None):
             return [f"- {'Checking' if is_dry_run else 'Installing'} {provider} v{version}..."]
-        case FetchStarted(provider, version, platform):
+        case events.FetchStarted(provider, version, platform):
             return [f"- Fetching {provider} {version} for {platform}..."]
-        case FolderDiffers(provider, version, folder, h1):
+        case events.FolderDiffers(provider, version, folder, h1):
             lead = f"- {provider} v{version}: the package in {folder} does not match ({h1 or 'unreadable'})"
             return [f"{lead}; it {'would be' if is_dry_run else 'is'} replaced"]
-        case ProviderInstalled(provider, version, "signing skipped", _):
+        case events.ProviderInstalled(provider, version, "signing skipped", _):
             reason = "due to the registry not containing GPG keys for this provider"
             lead = "Would install" if is_dry_run else "Installed"
             return [f"- {lead} {provider} v{version}. Signature validation was skipped {reason}"]
-        case ProviderInstalled(provider, version, signed, _):
+        case events.ProviderInstalled(provider, version, signed, _):
             return [f"- {'Would install' if is_dry_run else 'Installed'} {provider} v{version} ({signed})"]
-        case PackageHashed(provider, version, platform, signed, was_remembered, is_reported):
+        case events.PackageHashed(provider, version, platform, signed, was_remembered, is_reported):
             known = "; h1 reported by the registry, not downloaded" if is_reported else ""
             known = "; hashed in an earlier run" if was_remembered else known
             return [f"- Retrieved {provider} {version} for {platform} ({signed}){known}"]
-        case PackageMirrored(provider, version, platform, signed, was_there):
+        case events.PackageMirrored(provider, version, platform, signed, was_there):
             package = f"{provider} {version} for {platform} ({signed})"
             if is_dry_run:
                 return [f"- {'Already there:' if was_there else 'Would mirror'} {package}"]
             return [f"- Mirrored {package}{'; already there' if was_there else ''}"]
-        case ReleaseTagged(_, _, place, digest):
+        case events.ReleaseTagged(_, _, place, digest):
             return [f"- Tagged {place} ({digest})" if digest else f"- Would tag {place}"]
-        case HashesObtained(provider, platform, tracking):
+        case events.HashesObtained(provider, platform, tracking):
             if wording is ProgressWording.PLAN:
                 return [f"- Obtained {provider} checksums for {platform}"]
             tracked = (_WOULD_TRACK if is_dry_run else _TRACKED)[tracking]
             return [f"- Obtained {provider} checksums for {platform}; {tracked}"]
-        case ReleaseWarned(provider, version, words, ""):
+        case events.ReleaseWarned(provider, version, words, ""):
             return [f"- {provider} {version}: {words}"]
-        case ReleaseWarned(provider, version, words, rule):
+        case events.ReleaseWarned(provider, version, words, rule):
             return ["", f"Warning: Release changed since it was locked ({rule})", "", f"{provider} {version}: {words}"]
-        case ProviderFailed() | PackageArriving() | PackageLeaving():
+        case events.ProviderFailed() | events.PackageArriving() | events.PackageLeaving():
             return []  # Failures are reported at the end, together.
         case _:
             assert_never(event)

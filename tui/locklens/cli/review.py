@@ -392,30 +392,23 @@ class ReviewProgress:
 
     def take(self, event: ReviewEvent) -> None:
         """Report one event."""
-        from locklens.operations.review.request import (
-            LookupProgress,
-            PackageDone,
-            PackageDownloading,
-            Progress,
-            ProvingPlanned,
-            RootsKnown,
-        )
+        from locklens.operations.review import request as events
 
         match event:
-            case LookupProgress():
+            case events.LookupProgress():
                 if self._is_verbose:
                     self._line.say(*event.log)
-            case ProvingPlanned():
+            case events.ProvingPlanned():
                 self._line.say(_planned_words(event))
-            case PackageDownloading():
+            case events.PackageDownloading():
                 self._line.show_download(event.label, event.received, event.size)
-            case PackageDone():
+            case events.PackageDone():
                 self._line.drop(event.label)
                 outcome = f"failed: {event.problem}" if event.problem else f"hashed, {size_words(event.size)}"
                 self._line.say(f"{event.label}: {outcome}")
-            case Progress():
+            case events.Progress():
                 self._line.show("progress", lambda _: event.words)
-            case RootsKnown():
+            case events.RootsKnown():
                 pass
             case _:
                 assert_never(event)
