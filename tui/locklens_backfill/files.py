@@ -81,7 +81,6 @@ class FileResult(Struct, frozen=True):
     Attributes:
         path: The path in messages.
         provider: NAMESPACE/TYPE.
-        targets: Number of its targets.
         filled: Number of the targets that were completed.
         failed: Number of the targets that could not be.
         left: Number of the targets that the run did not come to.
@@ -90,7 +89,6 @@ class FileResult(Struct, frozen=True):
 
     path: str
     provider: str
-    targets: int
     filled: int
     failed: int
     left: int
@@ -101,24 +99,24 @@ class Failure(Struct, frozen=True):
     """A package, or a file, that could not be completed.
 
     Attributes:
+        reason: A sentence without its full stop.
+        hint: The next step, or "".
         path: The metadata file, "" for the run itself.
         line: The line in it, None for the whole file.
         provider: NAMESPACE/TYPE.
         version: "" for the file itself.
         platform: "" for the file itself.
         url: The package's URL, as logs show it; "" if there is none.
-        reason: A sentence without its full stop.
-        hint: The next step, or "".
     """
 
-    path: str
-    line: int | None
-    provider: str
-    version: str
-    platform: str
-    url: str
     reason: str
     hint: str = ""
+    path: str = ""
+    line: int | None = None
+    provider: str = ""
+    version: str = ""
+    platform: str = ""
+    url: str = ""
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line is not None else self.path
@@ -132,19 +130,12 @@ _MAX_FOLDERS = 1_000_000
 """Folders of a registry's clone: one for each namespace, of which OpenTofu's registry has some thousands."""
 
 
-class ProviderFile(Struct, frozen=True):
-    """The metadata file of a provider.
-
-    Attributes:
-        path: The file.
-        provider: NAMESPACE/TYPE, by the names of folder and file.
-    """
-
-    path: Path
-    provider: str
+def provider_of(path: Path) -> str:
+    """Return NAMESPACE/TYPE of a metadata file, by the names of folder and file."""
+    return f"{path.absolute().parent.name}/{path.stem}"
 
 
-def provider_files(places: Iterable[Path], shard: Shard | None) -> tuple[ProviderFile, ...]:
+def provider_files(places: Iterable[Path], shard: Shard | None) -> tuple[Path, ...]:
     """Return the metadata files, in order of their paths below each place, each once.
 
     Args:
@@ -154,13 +145,8 @@ def provider_files(places: Iterable[Path], shard: Shard | None) -> tuple[Provide
     Raises:
         ConfigurationError: There is no such file or folder, or it cannot be read.
     """
-    found: dict[Path, ProviderFile] = {}
-    for place in places:
-        for path in _files_at(place):
-            provider = f"{path.absolute().parent.name}/{path.stem}"
-            if shard is None or shard.has(provider):
-                found.setdefault(path, ProviderFile(path, provider))
-    return tuple(found.values())
+    found = (path for place in places for path in _files_at(place))
+    return tuple(dict.fromkeys(path for path in found if shard is None or shard.has(provider_of(path))))
 
 
 def _files_at(place: Path) -> Iterator[Path]:
@@ -202,19 +188,19 @@ class OpenFile:
     """A metadata file while its packages are measured.
 
     Args:
-        file: The file.
+        path: The file.
         size_name: The key of a size; "" for the one that the file uses, or else the RFC's.
 
     Raises:
         ConfigurationError: It cannot be read, or is no metadata file.
     """
 
-    def __init__(self, file: ProviderFile, size_name: str) -> None:
-        self.path = file.path
-        self.shown = str(file.path)
-        self.provider = file.provider
-        self._written = read_bounded(file.path, MAX_METADATA_BYTES)
-        self._mode = _mode_of(file.path)
+    def __init__(self, path: Path, size_name: str) -> None:
+        self.path = path
+        self.shown = str(path)
+        self.provider = provider_of(path)
+        self._written = read_bounded(path, MAX_METADATA_BYTES)
+        self._mode = _mode_of(path)
         try:
             is_done = has_everything(self._written)
             self._metadata = Metadata("", (), "") if is_done else read_metadata(self._written)
@@ -249,9 +235,8 @@ class OpenFile:
     @property
     def result(self) -> FileResult:
         """What became of it; what is not written does not count."""
-        targets = len(self._metadata.targets)
         left = len(self._missing) - self._saved - self.failed
-        return FileResult(self.shown, self.provider, targets, self._saved, self.failed, left, self.size_name)
+        return FileResult(self.shown, self.provider, self._saved, self.failed, left, self.size_name)
 
     def tasks(self) -> Iterator[tuple[Target, PackageTask]]:
         """Yield the packages to measure."""
@@ -279,7 +264,7 @@ class OpenFile:
     def failure(self, target: Target, reason: str, hint: str = "") -> Failure:
         """Return a failure of a target as a value."""
         place = self.shown, target.line, self.provider
-        return Failure(*place, target.version, target.platform, _shown_url(target.url), reason, hint)
+        return Failure(reason, hint, *place, target.version, target.platform, _shown_url(target.url))
 
     def save(self) -> None:
         """Write what was found out since the last time.

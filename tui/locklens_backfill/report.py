@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
@@ -49,6 +49,12 @@ class FailureJson(JsonStruct, frozen=True):
     reason: str
     hint: str | None
 
+    @classmethod
+    def of(cls, failure: Failure) -> FailureJson:
+        """Describe a failure."""
+        known: dict[str, Any] = {name: getattr(failure, name) or None for name in cls.__struct_fields__}
+        return cls(**known)
+
 
 class BackfillSummaryJson(JsonStruct, frozen=True):
     """The whole run in numbers."""
@@ -87,21 +93,15 @@ class BackfillDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             shard=str(found.request.shard) if found.request.shard else None,
             missing=[
                 MissingJson(
-                    path=count.path,
-                    provider=count.provider,
-                    versions=count.versions,
-                    packages=count.missing,
-                    of=count.targets,
-                    known_bytes=count.known_bytes,
-                    unsized=count.unsized,
+                    each.path, each.provider, each.versions, each.missing, each.targets, each.known_bytes, each.unsized
                 )
-                for count in found.counts
+                for each in found.counts
             ],
             files=[
                 WrittenFileJson(one.path, one.provider, one.filled, one.failed, one.left, one.size_name)
                 for one in found.files
             ],
-            failures=[_failure(failure) for failure in found.failures],
+            failures=[FailureJson.of(failure) for failure in found.failures],
             summary=BackfillSummaryJson(
                 files=len(found.counts) + found.complete + _unreadable(found),
                 complete=found.complete,
@@ -115,19 +115,6 @@ class BackfillDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
                 seconds=round(found.seconds, 3),
             ),
         )
-
-
-def _failure(failure: Failure) -> FailureJson:
-    return FailureJson(
-        path=failure.path or None,
-        line=failure.line,
-        provider=failure.provider or None,
-        version=failure.version or None,
-        platform=failure.platform or None,
-        url=failure.url or None,
-        reason=failure.reason,
-        hint=failure.hint or None,
-    )
 
 
 def _unreadable(found: BackfillResult) -> int:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError, RunCancelledError, UnavailableError
 from locklens.sources.http import moment
-from locklens_backfill.files import Failure, FileCount, FileResult, OpenFile, ProviderFile, Shard, provider_files
+from locklens_backfill.files import Failure, FileCount, FileResult, OpenFile, Shard, provider_files, provider_of
 from locklens_backfill.measuring import FetchSettings, Measured, PackageTask
 from locklens_backfill.workers import Workers, start_workers
 
@@ -61,7 +61,6 @@ class BackfillResult(Struct, frozen=True):
         complete: Number of files that lacked nothing.
         files: The results for the files that had gaps; () for a dry run.
         failures: In the order in which they occurred.
-        versions: Number of versions of which all packages were completed.
         size: Size of the measured packages, in bytes.
         seconds: Duration of the run.
         notes: Sentences about the run itself.
@@ -75,7 +74,6 @@ class BackfillResult(Struct, frozen=True):
     complete: int
     files: tuple[FileResult, ...]
     failures: tuple[Failure, ...]
-    versions: int = 0
     size: int = 0
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
@@ -110,9 +108,6 @@ class Counted(Struct, frozen=True):
 class PackageMeasured(Struct, frozen=True):
     """Event: one package was measured, or failed."""
 
-    provider: str
-    version: str
-    platform: str
     size: int
     failure: Failure | None
     completes_version: bool
@@ -177,8 +172,8 @@ class _Run:
         self.is_interrupted = False
         self._request, self._tell = request, on_event
         self._at, self._began = moment(), time.monotonic()
-        self._lacking: list[tuple[ProviderFile, FileCount]] = []
-        self._complete = self._versions = self._size = 0
+        self._lacking: list[tuple[Path, FileCount]] = []
+        self._complete = self._size = 0
         self._results: list[FileResult] = []
         self._failures: list[Failure] = []
         self._notes: tuple[str, ...] = ()
@@ -187,7 +182,7 @@ class _Run:
         self._lock = threading.Lock()
         self._arrived = 0
 
-    def survey(self, files: tuple[ProviderFile, ...]) -> None:
+    def survey(self, files: tuple[Path, ...]) -> None:
         """Look at all files: what is to be done.
 
         Raises:
@@ -232,7 +227,7 @@ class _Run:
         except KeyboardInterrupt:
             self.is_interrupted = True
         except UnavailableError as error:
-            self._failures.append(Failure("", None, "", "", "", "", error.message, error.hint))
+            self._failures.append(Failure(error.message, error.hint))
         finally:
             workers.close()
             for future in [future for future in self._waiting if future.done() and not future.cancelled()]:
@@ -252,7 +247,6 @@ class _Run:
             self._complete,
             tuple(sorted(self._results, key=lambda result: result.path)),
             tuple(self._failures),
-            self._versions,
             self._size,
             time.monotonic() - self._began,
             self._notes,
@@ -288,7 +282,8 @@ class _Run:
                 continue
             self._open[opened] = None
             for failure in opened.problems():
-                self._report(failure)
+                self._failures.append(failure)
+                self._tell(PackageMeasured(0, failure, completes_version=False))
             for target, task in opened.tasks():
                 if opened.is_broken:
                     break
@@ -308,17 +303,11 @@ class _Run:
             words = f"no worker could measure it: {str(error) or type(error).__name__}"
             measured = Measured(problem=words, hint=_AGAIN)
         is_version_done = opened.take(target, measured)
-        self._versions += is_version_done
         self._size += measured.size
         failure = opened.failure(target, measured.problem, measured.hint) if measured.problem else None
         if failure is not None:
             self._failures.append(failure)
-        named = opened.provider, target.version, target.platform
-        self._tell(PackageMeasured(*named, measured.size, failure, is_version_done))
-
-    def _report(self, failure: Failure) -> None:
-        self._failures.append(failure)
-        self._tell(PackageMeasured(failure.provider, failure.version, failure.platform, 0, failure, False))
+        self._tell(PackageMeasured(measured.size, failure, is_version_done))
 
     def _save(self, opened: OpenFile) -> None:
         """Write a file; one that cannot be written is given up."""
@@ -328,7 +317,7 @@ class _Run:
             opened.save()
         except ConfigurationError as error:
             opened.is_broken = True
-            self._failures.append(_file_failure(opened.shown, opened.provider, error))
+            self._fail_file(opened.path, error)
 
     def _close_if_done(self, opened: OpenFile) -> None:
         is_done = not opened.pending or (
@@ -339,8 +328,8 @@ class _Run:
             self._results.append(opened.result)
             self._tell(FileDone(opened.result))
 
-    def _fail_file(self, file: ProviderFile, error: ConfigurationError) -> None:
-        self._failures.append(_file_failure(str(file.path), file.provider, error))
+    def _fail_file(self, path: Path, error: ConfigurationError) -> None:
+        self._failures.append(Failure(error.message, error.hint, str(path), error.line, provider_of(path)))
 
     def _count_bytes(self, count: int) -> None:
         with self._lock:
@@ -351,7 +340,3 @@ class _Run:
             count, self._arrived = self._arrived, 0
         if count:
             self._tell(BytesArrived(count))
-
-
-def _file_failure(path: str, provider: str, error: ConfigurationError) -> Failure:
-    return Failure(path, error.line, provider, "", "", "", error.message, error.hint)
