@@ -86,7 +86,7 @@ class MarkedDocument:
                 self.refuse(f"unknown key {in_quotes(key)}{nearest_key(key, known)}", *where, key)
 
     def convert(self, value: object, type_: Any, name: str, *where: str | int) -> Any:
-        """Return a value as a type of the policy's document.
+        """Return a value as a type of the policy's document; of a table's type, the first unknown key is refused.
 
         Args:
             value: The value, as the TOML reader returned it.
@@ -97,6 +97,8 @@ class MarkedDocument:
         Raises:
             ConfigurationError: The value is of another type, or beyond a bound; the error has the line of the part.
         """
+        if isinstance(value, dict) and isinstance(type_, type) and issubclass(type_, Struct):
+            self.refuse_unknown(value, type_.__struct_fields__, *where)
         try:
             return msgspec.convert(value, type_)
         except msgspec.ValidationError as error:

@@ -365,16 +365,13 @@ def _without_lines(value: Any) -> Any:
     return tuple(replace(entry, line=1) if isinstance(entry, Struct) else entry for entry in value)
 
 
-def proposed_acceptances(base: Policy, head: Policy) -> tuple[Acceptance, ...]:
-    """Return the acceptances that only the head has, or has with other words or dates."""
-    known = frozenset(_without_lines(base.accept))
-    return tuple(one for one in head.accept if replace(one, line=1) not in known)
-
-
-def proposed_pins(base: Policy, head: Policy) -> tuple[Pin, ...]:
-    """Return the pins that only the head has, or has with other keys or words."""
-    known = frozenset(_without_lines(base.trust))
-    return tuple(one for one in head.trust if replace(one, line=1) not in known)
+def proposed(base: Policy, head: Policy) -> Policy:
+    """Return a policy of the acceptances and pins that only the head has, or has with other words, dates or keys."""
+    found: dict[str, Any] = {}
+    for key in _FROM_HEAD:
+        known = frozenset(_without_lines(getattr(base, key)))
+        found[key] = tuple(one for one in getattr(head, key) if replace(one, line=1) not in known)
+    return Policy(**found)
 
 
 def is_permitted(base: Policy, keys: tuple[str, ...]) -> bool:
@@ -382,12 +379,12 @@ def is_permitted(base: Policy, keys: tuple[str, ...]) -> bool:
     return base.accept_from is AcceptFrom.HEAD and set(keys) <= set(_FROM_HEAD)
 
 
-def with_proposed(base: Policy, head: Policy) -> Policy:
-    """Return the base's policy with the head's acceptances and pins, if the base permits them."""
+def with_proposed(base: Policy, more: Policy) -> Policy:
+    """Return the base's policy with the acceptances and pins that the head proposes, if the base permits them."""
     if base.accept_from is not AcceptFrom.HEAD:
         return base
-    pins = {pin.scope: pin for pin in (*base.trust, *proposed_pins(base, head))}
-    return replace(base, accept=(*proposed_acceptances(base, head), *base.accept), trust=tuple(pins.values()))
+    pins = {pin.scope: pin for pin in (*base.trust, *more.trust)}
+    return replace(base, accept=(*more.accept, *base.accept), trust=tuple(pins.values()))
 
 
 def in_force(policy: Policy, today: date) -> Policy:

@@ -319,8 +319,6 @@ class _Reading(MarkedDocument):
         return tuple(self._acceptance(value, "accept", place) for place, value in enumerate(entries))
 
     def _acceptance(self, value: object, *where: str | int) -> Acceptance:
-        if isinstance(value, dict):
-            self.refuse_unknown(value, AcceptTable.__struct_fields__, *where)
         found: AcceptTable = self.convert(value, AcceptTable, "accept", *where)
         self._require_rule(found.rule, *where, "rule")
         hint = f"the full address, such as {display_host(TERRAFORM.default_host)}/acme/demo"

@@ -21,15 +21,7 @@ from msgspec.structs import replace
 from locklens.addresses import Platform
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Acceptance, InstallPath, Pin, Policy, parse
-from locklens.policy.model import (
-    PolicyChange,
-    differing_keys,
-    in_force,
-    is_permitted,
-    proposed_acceptances,
-    proposed_pins,
-    with_proposed,
-)
+from locklens.policy.model import PolicyChange, differing_keys, in_force, is_permitted, proposed, with_proposed
 from locklens.review.model import Change, PolicySide
 from locklens.review.rules.catalogue import RULES
 from locklens.text import ID_DIGITS, identity_of, listing, reason_of
@@ -98,10 +90,10 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     keys = differing_keys(base, head) if not problem else ()
     permits = is_permitted(base, keys) and not problem
     notes = [_ignored(other, data, comparison.head.name, side.name)] if not permits else []
-    policy = with_proposed(base, head)
+    more = proposed(base, head)
+    policy = with_proposed(base, more)
     if policy is base:
-        notes += _proposals(base, head)
-    lines = (*(one.line for one in proposed_acceptances(base, head)), *(one.line for one in proposed_pins(base, head)))
+        notes += _proposals(more)
     change = PolicyChange(
         f"the base ({side.name})",
         f"the {comparison.head.name}",
@@ -110,15 +102,13 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         is_removed=other is None,
         problem=problem,
         weighs=bool(problem or keys) and not permits,
-        line=min(lines, default=None),
+        line=min([*(one.line for one in more.accept), *(pin.line for pin in more.trust)], default=None),
         content=identity_of((other or b"").decode("latin-1")),
     )
     effective = _in_force(policy, origin, notes, change)
     if policy is base:
-        pending = in_force(replace(Policy.none(), accept=proposed_acceptances(base, head)), datetime.now(UTC).date())
-        return replace(effective, pending=pending.accept)
-    accepted, pins = proposed_acceptances(base, head), proposed_pins(base, head)
-    return replace(effective, taken_acceptances=accepted, taken_pins=pins)
+        return replace(effective, pending=in_force(more, datetime.now(UTC).date()).accept)
+    return replace(effective, taken_acceptances=more.accept, taken_pins=more.trust)
 
 
 def _in_force(
@@ -181,16 +171,16 @@ def _ignored(other: bytes | None, data: bytes | None, name: str, base: str) -> s
     return f"{state} of {POLICY_FILE} in the {name} does not count yet: the policy of the base ({base}) applies"
 
 
-def _proposals(base: Policy, head: Policy) -> Iterator[str]:
+def _proposals(more: Policy) -> Iterator[str]:
     """Yield sentences about what the head accepts and pins, which does not count."""
-    for one in proposed_acceptances(base, head):
+    for one in more.accept:
         if one.is_outdated:
             yield _outdated(one, POLICY_FILE)
             continue
         until = f", until {one.until}" if one.until is not None else ""
         words = f"pending acceptance of {one.rule} for {one.provider} ({POLICY_FILE}:{one.line}), not counted yet"
         yield f"{words}: {one.reason} ({one.by}{until})"
-    for pin in proposed_pins(base, head):
+    for pin in more.trust:
         words = f"pending pin of {pin.name} to {' and '.join(pin.keys)} ({POLICY_FILE}:{pin.line}), not counted yet"
         yield f"{words}{f': {pin.why}' if pin.why else ''}"
 
