@@ -52,9 +52,17 @@ def test_what_is_a_fact_to_a_review_is_an_error_to_an_installer(opened: Opened) 
     assert facts.authentication is not None
     assert facts.authentication.outcome is AuthenticationOutcome.REFUSED
     metadata = source.package(DEMO, V142, LINUX)
-    with pytest.raises(TrustError, match="unknown issuer"):
+    with pytest.raises(TrustError, match="unknown issuer: signed by a key that the registry does not list"):
         session.authenticator(TERRAFORM).admit(metadata, source.checksums(metadata))
     assert session.notes == ()
+
+
+def test_a_release_without_keys_is_refused_for_the_reason_that_a_review_names(opened: Opened) -> None:
+    source = MemorySource(released(faults=frozenset({Fault.UNSIGNED})))
+    metadata = source.package(DEMO, V142, LINUX)
+    for tool in (TERRAFORM, OPENTOFU):
+        with pytest.raises(TrustError, match="unknown issuer: the registry lists no key"):
+            opened(source).authenticator(tool).admit(metadata, source.checksums(metadata))
 
 
 def test_the_session_notes_that_signatures_cannot_be_verified(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,14 +47,16 @@ if TYPE_CHECKING:
 
 _AUTHOR = "please contact the provider author"
 _UNKNOWN = "authentication signature from unknown issuer"
+"""The tools' words for two reasons, of which each is added."""
+
 _WORDS = {
     Refusal.BROKEN_KEY: "error decoding signing key: no OpenPGP key can be read",
     Refusal.BROKEN_SIGNATURE: "error checking signature: openpgp: the signature file cannot be read",
     Refusal.BAD_SIGNATURE: "error checking signature: openpgp: invalid signature: SHA256SUMS is not what was signed",
     Refusal.REVOKED_KEY: "error checking signature: openpgp: key revoked",
     Refusal.EXPIRED_SIGNATURE: "error checking signature: openpgp: signature expired",
-    Refusal.UNKNOWN_ISSUER: _UNKNOWN,
-    Refusal.NO_KEYS: _UNKNOWN,
+    Refusal.UNKNOWN_ISSUER: f"{_UNKNOWN}: {Refusal.UNKNOWN_ISSUER}",
+    Refusal.NO_KEYS: f"{_UNKNOWN}: {Refusal.NO_KEYS}",
     Refusal.BAD_TRUST_SIGNATURE: "error verifying trust signature of the signing key",
 }
 _LINES_NAMED = 5
