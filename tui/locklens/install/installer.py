@@ -115,9 +115,8 @@ class Installer(Struct, frozen=True):
         try:
             selection = self._select(requirement)
         except LockLensError as error:
-            return self._failed(
-                requirement.address, self._query_summary(error), self._query_words(requirement.address, error), error
-            )
+            words = f"{self._lead} {self.context.name(requirement.address)}: {error}"
+            return self._failed(requirement.address, self._query_summary(error), words, error)
         if isinstance(selection, _Done | Diagnostic):
             return selection
         try:
@@ -129,7 +128,10 @@ class Installer(Struct, frozen=True):
     def as_locked(self, requirement: ProviderRequirement) -> _Done | None:
         """Return the entry of a provider that is installed as locked, else None."""
         prior = requirement.prior
-        if prior is None or not self._is_there(requirement, prior):
+        if prior is None:
+            return None
+        place = self._place(requirement.address, prior.version)
+        if not self.into.has(place, prior.hashes, self.context.session.cancel):
             return None
         return _Done(reused(prior, combined(requirement.requirements), self.context.dialect))
 
@@ -313,16 +315,10 @@ class Installer(Struct, frozen=True):
         return before != hashes
 
     def _mismatch(self, metadata: PackageMetadata) -> TrustError:
-        words = (
-            f"the {'local' if metadata.is_folder else 'current'} package for {metadata.address} {metadata.version} "
-            "doesn't match any of the checksums previously recorded in the dependency lock file"
-        )
-        return TrustError(
-            words, hint=f"`{hashes_command(self.root)}` compares the locked hashes with the signed release"
-        )
-
-    def _is_there(self, requirement: ProviderRequirement, prior: LockEntry) -> bool:
-        return self.into.has(self._place(requirement.address, prior.version), prior.hashes, self.context.session.cancel)
+        words = f"the {'local' if metadata.is_folder else 'current'} package for {metadata.address} {metadata.version} "
+        words += "doesn't match any of the checksums previously recorded in the dependency lock file"
+        hint = f"`{hashes_command(self.root)}` compares the locked hashes with the signed release"
+        return TrustError(words, hint=hint)
 
     def _place(self, address: ProviderAddress, version: Version) -> Path:
         return self.into.place(address, version, self.here)
@@ -341,9 +337,6 @@ class Installer(Struct, frozen=True):
 
     def _query_summary(self, error: LockLensError | None) -> str:
         return _QUERY if self._is_terraform or isinstance(error, NotFoundError) else _RESOLVE
-
-    def _query_words(self, address: ProviderAddress, error: LockLensError) -> str:
-        return f"{self._lead} {self.context.name(address)}: {error}"
 
     def _failed(
         self, address: ProviderAddress, summary: str, words: str, error: LockLensError | None = None

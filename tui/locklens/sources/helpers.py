@@ -31,12 +31,11 @@ _NOT_FOUND = "credentials not found in native keychain"
 """What a Docker credential helper says that has none (github.com/docker/docker-credential-helpers)."""
 
 
-class Helper:
+class Helper(Struct, frozen=True):
     """A credentials helper: a program that is run once for each host."""
 
-    def __init__(self, executable: Path, arguments: tuple[str, ...]) -> None:
-        self._executable = executable
-        self._arguments = arguments
+    executable: Path
+    arguments: tuple[str, ...]
 
     def token(self, host: str) -> Token | None:
         """Ask the program for a host's token.
@@ -44,7 +43,7 @@ class Helper:
         Raises:
             ValueError: It failed; str() says how, without anything that the program printed as its answer.
         """
-        done = _run([str(self._executable), *self._arguments, "get", host], seconds=_HELPER_SECONDS)
+        done = _run([str(self.executable), *self.arguments, "get", host], seconds=_HELPER_SECONDS)
         if done.status:
             raise ValueError(done.complaint(done.errors))
         secret = _answer(done.output).get("token")

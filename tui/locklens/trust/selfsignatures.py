@@ -151,26 +151,19 @@ def as_permitted(
     signature_expired = signature.signature_expired or permission is Permission.SIGNATURE_EXPIRED
     # An expired key, which both tools forgive, hides an expired signature: where they see it, not where gpg alone does.
     key_expired = permission is Permission.KEY_EXPIRED or (signature.key_expired and not signature_expired)
-    status = (
-        SignatureStatus.REVOKED_KEY
-        if revoked
-        else SignatureStatus.EXPIRED_SIGNATURE
-        if signature_expired
-        else SignatureStatus.EXPIRED_KEY
-        if key_expired
-        else SignatureStatus.GOOD
-    )
+    status = SignatureStatus.EXPIRED_KEY if key_expired else SignatureStatus.GOOD
+    status = SignatureStatus.EXPIRED_SIGNATURE if signature_expired else status
+    status = SignatureStatus.REVOKED_KEY if revoked else status
     return replace(
         signature, status=status, key_revoked=revoked, key_expired=key_expired, signature_expired=signature_expired
     )
 
 
-class _Identity:
+class _Identity(Struct):
     """A user id and what the primary key signed of it."""
 
-    def __init__(self) -> None:
-        self.latest: SignaturePacket | None = None
-        self.revocations = 0
+    latest: SignaturePacket | None = None
+    revocations: int = 0
 
     @property
     def rank(self) -> tuple[int, bool, int]:
@@ -179,11 +172,10 @@ class _Identity:
         return (self.revocations, not (latest and latest.is_primary), -latest.made if latest else 0)
 
 
-class _Subkey:
-    def __init__(self, body: bytes) -> None:
-        self.body = body
-        self.latest: SignaturePacket | None = None
-        self.is_revoked = False
+class _Subkey(Struct):
+    body: bytes
+    latest: SignaturePacket | None = None
+    is_revoked: bool = False
 
 
 class _Entity:
