@@ -179,21 +179,20 @@ def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:
     return tuple(sorted(hashes if context.dialect.name == "opentofu" else hashes_of_files(hashes)))
 
 
-class MirrorFolder:
+class MirrorFolder(Struct, frozen=True):
     """A mirror's folder; neither it nor what is below it need exist. Thread-safe.
 
-    Args:
+    Attributes:
         path: The folder.
         cancel: Set by another thread to stop.
     """
 
-    def __init__(self, path: Path, cancel: threading.Event | None = None) -> None:
-        self.path = path
-        self._cancel = cancel
+    path: Path
+    cancel: threading.Event | None = None
 
     def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Wait until no other process fills the folder; errors as in `locklens.storage.files.turn`."""
-        return turn(self.path, (_LOCK,), cancel=self._cancel, on_waiting=on_waiting)
+        return turn(self.path, (_LOCK,), cancel=self.cancel, on_waiting=on_waiting)
 
     def place(self, build: MirroredBuild) -> Path:
         """Return the place of a package's zip file."""

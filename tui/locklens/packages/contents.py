@@ -17,6 +17,8 @@ from functools import cache
 from queue import Queue
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from locklens.errors import PackageError
 from locklens.packages import Method, ZipEntry, stop_if
 
@@ -152,7 +154,8 @@ class SeekableContents:
         """
         if entry.is_encrypted:
             raise PackageError(f"{entry} in the package is encrypted")
-        section = _Section(self._file, self._body_of(entry), entry.packed, self._cancel)
+        start = self._body_of(entry)
+        section = _Section(self._file, start, start + entry.packed, self._cancel)
         if entry.method not in {Method.DEFLATED, Method.STORED}:
             words = f"{entry} in the package uses compression method {entry.method}, which the tools do not support"
             raise PackageError(words)
@@ -192,26 +195,25 @@ class SeekableContents:
             raise damaged(entry, "what follows it does not belong to it")
 
 
-class _Section:
+class _Section(Struct):
     """A part of the file as a source of packed bytes."""
 
-    def __init__(self, file: BinaryIO, start: int, length: int, cancel: threading.Event | None) -> None:
-        self._file = file
-        self._cancel = cancel
-        self._at = start
-        self.stop = start + length
+    file: BinaryIO
+    at: int
+    stop: int
+    cancel: threading.Event | None
 
     def some(self) -> bytes:
-        stop_if(self._cancel)
-        if self._at >= self.stop:
+        stop_if(self.cancel)
+        if self.at >= self.stop:
             return b""
-        self._file.seek(self._at)
-        piece = self._file.read(min(PIECE, self.stop - self._at))
-        self._at += len(piece)
+        self.file.seek(self.at)
+        piece = self.file.read(min(PIECE, self.stop - self.at))
+        self.at += len(piece)
         return piece
 
     def give_back(self, count: int) -> None:
-        self._at -= count
+        self.at -= count
 
 
 def check_content(entry: ZipEntry, digest: Digest) -> None:

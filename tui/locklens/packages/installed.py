@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import os
 
+from msgspec import Struct, field
+
 from locklens.hashes import HashedPackage, h1_of_digests
 from locklens.packages import LIMITS, Limits, stop_if
 from locklens.packages.contents import Digest
@@ -85,42 +87,39 @@ class _Sha256(Digest):
         self._sha256.update(block)
 
 
-class _Reading:
-    """Reads files below a folder, which together have a bound."""
+class _Reading(Struct):
+    """Reads files below a folder, which together have a bound; `size` is the bytes that were read."""
 
-    def __init__(
-        self, top: bytes, limit: Limits, cancel: threading.Event | None, new: Callable[[bytes], Digest]
-    ) -> None:
-        self.digests: list[tuple[bytes, str]] = []
-        self._top = top
-        self._limit = limit
-        self._cancel = cancel
-        self._new = new
-        self._left = limit.unpacked
+    top: bytes
+    limit: Limits
+    cancel: threading.Event | None
+    new: Callable[[bytes], Digest]
+    digests: list[tuple[bytes, str]] = field(default_factory=list)
+    size: int = 0
 
     def add(self, name: bytes) -> None:
         """Read one file, or the one that a link leads to."""
-        if len(self.digests) == self._limit.entries:
-            raise ValueError(f"it has more than {self._limit.entries} files")
-        place = os.path.join(self._top, name)  # noqa: PTH118
+        if len(self.digests) == self.limit.entries:
+            raise ValueError(f"it has more than {self.limit.entries} files")
+        place = os.path.join(self.top, name)  # noqa: PTH118
         if os.path.islink(place):  # noqa: PTH114
             os.stat(place)  # noqa: PTH116 - the system has a bound for links, and what follows has none
             place = os.path.realpath(place)
-            if not place.startswith(os.path.join(self._top, b"")):  # noqa: PTH118
+            if not place.startswith(os.path.join(self.top, b"")):  # noqa: PTH118
                 raise OSError(errno.EXDEV, "a link leads out of the package's folder")
         if os.path.isdir(place):  # noqa: PTH112
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         slashed = name.replace(os.fsencode(os.sep), b"/")
         with open_regular(place, follows_link=False) as file:
-            self.digests.append((slashed, self._digest(file.fileno(), self._new(slashed))))
+            self.digests.append((slashed, self._digest(file.fileno(), self.new(slashed))))
 
     def _digest(self, descriptor: int, digest: Digest) -> str:
         # Not by the file's own method, to which a kernel's log that has nothing yet is at its end.
         while block := os.read(descriptor, _BLOCK):
-            stop_if(self._cancel)
-            self._left -= len(block)
-            if self._left < 0:
-                raise ValueError(f"its files have more than {size_words(self._limit.unpacked)}")
+            stop_if(self.cancel)
+            self.size += len(block)
+            if self.size > self.limit.unpacked:
+                raise ValueError(f"its files have more than {size_words(self.limit.unpacked)}")
             digest.update(block)
         digest.end()
         return digest.hex()

@@ -10,6 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from msgspec import Struct
+
 from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import NotFoundError, OfflineError, PlatformNotSupportedError, SourceError, UnavailableError
@@ -211,17 +213,16 @@ class ReleaseSession:
         return tuple(str(exchange) for each in registries for exchange in each.log)
 
 
-class ReleaseLookup:
+class ReleaseLookup(Struct, frozen=True):
     """Looks up facts in the registries of a session. Thread-safe.
 
-    Args:
+    Attributes:
         session: Its sources and authenticators.
         asks_ages: True to look up release dates too.
     """
 
-    def __init__(self, session: ReleaseSession, *, asks_ages: bool = False) -> None:
-        self._session = session
-        self._asks_ages = asks_ages
+    session: ReleaseSession
+    asks_ages: bool = False
 
     def answer(self, request: FactRequest) -> Fact:
         """Return the requested fact; a registry without a usable answer is a fact too. Mirrors are not looked at.
@@ -231,7 +232,7 @@ class ReleaseLookup:
         """
         if isinstance(request, MirrorId):
             return MirroredHashes(request)
-        source = self._session.find_source(request.address, DIALECTS[request.tool])
+        source = self.session.find_source(request.address, DIALECTS[request.tool])
         if isinstance(request, ListingId):
             return _listing(source, request)
         return self._release(source, request)
@@ -243,7 +244,7 @@ class ReleaseLookup:
             SourceError: The registry has no usable answer.
         """
         tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
-        source = self._session.find_source(address, tool)
+        source = self.session.find_source(address, tool)
         return None if isinstance(source, NotAsked) else source.versions(address).versions
 
     def release_dates(self, address: ProviderAddress, tool: Dialect) -> ReleaseDates:
@@ -252,7 +253,7 @@ class ReleaseLookup:
         Raises:
             RunCancelledError: The run was cancelled.
         """
-        source = self._session.find_source(address, tool)
+        source = self.session.find_source(address, tool)
         return ReleaseDates() if isinstance(source, NotAsked) else source.release_dates(address)
 
     def ages(self, address: ProviderAddress, tool: Dialect) -> dict[Version, int]:
@@ -282,10 +283,10 @@ class ReleaseLookup:
         signed = source.checksums(metadata, is_fresh=is_fresh)
         if signed is None:
             raise UnavailableError(f"no signed checksums of {request.address} {request.version} can be had")
-        judged = self._session.authenticator(DIALECTS[request.tool]).judge(metadata, signed)
-        heard = metadata.packages if self._session.may_report(request.address.host) else ()
+        judged = self.session.authenticator(DIALECTS[request.tool]).judge(metadata, signed)
+        heard = metadata.packages if self.session.may_report(request.address.host) else ()
         reported = {str(one.platform): frozenset(one.hashes) for one in heard}
-        dates = source.release_dates(request.address) if self._asks_ages else ReleaseDates()
+        dates = source.release_dates(request.address) if self.asks_ages else ReleaseDates()
         released = dates.of(request.version)
         zhs = ((text, one.size) for one in metadata.packages for text in one.hashes if is_of_zip(text))
         return ReleaseFacts(

@@ -155,10 +155,10 @@ class Service(Struct, frozen=True):
     is_given: bool = False
 
 
-class Discovery:
+class Discovery(Struct, frozen=True):
     """Finds each host's provider registry, and asks each host once.
 
-    Args:
+    Attributes:
         client: The run's client, which remembers the answers.
         kind: The bounds of a discovery document.
         dialect: The running tool, for its name in messages.
@@ -166,20 +166,11 @@ class Discovery:
         credentials: The tokens that are sent.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        kind: RequestKind,
-        *,
-        dialect: Dialect,
-        given: Mapping[str, Mapping[str, str | None]],
-        credentials: Credentials,
-    ) -> None:
-        self._client = client
-        self._kind = kind
-        self._product = dialect.product
-        self._given = given
-        self._credentials = credentials
+    client: Client
+    kind: RequestKind
+    dialect: Dialect
+    given: Mapping[str, Mapping[str, str | None]]
+    credentials: Credentials
 
     def providers(self, host: str) -> Service:
         """Return the address of a host's provider registry.
@@ -191,21 +182,21 @@ class Discovery:
             UnavailableError: It is unknown, or the host has none.
         """
         own = f"https://{host}{_PATH}"
-        if host in self._given:
-            return Service(self._url(host, own, self._given[host]), takes_token=True, is_given=True)
-        answer = self._client.get(own, self._kind, token=self._token(host))
+        if host in self.given:
+            return Service(self._url(host, own, self.given[host]), takes_token=True, is_given=True)
+        answer = self.client.get(own, self.kind, token=self._token(host))
         try:
             url = self._url(host, answer.url, self._services(host, answer))
         except UnavailableError:
             if not answer.is_remembered:
                 raise
-            answer = self._client.get(own, self._kind, token=self._token(host), is_fresh=True)
+            answer = self.client.get(own, self.kind, token=self._token(host), is_fresh=True)
             url = self._url(host, answer.url, self._services(host, answer))
         return Service(url, takes_token=origin(url) == origin(own))
 
     def _token(self, host: str) -> Token | None:
         try:
-            return self._credentials.token(host)
+            return self.credentials.token(host)
         except SourceError:
             # Like the tools: discovery goes on without a token; the error comes when the registry is asked.
             return None
@@ -230,10 +221,10 @@ class Discovery:
         value = services.get(_PROVIDERS)
         if value is None:
             if any(key.startswith(_FAMILY) for key in services):
-                hint = f"another version of {self._product} may support it"
+                hint = f"another version of {self.dialect.product} may support it"
                 raise self._error(host, "offers its provider registry only in another protocol version", hint)
             raise self._error(
-                host, f"is not a {self._product} provider registry", "check the host in the source address"
+                host, f"is not a {self.dialect.product} provider registry", "check the host in the source address"
             )
         try:
             if has_userinfo(value):

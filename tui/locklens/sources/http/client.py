@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
 from locklens.sources.http.values import LONGEST_WAIT, Exchange, Response, moment, requests_per_host, status_words
 from locklens.sources.urls import has_userinfo, host_name, may_carry_token, origin, url_for_log
@@ -94,7 +96,7 @@ class Client:
     ) -> None:
         self.log: list[Exchange] = []
         self._environ = environ
-        self._recollection = Recollection(memory, is_offline=is_offline)
+        self._recollection = Recollection(memory, is_offline)
         self._is_offline = is_offline
         self._cancel = cancel or threading.Event()
         self._pause = pause
@@ -320,21 +322,21 @@ def _offline(url: str, why: str) -> OfflineError:
     return OfflineError(f"{name} was not asked: {why}", source=name, hint="run without --offline")
 
 
-class Recollection:
+class Recollection(Struct):
     """Decides which answers are cached, and which cached ones are used.
 
     Online, what was found counts for as long as `LIFE`. That something is absent counts offline only: it may come any
     moment, and a client that waits for it asks again and again. Offline an old answer is better than none.
 
-    Args:
+    Attributes:
         memory: None without a cache.
         is_offline: True if no request may be sent.
+        forgotten_at: The time up to which no answer counts online, as answers have it.
     """
 
-    def __init__(self, memory: Cache | None, *, is_offline: bool) -> None:
-        self._memory = memory
-        self._is_offline = is_offline
-        self._forgotten_at = ""
+    memory: Cache | None
+    is_offline: bool
+    forgotten_at: str = ""
 
     def find(self, url: str, *, with_token: bool) -> Response | None:
         """Return an answer that still counts.
@@ -343,7 +345,7 @@ class Recollection:
             url: The URL that is to be asked.
             with_token: True if a token would be sent there.
         """
-        found = None if self._memory is None else self._memory.answer(url, with_token=with_token)
+        found = None if self.memory is None else self.memory.answer(url, with_token=with_token)
         if found is None or not self._counts(found):
             return None
         had_token = with_token and origin(found.final_url) == origin(url)
@@ -353,22 +355,22 @@ class Recollection:
 
     def keep(self, url: str, answer: Response, *, with_token: bool) -> None:
         """Cache an answer, if it is of a cached kind and came without a password in a URL."""
-        if self._memory is None or answer.status not in {_OK, _NOT_FOUND}:
+        if self.memory is None or answer.status not in {_OK, _NOT_FOUND}:
             return
         if has_userinfo(url) or has_userinfo(answer.url):
             return
-        self._memory.keep_answer(
+        self.memory.keep_answer(
             RememberedAnswer(url, with_token, answer.status, answer.url, answer.content_type, answer.body, answer.as_of)
         )
 
     def forget(self) -> None:
         """Let no answer up to now count; without effect offline."""
-        self._forgotten_at = moment()
+        self.forgotten_at = moment()
 
     def _counts(self, found: RememberedAnswer) -> bool:
-        if self._is_offline:
+        if self.is_offline:
             return True
-        if found.status != _OK or found.as_of <= self._forgotten_at:
+        if found.status != _OK or found.as_of <= self.forgotten_at:
             return False
         try:
             age = datetime.now(UTC) - datetime.fromisoformat(found.as_of)

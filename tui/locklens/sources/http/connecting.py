@@ -19,6 +19,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec import Struct
+
 from locklens.addresses import display_host
 from locklens.errors import RunCancelledError
 from locklens.sources.http.environment import HAS_VERIFIER, tls_context
@@ -213,19 +215,18 @@ class TlsContexts:
         return made
 
 
-class Dialler:
+class Dialler(Struct, frozen=True):
     """Makes connections to servers and proxies.
 
-    Args:
+    Attributes:
         contexts: Whom TLS trusts.
         bounds: The time limit of the asking thread.
         is_public_only: True to connect to no address that is not reachable from everywhere.
     """
 
-    def __init__(self, contexts: TlsContexts, bounds: Bounds, *, is_public_only: bool = False) -> None:
-        self.bounds = bounds
-        self.contexts = contexts
-        self.is_public_only = is_public_only
+    contexts: TlsContexts
+    bounds: Bounds
+    is_public_only: bool = False
 
     def connect(self, host: str, port: int, *, is_proxy: bool = False) -> socket.socket:
         """Connect to a host. A proxy is the user's own choice, and may have any address.
