@@ -259,15 +259,10 @@ class Registries:
         self.close()
 
 
-class _Ahead:
-    """Registries that are asked in this process already, by tool, until a run takes them over."""
+_AHEAD: dict[str, tuple[Registries, JoinedEvent]] = {}
+"""Registries that are asked in this process already, by tool, until a run takes them over."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.begun: dict[str, tuple[Registries, JoinedEvent]] = {}
-
-
-_AHEAD = _Ahead()
+_AHEAD_LOCK = threading.Lock()
 
 
 def ask_ahead(
@@ -287,9 +282,9 @@ def ask_ahead(
     cancel = JoinedEvent()
     environ = dict(environ)  # As it is now: the process may change it before a run takes the registries over.
     registries = Registries(dialect, environ, asks_all=True, is_installing=True, cancel=cancel)
-    with _AHEAD.lock:
-        unused = _AHEAD.begun.get(dialect.name)
-        _AHEAD.begun[dialect.name] = registries, cancel
+    with _AHEAD_LOCK:
+        unused = _AHEAD.get(dialect.name)
+        _AHEAD[dialect.name] = registries, cancel
     if unused is not None:
         unused[1].set()
         unused[0].close()
@@ -316,11 +311,11 @@ def asked_ahead(dialect: Dialect, environ: Mapping[str, str], cancel: threading.
         environ: Its settings, which must be the same.
         cancel: The run's event: it ends the requests that were begun too.
     """
-    with _AHEAD.lock:
-        registries, event = _AHEAD.begun.get(dialect.name, (None, None))
+    with _AHEAD_LOCK:
+        registries, event = _AHEAD.get(dialect.name, (None, None))
         if registries is None or event is None or not registries.is_of(environ):
             return None
-        del _AHEAD.begun[dialect.name]
+        del _AHEAD[dialect.name]
     event.other = cancel
     return registries
 

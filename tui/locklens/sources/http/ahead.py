@@ -84,22 +84,17 @@ class BegunConnections:
             found.add_done_callback(_close)
 
 
-class _Ahead:
-    """What was begun in this process, until a run takes it over."""
+_CONTEXTS: dict[tuple[str, str], TlsContexts] = {}
+_CONNECTIONS = BegunConnections()
+"""What was begun in this process, until a run takes it over."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.contexts: dict[tuple[str, str], TlsContexts] = {}
-        self.connections = BegunConnections()
-
-
-_AHEAD = _Ahead()
+_LOCK = threading.Lock()
 
 
 def read_trust_ahead(environ: Mapping[str, str]) -> None:
     """Begin to read whom TLS trusts, and return: a file of all authorities takes as long as a round trip."""
-    with _AHEAD.lock:
-        contexts = _AHEAD.contexts.setdefault(_named(environ), TlsContexts(environ))
+    with _LOCK:
+        contexts = _CONTEXTS.setdefault(_named(environ), TlsContexts(environ))
 
     def read() -> None:
         with suppress(OSError, ssl.SSLError):  # Whoever connects is told.
@@ -115,20 +110,20 @@ def connect_ahead(urls: Iterable[str], environ: Mapping[str, str]) -> None:
         urls: URLs of theirs. Those without TLS, and those behind a proxy, are passed over.
         environ: Proxies and certificates are named there.
     """
-    with _AHEAD.lock:
-        contexts = _AHEAD.contexts.setdefault(_named(environ), TlsContexts(environ))
+    with _LOCK:
+        contexts = _CONTEXTS.setdefault(_named(environ), TlsContexts(environ))
     for url in islice(urls, _MOST):
         with suppress(TransportError, ValueError):
             target = RequestTarget.of(url)
             place = target.host, target.port, (HTTP2, HTTP1)
-            if target.scheme == "https" and not proxy_for(url, environ) and not _AHEAD.connections.count(place):
-                _AHEAD.connections.begin(place, contexts)
+            if target.scheme == "https" and not proxy_for(url, environ) and not _CONNECTIONS.count(place):
+                _CONNECTIONS.begin(place, contexts)
 
 
 def contexts_of(environ: Mapping[str, str]) -> TlsContexts:
     """Return whom TLS trusts in a run: as it was read ahead for it, or to be read."""
-    with _AHEAD.lock:
-        return _AHEAD.contexts.pop(_named(environ), None) or TlsContexts(environ)
+    with _LOCK:
+        return _CONTEXTS.pop(_named(environ), None) or TlsContexts(environ)
 
 
 def _named(environ: Mapping[str, str]) -> tuple[str, str]:
@@ -137,7 +132,7 @@ def _named(environ: Mapping[str, str]) -> tuple[str, str]:
 
 def connected_ahead(host: str, port: int, bounds: Bounds) -> ssl.SSLSocket | None:
     """Return the connection that was begun to a server, once; see `BegunConnections.take`."""
-    return _AHEAD.connections.take((host, port, (HTTP2, HTTP1)), bounds)
+    return _CONNECTIONS.take((host, port, (HTTP2, HTTP1)), bounds)
 
 
 def _connect(
