@@ -20,7 +20,6 @@ import threading
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -399,7 +398,9 @@ class NetworkMirror(Unsigned):
             error.name_place(str(self), CHECK_SERVER)
             raise
         if answer.status in _REFUSALS:
-            self._refuse(answer, address)
+            name, words = host_name(self._base), f"{self} rejected the given authentication credentials"
+            hint, had = token_hint(name), answer.had_token
+            raise UnauthorizedError(words, source=name, address=str(address), hint=hint, had_credentials=had)
         if answer.status not in {_OK, _NOT_FOUND}:
             # In the words of the client, which raises where the tool would ask again.
             words = f"{host_name(answer.url)} answered {status_words(answer.status)} ({self})"
@@ -408,16 +409,6 @@ class NetworkMirror(Unsigned):
         if answer.status == _OK and media_type != _JSON:
             raise self._unavailable(address, f"{self} answered with something that is not {_JSON}")
         return answer
-
-    def _refuse(self, answer: Response, address: ProviderAddress) -> NoReturn:
-        name = host_name(self._base)
-        raise UnauthorizedError(
-            f"{self} rejected the given authentication credentials",
-            source=name,
-            address=str(address),
-            hint=token_hint(name),
-            had_credentials=answer.had_token,
-        )
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=str(self), address=str(address), hint=MEND_MIRROR)

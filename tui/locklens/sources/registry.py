@@ -53,6 +53,7 @@ class Registry:
 
     def __init__(self, host: str, access: Access) -> None:
         self.host = host
+        self._name = display_host(host)
         self._access = access
         self._client = access.client
         self._kinds = access.kinds
@@ -167,10 +168,6 @@ class Registry:
         url = metadata.download_url
         return self._client.download(url, retries=self._kinds.package_retries, token=self._access.package_token(url))
 
-    @property
-    def _name(self) -> str:
-        return display_host(self.host)
-
     def _ask(self, address: ProviderAddress, rest: str, kind: RequestKind, *, is_fresh: bool) -> Response:
         """Ask for JSON about a provider, with the host's token where the registry may have it."""
         try:
@@ -199,11 +196,12 @@ class Registry:
             raise self._unavailable(address, words)
 
     def _refuse(self, answer: Response, address: ProviderAddress) -> NoReturn:
+        login = f"{self._access.dialect.command} login {self._name}"
         variable = "TF_TOKEN_" + self._name.replace("-", "__").replace(".", "_")
         if answer.had_token:
             words, hint = "rejected the given authentication credentials", f"renew the token of {self._name}"
         elif self._access.credentials.token(self.host) is None:
-            words, hint = "requires authentication credentials", f"set {variable}, or run `{self._login}`"
+            words, hint = "requires authentication credentials", f"set {variable}, or run `{login}`"
         else:
             where = host_name(answer.url)
             words = "requires authentication credentials, and the token was not sent"
@@ -215,10 +213,6 @@ class Registry:
             hint=hint,
             had_credentials=answer.had_token,
         )
-
-    @property
-    def _login(self) -> str:
-        return f"{self._access.dialect.command} login {self._name}"
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=self._name, address=str(address))
