@@ -132,13 +132,9 @@ def _in_ascii(name: str) -> str:
     return _punycode(name) if len(name) <= _MAX_LABEL else name.encode("ascii", "backslashreplace").decode()
 
 
-def _punycode(label: str) -> str:
-    return label if label.isascii() else _encoded(label)
-
-
 @lru_cache(maxsize=1024)
-def _encoded(label: str) -> str:
-    return "xn--" + label.encode("punycode").decode()
+def _punycode(label: str) -> str:
+    return label if label.isascii() else "xn--" + label.encode("punycode").decode()
 
 
 def normalise_part(text: str) -> str:
@@ -191,9 +187,7 @@ def _idna_label(text: str) -> str:
         idna.check_initial_combiner(mapped)
         idna.check_nfc(mapped)
         for position, character in enumerate(mapped):
-            if character == "\u200c" and not idna.valid_contextj(mapped, position):
-                raise idna.IDNAError("joiner")
-            if character == "\u200d" and not idna.valid_contextj(mapped, position):
+            if character in "\u200c\u200d" and not idna.valid_contextj(mapped, position):
                 raise idna.IDNAError("joiner")
         idna.check_bidi(mapped)
         if len(mapped) > _MAX_NAME:  # one character may stand for eighteen letters

@@ -88,10 +88,6 @@ class Advisory(Struct, frozen=True, array_like=True):
     summary: str
     affected: tuple[AffectedModule, ...]
 
-    def has_name(self, name: str) -> bool:
-        """True if it is known by an id, here or elsewhere, in whatever case."""
-        return name.casefold() in {each.casefold() for each in (self.id, *self.aliases)}
-
 
 class AdvisoryDatabase(Struct, frozen=True, array_like=True):
     """The database as it was read.

@@ -92,7 +92,6 @@ def kept_database(path: Path | None = None) -> AdvisoryDatabase | None:
 def _read(path: Path, changed: int, size: int) -> AdvisoryDatabase:  # noqa: ARG001 - what tells one file from the next
     import msgspec
 
-    from locklens.advisories import AdvisoryDatabase
     from locklens.storage.files import read_bounded
 
     data = read_bounded(path, _MOST_BYTES)
@@ -261,7 +260,6 @@ def _of_zip(data: bytes, source: str) -> Iterator[tuple[str, bytes | str]]:
     Raises:
         ConfigurationError: It is none, or has more entries than a database may have.
     """
-    import zlib
     from io import BytesIO
     from zipfile import BadZipFile, ZipFile
 

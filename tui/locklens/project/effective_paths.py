@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from locklens.nfc import CombiningSequenceError, check_combining
 from locklens.project.gittree import ListedTree
 from locklens.project.touched_roots import TEST_SUFFIXES, is_configuration, is_named_state, is_values
-from locklens.project.tree import MAX_LINK_BYTES, Tree, WorkTree, folder_of, name_bytes
+from locklens.project.tree import MAX_LINK_BYTES, Tree, WorkTree, folder_of, name_bytes, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -262,8 +262,10 @@ def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[s
     for path in paths:
         folder = packages_folder(path)
         folder = mirror_folder(path) if folder is None else folder
-        if folder is None and tree is not None and _may_be_program(path) and _may_run(tree, path):
-            folder = folder_of(path)
+        if folder is None and tree is not None and _may_be_program(path):
+            # The system may run whatever cannot be found.
+            may_run = not isinstance(tree, ListedTree | WorkTree) or tree.may_run(path)
+            folder = folder_of(path) if may_run else None
         if folder is not None:
             found.setdefault(folder, set()).add(path)
     return {folder: tuple(sorted(found[folder], key=name_bytes)) for folder in sorted(found, key=name_bytes)}
@@ -284,7 +286,12 @@ def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -
     paths = sorted({*brought, *moved})
     told = set(paths)
     # A link that the change brings is told of itself, whatever is behind it, unless its own name says nothing.
-    standing = [link for link in now if (link not in told and _is_package(link)) or _leads_into_mirror(link)]
+    standing = [
+        link
+        for link in now
+        if _leads_into_mirror(link)
+        or (link not in told and (packages_folder(link) is not None or mirror_folder(link) is not None))
+    ]
     names = sorted(now)
     behind = (_behind(link, now, names, paths, told) for link in standing)
     shown = [name for each in (*behind, _programs_behind(now, names, base_tree, paths, told)) for name in each]
@@ -307,15 +314,6 @@ def _programs_behind(
 
 def _may_be_program(path: str) -> bool:
     return _PERHAPS_PROGRAM.fullmatch(path.rpartition("/")[2]) is not None
-
-
-def _may_run(tree: Tree, path: str) -> bool:
-    """True if the system may run a file of a tree; it may do so with whatever cannot be found."""
-    return not isinstance(tree, ListedTree | WorkTree) or tree.may_run(path)
-
-
-def _is_package(path: str) -> bool:
-    return packages_folder(path) is not None or mirror_folder(path) is not None
 
 
 def _leads_into_mirror(link: str) -> bool:
@@ -351,16 +349,10 @@ def _behind(
         name, target = todo.pop()
         if target not in seen and len(name) <= MAX_LINK_BYTES:  # no system opens a longer name
             seen.add(target)
-            if any(above in told for above in _above(target)):  # a submodule or a link in its place
+            if any(above in told for above in upwards(target) if above != target):  # a submodule or a link there
                 yield name
             yield from (_renamed(path, target, name) for path in _below(paths, target))
             todo += [(_renamed(each, target, name), links[each]) for each in _below(names, target)]
-
-
-def _above(path: str) -> Iterator[str]:
-    while path:
-        path = folder_of(path)
-        yield path
 
 
 def _renamed(path: str, folder: str, name: str) -> str:

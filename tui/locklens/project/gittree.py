@@ -247,10 +247,10 @@ class ListedTree(ABC):
             folders: dict[str, dict[str, TreeFile | None]] = {"": {}}
             for path, file in self.files.items():
                 folder, _, name = path.rpartition("/")
-                children = folders.get(folder)
-                if children is None:
-                    children = _add_folder(folders, folder)
-                children[name] = file
+                if folder not in folders:
+                    folders[folder] = {}
+                    enter_above(folders, folder)
+                folders[folder][name] = file
             self._folders = folders
         return self._folders
 
@@ -291,13 +291,6 @@ def prefetch_listed(tree: Tree, paths: Iterable[str]) -> None:
     """Read many files of a tree in one go, where git lists it; nothing of another tree."""
     if isinstance(tree, ListedTree):
         tree.prefetch(paths)
-
-
-def _add_folder(folders: dict[str, dict[str, TreeFile | None]], folder: str) -> dict[str, TreeFile | None]:
-    """Enter a folder and those above it."""
-    made = folders[folder] = {}
-    enter_above(folders, folder)
-    return made
 
 
 def enter_above(folders: dict[str, dict[str, TreeFile | None]], path: str) -> None:

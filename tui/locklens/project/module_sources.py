@@ -272,22 +272,20 @@ class ModuleVersion(Struct, frozen=True):
 
 
 def admits(constraint: str, version: str) -> bool:
-    """True if a module call's version constraint admits a version.
+    """True if a module call's version constraint admits a version; False where one of them cannot be read."""
+    try:
+        found = ModuleVersion.parse(version)
+        return all(_holds(operator, bound, found) for operator, bound in _terms(constraint))
+    except ValueError:
+        return False
 
-    Raises:
-        ValueError: Either cannot be read.
-    """
-    found = ModuleVersion.parse(version)
-    return all(_holds(operator, bound, found) for operator, bound in _terms(constraint))
 
-
-def check_constraint(constraint: str) -> None:
-    """Do nothing for a text that is a module version constraint.
-
-    Raises:
-        ValueError: It is none.
-    """
-    _terms(constraint)
+def is_constraint(text: str) -> bool:
+    """True if a text is a module version constraint."""
+    try:
+        return bool(_terms(text))
+    except ValueError:
+        return False
 
 
 def _terms(constraint: str) -> list[tuple[str, ModuleVersion]]:

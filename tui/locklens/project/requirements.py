@@ -36,7 +36,7 @@ from locklens.project.module_sources import (
     ModuleSource,
     ModuleSourceError,
     admits,
-    check_constraint,
+    is_constraint,
     is_exact_call,
     parse_module_source,
     read_manifest,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.project.configuration import ModuleCall
+    from locklens.project.configuration import ModuleCall, Placeable
     from locklens.project.tree import Tree
 
 MAX_MODULE_DEPTH = 50
@@ -137,11 +137,10 @@ class ModuleTree:
         if key and is_first and module.backend is not None:
             block = module.backend.item
             detail = "Any selected backend applies to the entire configuration, so only the root module may define one."
-            self.problems.append(
-                ConfigurationProblem.at(
-                    module.backend.file, block, "Backend configuration ignored", detail, is_error=False
-                )
-            )
+            self._note(module.backend.file, block, "Backend configuration ignored", detail, is_error=False)
+
+    def _note(self, file: str, at: Placeable | None, summary: str, detail: str, *, is_error: bool = True) -> None:
+        self.problems.append(ConfigurationProblem.at(file, at, summary, detail, is_error=is_error))
 
     def _follow(self, place: _Place, module: Module, key: str, above: tuple[_Place, ...]) -> None:
         for one in module.calls:
@@ -162,11 +161,11 @@ class ModuleTree:
             return
         if found in above:
             detail = f'The module "{key}" calls itself, directly or through another one.'
-            self.problems.append(ConfigurationProblem.at(file, call, "Module cycle", detail))
+            self._note(file, call, "Module cycle", detail)
             return
         if len(above) >= MAX_MODULE_DEPTH or len(self.nodes) >= MAX_MODULES:
             detail = f"More than {MAX_MODULE_DEPTH} calls inside each other or {MAX_MODULES} in all are not followed."
-            self.problems.append(ConfigurationProblem.at(file, call, "Too many modules", detail))
+            self._note(file, call, "Too many modules", detail)
             return
         is_first = (id(found.tree), found.folder) not in self._modules
         module = self._module(found)
@@ -181,24 +180,18 @@ class ModuleTree:
             return None
         if call.source_fault or call.source is None:
             detail = "The source must be a constant." if call.source_fault else 'The argument "source" is required.'
-            self.problems.append(
-                ConfigurationProblem.at(file, call.source_at, call.source_fault or "Missing required argument", detail)
-            )
+            self._note(file, call.source_at, call.source_fault or "Missing required argument", detail)
             return None
         has_version = call.version is not None or bool(call.version_fault)
         try:
             source = parse_module_source(call.source, self._dialect, has_version=has_version)
         except ModuleSourceError as error:
             detail = f"The value of {call.written} is none." if call.written else error.detail
-            self.problems.append(ConfigurationProblem.at(file, call.source_at, error.summary, detail))
+            self._note(file, call.source_at, error.summary, detail)
             return None
-        if call.version_fault or not _is_constraint(call.version):
+        if call.version_fault or (call.version is not None and not is_constraint(call.version)):
             detail = "This string does not use correct version constraint syntax."
-            self.problems.append(
-                ConfigurationProblem.at(
-                    file, call.version_at, call.version_fault or "Invalid version constraint", detail
-                )
-            )
+            self._note(file, call.version_at, call.version_fault or "Invalid version constraint", detail)
             return None
         return source
 
@@ -229,12 +222,7 @@ class ModuleTree:
             return NOT_INSTALLED
         if record.source != source.text:
             return _SOURCE_CHANGED
-        if call.version is not None and not record.version:
-            return _VERSION_CHANGED
-        try:
-            if call.version is not None and not admits(call.version, record.version):
-                return _VERSION_CHANGED
-        except ValueError:
+        if call.version is not None and not admits(call.version, record.version):
             return _VERSION_CHANGED
         folder = self._worktree.join(self._root.folder, record.folder)
         if folder is None or not self._worktree.has_folder(folder):
@@ -258,18 +246,8 @@ class ModuleTree:
                 self.files.append(path)
                 self._records = read_manifest(data, self._dialect)
         except (ConfigurationError, ManifestError) as error:
-            self.problems.append(ConfigurationProblem.at(path, None, "Failed to read module manifest", str(error)))
+            self._note(path, None, "Failed to read module manifest", str(error))
         return self._records
-
-
-def _is_constraint(text: str | None) -> bool:
-    if text is None:
-        return True
-    try:
-        check_constraint(text)
-    except ValueError:
-        return False
-    return True
 
 
 def read_configuration(

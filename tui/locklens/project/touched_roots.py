@@ -11,7 +11,7 @@ from msgspec import Struct
 from locklens.errors import ConfigurationError
 from locklens.project import LOCK_FILE
 from locklens.project.gittree import ListedTree, prefetch_listed
-from locklens.project.tree import EntryKind, Tree, folder_of, is_at_or_below, normalise
+from locklens.project.tree import EntryKind, Tree, folder_of, is_at_or_below, normalise, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -96,12 +96,12 @@ def with_changed_configuration(
         folder = folder_of(path)
         if not is_configuration(path):
             if is_named_state(path):
-                found.update(above for above in _upwards(folder) if above in roots)
+                found.update(above for above in upwards(folder) if above in roots)
             elif is_values(path) and folder in roots:
                 found.add(folder)
             continue
         if path.endswith(TEST_SUFFIXES):
-            owner: str | None = next((above for above in _upwards(folder) if above in roots), None)
+            owner: str | None = next((above for above in upwards(folder) if above in roots), None)
         else:
             owner = folder if folder in roots else None
             modules.add(folder)  # a root, too, may be called as a module by another one
@@ -144,7 +144,7 @@ def _may_be_state(tree: Tree, path: str) -> bool:
 
 def _keepers(tree: Tree, states: Collection[str], roots: set[str]) -> set[str]:
     """Return the roots whose local backend names one of some files as the state, or a folder of theirs, or any."""
-    folders = {above for path in states for above in _upwards(folder_of(path))}
+    folders = {above for path in states for above in upwards(folder_of(path))}
     return {
         root
         for root, place in _state_places(tree, roots)
@@ -183,13 +183,6 @@ def _state_places(tree: Tree, roots: Iterable[str]) -> Iterator[tuple[str, _Stat
             file = tree.join(root, backend.path) if backend.path else None
             folder = tree.join(root, backend.workspace_folder) if backend.workspace_folder else None
             yield root, _StatePlace(file, folder)
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    yield folder
-    while folder:
-        folder = folder_of(folder)
-        yield folder
 
 
 def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Collection[str]) -> set[str]:
@@ -363,7 +356,7 @@ def paths_through_links(touched: set[str], *trees: Tree) -> set[str]:
     for _ in range(2):
         step: set[str] = set()
         for path in fresh:
-            for above in _upwards(path):
+            for above in upwards(path):
                 rest = path[len(above) :].removeprefix("/")
                 step.update(f"{link}/{rest}" if rest else link for link in links.get(above, ()))
             if len(found) + len(step) > _MAX_ALIASES:

@@ -18,7 +18,7 @@ from locklens.errors import ConfigurationError, RepositoryError
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
@@ -153,6 +153,14 @@ def _size(path: str) -> int:
 def folder_of(path: str) -> str:
     """Return the folder of a file, "" for the top."""
     return path.rpartition("/")[0]
+
+
+def upwards(path: str) -> Iterator[str]:
+    """Yield a path and the folders above it, the last of which is the top."""
+    yield path
+    while path:
+        path = folder_of(path)
+        yield path
 
 
 def is_at_or_below(path: str, folder: str) -> bool:

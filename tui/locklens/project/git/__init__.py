@@ -75,8 +75,8 @@ class Repository:
         self._listings: dict[str | None, dict[str, listings.TreeFile]] = {}
         self._work_files_found: list[tuple[str, str]] | None = None
         self._listing_lock = threading.Lock()
-        self._warning = ""
-        """The first of what git said while it listed the work tree."""
+        self._warnings: list[str] = []
+        """The beginning of what git said while it listed the work tree."""
         self._held: dict[str, bytes] = {}
         self._held_bytes = 0
 
@@ -171,9 +171,7 @@ class Repository:
         Raises:
             RepositoryError: Git failed.
         """
-        from locklens.project.git.listings import list_revisions
-
-        return list_revisions(self._command, has_commits=self.has_commit("HEAD"))
+        return listings.list_revisions(self._command, has_commits=self.has_commit("HEAD"))
 
     def fetch_request(self, number: int, remote: str, *, with_base: bool) -> FetchedRequest:
         """Fetch the head of a pull or merge request; see `locklens.project.git.fetch`.
@@ -362,7 +360,9 @@ class Repository:
         Raises:
             RepositoryError: There is no work tree, or git failed.
         """
-        paths = [path for tag, path in self._work_files_found or self._tracked() if listings.is_left_out(tag)]
+        self._require_work_tree()
+        tracked = self._work_files_found or self._tagged()  # The latter takes no look at the disk.
+        paths = [path for tag, path in tracked if listings.is_left_out(tag)]
         listing = self.listing(None) if paths else {}
         return {path: listing[path] for path in paths if path in listing and not listing[path].is_submodule}
 
@@ -456,7 +456,7 @@ class Repository:
         from locklens.project.git.index import hidden, unhidden
 
         files = self._work_files()
-        if folder := listings.unlisted_folder(self._warning):
+        if folder := listings.unlisted_folder("".join(self._warnings)):
             words = f"the work tree is not read: git cannot open the folder {folder}, whose files may be packages"
             raise RepositoryError(words, hint="make it readable, have git ignore it, or compare a revision with --head")
         command = self._command
@@ -485,16 +485,8 @@ class Repository:
         with self._listing_lock:
             if self._work_files_found is None:
                 arguments = ("--others", "--exclude-standard", "-x", ".terraform")
-                self._work_files_found = self._tagged(*arguments, by_patterns=True, warned=self._warn)
+                self._work_files_found = self._tagged(*arguments, by_patterns=True, warned=self._warnings.append)
             return self._work_files_found
-
-    def _warn(self, words: str) -> None:
-        self._warning = words
-
-    def _tracked(self) -> list[tuple[str, str]]:
-        """Return the tracked ones of `_work_files`, without a look at the disk."""
-        self._require_work_tree()
-        return self._tagged()
 
     def _tagged(
         self, *options: str, by_patterns: bool = False, warned: Callable[[str], None] = lambda _: None
