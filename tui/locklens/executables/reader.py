@@ -73,8 +73,6 @@ class ExecutableReader:
         self._first = bytearray()
         self._headers: Headers | None = None
         self._ranges: list[Range] = []
-        self._build = _Search(_seek_build_info, is_of=lambda one: one.is_writable)
-        self._functions = _Search(partial(_seek_functions, wanted, little_endian_header), is_of=lambda _: True)
         self._wanted = wanted
 
     def feed(self, block: bytes | memoryview) -> None:
@@ -108,8 +106,9 @@ class ExecutableReader:
     def _begin(self) -> None:
         self._headers = read_headers(bytes(self._first[:MOST_HEADERS]))
         self._ranges = list(reversed(self._headers.ranges))
-        if self._headers.is_big_endian:
-            self._functions = _Search(partial(_seek_functions, self._wanted, big_endian_header), is_of=lambda _: True)
+        place_in = big_endian_header if self._headers.is_big_endian else little_endian_header
+        self._build = _Search(_seek_build_info, is_of=lambda one: one.is_writable)
+        self._functions = _Search(partial(_seek_functions, self._wanted, place_in), is_of=lambda _: True)
         first, self._first = self._first, bytearray()
         self._pass(bytes(first))
 

@@ -281,7 +281,23 @@ class Configuration(Struct, frozen=True, dict=True):
         return Constraints(tuple(dict.fromkeys(term for one in self.of(address) for term in one.constraints.terms)))
 
 
-class RequiredEntry(Struct, frozen=True):
+class Declaration(Struct, frozen=True):
+    """What a file declares, at the place of its block or, of an entry, its name."""
+
+    place: hcl.SourcePlace
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return self.place.line
+
+    @property
+    def column(self) -> int:
+        """The column, from 1."""
+        return self.place.column
+
+
+class RequiredEntry(Declaration, frozen=True):
     """One entry.
 
     Attributes:
@@ -289,38 +305,30 @@ class RequiredEntry(Struct, frozen=True):
         address: The provider that it stands for.
         constraint: The constraint as written; "" without one.
         constraints: The same, read.
-        line: Line of the name.
-        column: Column of the name.
     """
 
     name: str
     address: ProviderAddress
     constraint: str
     constraints: Constraints
-    line: int
-    column: int
 
 
-class RequiredProviders(Struct, frozen=True):
+class RequiredProviders(Declaration, frozen=True):
     """A required_providers block."""
 
     entries: tuple[RequiredEntry, ...]
-    line: int
-    column: int
 
 
-class ProviderConfiguration(Struct, frozen=True):
+class ProviderConfiguration(Declaration, frozen=True):
     """A provider configuration. `constraints` is None if the block has no `version`."""
 
     name: str
     alias: str
     constraint: str
     constraints: Constraints | None
-    line: int
-    column: int
 
 
-class Resource(Struct, frozen=True):
+class Resource(Declaration, frozen=True):
     """A resource, data source, ephemeral resource or action.
 
     Attributes:
@@ -329,8 +337,6 @@ class Resource(Struct, frozen=True):
         name: Second label.
         provider: The local name that `provider =` gives; "" if the argument is absent, None if its name is unknown.
         in_check: True if it is a data source inside a check block.
-        line: Line of the block.
-        column: Column of the block.
     """
 
     mode: Mode
@@ -338,8 +344,6 @@ class Resource(Struct, frozen=True):
     name: str
     provider: str | None
     in_check: bool
-    line: int
-    column: int
 
     @property
     def address(self) -> str:
@@ -347,23 +351,19 @@ class Resource(Struct, frozen=True):
         return f"{self.type}.{self.name}" if self.mode == "managed" else f"{self.mode}.{self.type}.{self.name}"
 
 
-class Import(Struct, frozen=True):
+class Import(Declaration, frozen=True):
     """An import block.
 
     Attributes:
         target: The steps of `to`, up to the first computed one.
         provider: The same as for a resource.
-        line: Line of the block.
-        column: Column of the block.
     """
 
     target: tuple[str | int, ...]
     provider: str | None
-    line: int
-    column: int
 
 
-class ModuleCall(Struct, frozen=True):
+class ModuleCall(Declaration, frozen=True):
     """A module call; of `source` and `version` None means absent.
 
     Attributes:
@@ -374,8 +374,6 @@ class ModuleCall(Struct, frozen=True):
         version_fault: The same for the version.
         source_at: The source's place, the block's where it has none.
         version_at: The version's place, in the same form.
-        line: Line of the block.
-        column: Column of the block.
         written: The source as it stands in the file, where its text is a value that was put in; "" for any other.
         written_version: The version, in the same form.
     """
@@ -387,8 +385,6 @@ class ModuleCall(Struct, frozen=True):
     version_fault: str
     source_at: hcl.SourcePlace
     version_at: hcl.SourcePlace
-    line: int
-    column: int
     written: str = ""
     written_version: str = ""
 
@@ -403,7 +399,7 @@ class ModuleCall(Struct, frozen=True):
         return self.written_version or self.version or ""
 
 
-class Backend(Struct, frozen=True):
+class Backend(Declaration, frozen=True):
     """The storage of the state.
 
     Attributes:
@@ -412,8 +408,6 @@ class Backend(Struct, frozen=True):
         path: Path of a local backend's file; None if absent.
         workspace_folder: Folder of a local backend's other workspaces; None if absent.
         is_computed: True if path or folder cannot be told.
-        line: Line of the block.
-        column: Column of the block.
     """
 
     kind: str
@@ -421,8 +415,6 @@ class Backend(Struct, frozen=True):
     path: str | None
     workspace_folder: str | None
     is_computed: bool
-    line: int
-    column: int
 
 
 class FileContents(Struct, frozen=True):

@@ -168,7 +168,7 @@ class _Reader(Struct):
         for inner in block.body.blocks("required_providers"):
             entries, problems = read_entries(inner.body, self.dialect, is_json=self.is_json)
             self.add_problems(problems)
-            self.required.append(RequiredProviders(entries, inner.place.line, inner.place.column))
+            self.required.append(RequiredProviders(inner.place, entries))
         for kind, labels in (("backend", 1), ("cloud", 0)):
             for inner in block.body.blocks(kind, labels=labels):
                 self._read_backend(inner)
@@ -179,7 +179,7 @@ class _Reader(Struct):
         is_constant = all(value is None or isinstance(value.value, hcl.Literal) for value in values)
         is_computed = not is_constant or any(map(self._is_template, texts))
         kind = block.labels[0] if block.labels else ""
-        self.backends.append(Backend(block.type, kind, path, folder, is_computed, block.place.line, block.place.column))
+        self.backends.append(Backend(block.place, block.type, kind, path, folder, is_computed))
 
     def _is_template(self, text: str | None) -> bool:
         """True if a text of JSON is a template, which OpenTofu evaluates; Terraform takes it as it stands."""
@@ -200,8 +200,7 @@ class _Reader(Struct):
             self.warn(argument.place, OLD_VERSION, _OLD_VERSION_DETAIL)
             constraint, constraints, problem = read_version(argument.value, self.dialect, needs_string=False)
             self.add_problems([problem] if problem else [])
-        place = block.place
-        self.providers.append(ProviderConfiguration(name, alias, constraint, constraints, place.line, place.column))
+        self.providers.append(ProviderConfiguration(block.place, name, alias, constraint, constraints))
 
     def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
         if problem := local_name_problem(name, repr(name)):
@@ -211,9 +210,8 @@ class _Reader(Struct):
     def _read_resource(self, block: hcl.Block, mode: Mode, *, in_check: bool = False) -> None:
         arguments = block.body.attributes
         provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
-        place = block.place
         kind, name = block.labels
-        self.resources.append(Resource(mode, kind, name, provider, in_check, place.line, place.column))
+        self.resources.append(Resource(block.place, mode, kind, name, provider, in_check))
 
     def _provider_reference(self, value: hcl.Expression) -> str | None:
         """Return the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
@@ -249,7 +247,7 @@ class _Reader(Struct):
             target = value.parts
         elif isinstance(value, hcl.Dynamic):
             target = value.prefix
-        self.imports.append(Import(target, provider, block.place.line, block.place.column))
+        self.imports.append(Import(block.place, target, provider))
 
     def _read_call(self, block: hcl.Block) -> None:
         name = block.labels[0]
@@ -269,8 +267,7 @@ class _Reader(Struct):
                 version_fault=version_fault,
                 source_at=source_at,
                 version_at=version_at,
-                line=block.place.line,
-                column=block.place.column,
+                place=block.place,
             )
         )
 
@@ -371,7 +368,7 @@ def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bo
             address = dialect.default_provider(normalise_part(name))
         except ValueError as error:
             raise _EntryError(value.place, "Invalid provider name", str(error)) from error
-        return RequiredEntry(name, address, constraint, constraints, place.line, place.column)
+        return RequiredEntry(place, name, address, constraint, constraints)
     if problem_of_name := local_name_problem(name, f'"{name}"'):
         raise _EntryError(value.place, _BAD_NAME, problem_of_name)
     if not isinstance(value, hcl.ObjectExpr):
@@ -398,7 +395,7 @@ def _object_entry(
             _check_aliases(name, item, is_json=is_json)
         else:
             raise _EntryError(key.place, "Invalid required_providers object", _KEYS)
-    return RequiredEntry(name, address, constraint, constraints, place.line, place.column)
+    return RequiredEntry(place, name, address, constraint, constraints)
 
 
 def _source(value: hcl.Expression, dialect: Dialect) -> ProviderAddress:

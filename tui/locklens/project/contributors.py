@@ -335,8 +335,7 @@ class _TestReader:
             version_fault=_fault(version),
             source_at=block.place,
             version_at=block.place,
-            line=block.place.line,
-            column=block.place.column,
+            place=block.place,
         )
         self._tests.runs.append(TestRun(key, call, path))
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 _IGNORED_BY_HFS = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 """Characters without a width, which macOS's older file system leaves out when it compares names."""
 
-_NAMED = (".terraform.lock.hcl", ".gitattributes", "terraform.tfstate", "terraform.tfvars", "terraform.tfvars.json")
-"""Files that git or the tools open by name: of others, they list a folder, and compare the names themselves."""
-
 _SHORT_NAMES = {
     ".terraform.lock.hcl": r"te(?:rraf|[0-9a-f]{4})~\d\.hcl",
     ".gitattributes": r"gi(?:tatt|7d29)~\d",
@@ -34,9 +31,11 @@ _SHORT_NAMES = {
     "terraform.tfvars": r"te(?:rraf|[0-9a-f]{4})~\d\.tfv",
     "terraform.tfvars.json": r"te(?:rraf|[0-9a-f]{4})~\d\.jso",
 }
-"""Their names on Windows."""
+"""Files that git or the tools open by name, and their names on Windows: of others, they list a folder, and compare the
+names themselves."""
 
-_OF_SHORT = re.compile("|".join(f"({_SHORT_NAMES[name]})" for name in _NAMED))
+_NAMED = tuple(_SHORT_NAMES)
+_OF_SHORT = re.compile("|".join(f"({form})" for form in _SHORT_NAMES.values()))
 
 _WORKSPACES, _TESTS = "terraform.tfstate.d", "tests"
 

@@ -306,8 +306,7 @@ class Merger:
                     source=call.source,
                     source_fault=call.source_fault,
                     source_at=call.source_at,
-                    line=call.line,
-                    column=call.column,
+                    place=call.place,
                 )
                 path = file.path
             if call.version is not None or call.version_fault:
@@ -334,5 +333,5 @@ class Merger:
                 self._refuse(file, item, f"Missing {words[item.mode]} to override", detail)
                 continue
             if item.provider != "":
-                merged = replace(before.item, provider=item.provider, line=item.line, column=item.column)
+                merged = replace(before.item, provider=item.provider, place=item.place)
                 self._resources[key] = Placed(file.path, merged, Hidden(before.file, before.item.line, ""))

@@ -101,7 +101,7 @@ def _evaluated_backend(backend: Backend, data: bytes, known: Mapping[tuple[str |
     body = hcl.parse(data, json=False, wanted=_USERS, known=known).body
     for settings in body.blocks("terraform") if body is not None else ():
         for block in settings.body.blocks("backend", labels=1):
-            if (block.place.line, block.place.column) == (backend.line, backend.column):
+            if block.place == backend.place:
                 found = [block.body.attributes.get(name) for name in ("path", "workspace_dir")]
                 path, folder = map(constant_text, found)
                 is_known = all(each is None or isinstance(each.value, hcl.Literal) for each in found)
@@ -112,7 +112,7 @@ def _evaluated_backend(backend: Backend, data: bytes, known: Mapping[tuple[str |
 def _evaluated(call: ModuleCall, data: bytes, known: Mapping[tuple[str | int, ...], str]) -> ModuleCall:
     body, text = hcl.parse(data, json=False, wanted=_USERS, known=known).body, hcl.decode(data)
     for block in body.blocks("module", labels=1) if body is not None else ():
-        if (block.place.line, block.place.column) != (call.line, call.column):
+        if block.place != call.place:
             continue
         source, version = (block.body.attributes.get(name) for name in ("source", "version"))
         if call.source_fault and source is not None and isinstance(source.value, hcl.Literal):

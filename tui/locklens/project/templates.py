@@ -7,13 +7,14 @@ none there. No I/O.
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.hcl.strings import unescape
-from locklens.hcl.values import SyntaxProblemError
+from locklens.hcl.values import KEYWORDS, SyntaxProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +35,6 @@ _TOKEN = re.compile(
 )
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
-_KEYWORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
 
 class TemplateError(ValueError):
@@ -124,7 +124,11 @@ class _Reading:
             if opening[:2] == "%{" and self._directive() in ends:
                 break
             self._at += 2 + (opening[2:] == "~")
-            parts.append(self._interpolation() if opening[0] == "$" else self._condition(quoted=quoted))
+            if opening[0] == "$":
+                parts.append(self._expression())
+                self._close()
+            else:
+                parts.append(self._condition(quoted=quoted))
             trims = self._text[self._at - 2 : self._at] == "~}"
         self._depth -= 1
         return _joined(parts)
@@ -138,11 +142,6 @@ class _Reading:
     def _directive(self) -> str:
         found = re.compile(r"%\{~?\s*(\w*)").match(self._text, self._at)
         return found[1] if found else ""
-
-    def _interpolation(self) -> _Node:
-        node = self._expression()
-        self._close()
-        return node
 
     def _close(self) -> None:
         self._accept("~")
@@ -234,8 +233,8 @@ class _Reading:
         if kind == "name":
             if self._peek() == "(":
                 raise TemplateError("Function calls not allowed: functions may not be called here")
-            if text in _KEYWORDS:
-                constant = _KEYWORDS[text]
+            if text in KEYWORDS:
+                constant = KEYWORDS[text]
                 return lambda _: constant
             self.names.append(text)
             return lambda names: _named(names, text)
@@ -333,27 +332,30 @@ def _operation(sign: str, left: _Node, right: _Node) -> _Node:
         if sign in {"&&", "||"}:
             first, second = _truth(one), _truth(other)
             return (first and second) if sign == "&&" else (first or second)
-        return _calculated(sign, _number(one), _number(other))
+        dividend, divisor = _number(one), _number(other)
+        if sign in {"/", "%"} and not divisor:
+            raise TemplateError("Division by zero")
+        return _OF_NUMBERS[sign](dividend, divisor)
 
     return value
 
 
-def _calculated(sign: str, one: float, other: float) -> _Value:
-    compared = {"<": one < other, ">": one > other, "<=": one <= other, ">=": one >= other}
-    if sign in compared:
-        return compared[sign]
-    if sign in {"/", "%"} and not other:
-        raise TemplateError("Division by zero")
-    match sign:
-        case "+":
-            return one + other
-        case "-":
-            return one - other
-        case "*":
-            return one * other
-        case "/":
-            return one / other
+def _remainder(one: float, other: float) -> float:
+    """Return what a division leaves, with the sign of the dividend, as Go does."""
     return abs(one) % abs(other) * (1 if one >= 0 else -1)
+
+
+_OF_NUMBERS: dict[str, Callable[[float, float], _Value]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": _remainder,
+}
 
 
 def _truth(value: _Value) -> bool:

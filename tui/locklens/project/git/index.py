@@ -211,9 +211,7 @@ class GitIndex:
 
     def _filtered(self, paths: Sequence[str]) -> Iterator[tuple[str, ConfigurationError]]:
         """Yield the files that a filter program which the repository itself names would have to go through."""
-        output = self._command.answer("check-attr", "-z", "--stdin", "filter", given=_lines(paths), by_patterns=True)
-        fields = _fields(output)
-        for path, name in zip(fields[::3], fields[2::3], strict=False):
+        for path, _, name in _attributes_of(self._command, paths, ("--stdin", "filter")):
             if name in self._unsafe_filters:
                 words = f"it goes through the filter {name}, which this repository's own configuration names"
                 yield path, _refusal(path, words, f"git add -p -- {shlex.quote(path)}")
@@ -385,12 +383,18 @@ def converted(
 def _conversions(
     command: GitCommand, paths: Iterable[str], spelled: Collection[tuple[str, str]], *options: str
 ) -> dict[str, str]:
-    question = ("check-attr", "-z", *options, "--stdin", *_CONVERTING)
-    fields = _fields(command.answer(*question, given=_lines(paths), by_patterns=True))
     found: dict[str, list[str]] = {}
-    for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
+    for path, name, value in _attributes_of(command, paths, (*options, "--stdin", *_CONVERTING)):
         found.setdefault(path, []).extend(_words(name, value, is_value=(name, value) in spelled))
     return {path: ", ".join(words) for path, words in found.items() if words}
+
+
+def _attributes_of(
+    command: GitCommand, paths: Iterable[str], question: Sequence[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Return path, attribute and value of each answer of `git check-attr`."""
+    fields = _fields(command.answer("check-attr", "-z", *question, given=_lines(paths), by_patterns=True))
+    return zip(fields[::3], fields[1::3], fields[2::3], strict=False)
 
 
 def _words(name: str, value: str, *, is_value: bool) -> Iterator[str]:
