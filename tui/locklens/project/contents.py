@@ -198,8 +198,12 @@ class _Reader(Struct):
         if "version" in arguments:
             argument = arguments["version"]
             self.warn(argument.place, OLD_VERSION, _OLD_VERSION_DETAIL)
-            constraint, constraints, problem = read_version(argument.value, self.dialect, needs_string=False)
-            self.add_problems([problem] if problem else [])
+            constraint = constant_text(argument) or ""
+            found = read_version(argument.value, self.dialect, needs_string=False)
+            if isinstance(found, hcl.SyntaxProblem):
+                self.add_problems([found])
+            else:
+                constraints = found
         self.providers.append(ProviderConfiguration(block.place, name, alias, constraint, constraints))
 
     def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
@@ -308,9 +312,9 @@ def constant_text(attribute: hcl.Attribute | None) -> str | None:
 
 
 class _EntryError(Exception):
-    def __init__(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
-        super().__init__(summary)
-        self.problem = place.problem(summary, detail)
+    def __init__(self, problem: hcl.SyntaxProblem) -> None:
+        super().__init__(problem.summary)
+        self.problem = problem
 
 
 def read_entries(
@@ -333,46 +337,39 @@ def read_entries(
     return tuple(entries), problems
 
 
-def read_version(
-    value: hcl.Expression, dialect: Dialect, *, needs_string: bool
-) -> tuple[str, Constraints | None, hcl.SyntaxProblem | None]:
-    """Read a version constraint.
+def read_version(value: hcl.Expression, dialect: Dialect, *, needs_string: bool) -> Constraints | hcl.SyntaxProblem:
+    """Read a version constraint, or say why it is none.
 
     Args:
         value: The expression.
         dialect: The tool, whose words the problem has.
         needs_string: True if a number or a boolean is refused rather than converted.
-
-    Returns:
-        Text and constraints, or a problem.
     """
-    place = value.place
     text = value.text if isinstance(value, hcl.Literal) else None
     if text is None or (needs_string and not isinstance(value.value, str)):  # type: ignore[union-attr]
-        return "", None, place.problem("Invalid version constraint", _NOT_STRING)
+        return value.place.problem("Invalid version constraint", _NOT_STRING)
     try:
-        return text, Constraints.parse(text), None
+        return Constraints.parse(text)
     except ConstraintSyntaxError as error:
-        detail = error.detail.replace("Terraform", dialect.product)
-        return text, None, place.problem(error.summary, detail)
+        return value.place.problem(error.summary, error.detail.replace("Terraform", dialect.product))
 
 
 def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bool) -> RequiredEntry:
     value = attribute.value
     place = attribute.place
     if isinstance(value, hcl.Literal) and value.value is not None:
-        constraint, constraints, problem = read_version(value, dialect, needs_string=False)
-        if constraints is None or problem is not None:
-            raise _EntryError(value.place, problem.summary if problem else "", problem.detail if problem else "")
+        constraints = read_version(value, dialect, needs_string=False)
+        if isinstance(constraints, hcl.SyntaxProblem):
+            raise _EntryError(constraints)
         try:
             address = dialect.default_provider(normalise_part(name))
         except ValueError as error:
-            raise _EntryError(value.place, "Invalid provider name", str(error)) from error
-        return RequiredEntry(place, name, address, constraint, constraints)
-    if problem_of_name := local_name_problem(name, f'"{name}"'):
-        raise _EntryError(value.place, _BAD_NAME, problem_of_name)
+            raise _EntryError(value.place.problem("Invalid provider name", str(error))) from error
+        return RequiredEntry(place, name, address, value.text or "", constraints)
+    if problem := local_name_problem(name, f'"{name}"'):
+        raise _EntryError(value.place.problem(_BAD_NAME, problem))
     if not isinstance(value, hcl.ObjectExpr):
-        raise _EntryError(value.place, "Invalid required_providers object", _FORMS)
+        raise _EntryError(value.place.problem("Invalid required_providers object", _FORMS))
     return _object_entry(name, value, place, dialect, is_json=is_json)
 
 
@@ -385,26 +382,27 @@ def _object_entry(
     for key, item in value.items:
         word = key.value if isinstance(key, hcl.Literal) else None
         if word == "version":
-            constraint, found, problem = read_version(item, dialect, needs_string=True)
-            if found is None or problem is not None:
-                raise _EntryError(item.place, problem.summary if problem else "", problem.detail if problem else "")
-            constraints = found
+            found = read_version(item, dialect, needs_string=True)
+            if isinstance(found, hcl.SyntaxProblem):
+                raise _EntryError(found)
+            assert isinstance(item, hcl.Literal)
+            constraint, constraints = item.text or "", found
         elif word == "source":
             address = _source(item, dialect)
         elif word == "configuration_aliases":
             _check_aliases(name, item, is_json=is_json)
         else:
-            raise _EntryError(key.place, "Invalid required_providers object", _KEYS)
+            raise _EntryError(key.place.problem("Invalid required_providers object", _KEYS))
     return RequiredEntry(place, name, address, constraint, constraints)
 
 
 def _source(value: hcl.Expression, dialect: Dialect) -> ProviderAddress:
     if not isinstance(value, hcl.Literal) or not isinstance(value.value, str):
-        raise _EntryError(value.place, "Invalid source", "Source must be specified as a string.")
+        raise _EntryError(value.place.problem("Invalid source", "Source must be specified as a string."))
     try:
         return dialect.parse_source(value.value)
     except AddressError as error:
-        raise _EntryError(value.place, error.summary, error.detail) from error
+        raise _EntryError(value.place.problem(error.summary, error.detail)) from error
 
 
 def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
@@ -414,17 +412,17 @@ def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
     """
     summary = "Invalid configuration_aliases value"
     if not isinstance(value, hcl.ListExpr):
-        raise _EntryError(value.place, "Invalid expression", "A static list expression is required.")
+        raise _EntryError(value.place.problem("Invalid expression", "A static list expression is required."))
     for item in value.items:
         found: hcl.Expression | None = item
         if is_json and isinstance(item, hcl.Literal) and isinstance(item.value, str):
             found = hcl.parse_expression(item.value)
         if not isinstance(found, hcl.Reference):
             detail = "A static variable reference is required."
-            raise _EntryError(item.place, "Invalid expression", detail)
+            raise _EntryError(item.place.problem("Invalid expression", detail))
         if any(isinstance(step, int | hcl.IndexStep) for step in found.parts[1:2]):
-            raise _EntryError(value.place, summary, _ALIASES)
+            raise _EntryError(value.place.problem(summary, _ALIASES))
         if found.parts[0] != name:
             what = f'Expected "{name}", but found "{found.parts[0]}".'
             detail = f"Configuration aliases must be prefixed with the provider name. {what}"
-            raise _EntryError(value.place, summary, detail)
+            raise _EntryError(value.place.problem(summary, detail))

@@ -16,13 +16,14 @@ from locklens.errors import ConfigurationError
 from locklens.project import files_of_tests, is_json
 from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
 from locklens.project.contents import COMPUTED, OLD_VERSION, constant_text, local_name_problem, read_version
+from locklens.project.modules import Placed
 from locklens.project.tree import EntryKind, FolderEntry, Tree
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.configuration import Import, Placeable, ProviderConfiguration, Resource
-    from locklens.project.modules import Module, Placed
+    from locklens.project.modules import Module
 
 _KINDS = {
     "managed": Contributor.RESOURCE,
@@ -213,25 +214,17 @@ def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
     return rest[0], rest[1], position > 0
 
 
-class TestRun(Struct, frozen=True):
-    """A run block that runs another module."""
-
-    key: str
-    call: ModuleCall
-    file: str
-
-
 class Tests(Struct):
     """The contents of the test files.
 
     Attributes:
-        runs: Runs of other modules.
+        runs: Calls of the modules that the runs name, each by its key in the list of fetched modules.
         requirements: Providers that the files configure; none for Terraform.
         problems: Errors and warnings.
         files: Paths of the files that were read.
     """
 
-    runs: list[TestRun] = field(default_factory=list)
+    runs: list[Placed[ModuleCall]] = field(default_factory=list)
     requirements: list[Requirement] = field(default_factory=list)
     problems: list[ConfigurationProblem] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -337,7 +330,7 @@ class _TestReader:
             version_at=block.place,
             place=block.place,
         )
-        self._tests.runs.append(TestRun(key, call, path))
+        self._tests.runs.append(Placed(path, call))
 
     def _add_provider(self, block: hcl.Block, path: str) -> None:
         """Terraform forbids versions here and lets the block require nothing; OpenTofu takes both."""
@@ -354,10 +347,12 @@ class _TestReader:
         constraint, constraints = "", Constraints()
         if version is not None:
             self.note(path, version.place, OLD_VERSION, "Move it into required_providers.", is_error=False)
-            constraint, found, problem = read_version(version.value, self._dialect, needs_string=False)
-            if problem is not None:
-                self.note(path, problem, problem.summary, problem.detail)
-            constraints = found or constraints
+            constraint = constant_text(version) or ""
+            found = read_version(version.value, self._dialect, needs_string=False)
+            if isinstance(found, hcl.SyntaxProblem):
+                self.note(path, found, found.summary, found.detail)
+            else:
+                constraints = found
         subject = provider_subject(name, constant_text(block.body.attributes.get("alias")) or "")
         written = self._names.provider(name), constraint, constraints, path, block.place.line
         self._tests.requirements.append(Requirement(*written, "", Contributor.PROVIDER, subject, None))

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.project.configuration import ModuleCall, Placeable
+    from locklens.project.modules import Placed
     from locklens.project.tree import Tree
 
 MAX_MODULE_DEPTH = 50
@@ -117,9 +118,9 @@ class ModuleTree:
         self._follow(self._root, module, "", (self._root,))
         return module
 
-    def follow_run(self, call: ModuleCall, key: str, file: str) -> None:
+    def follow_run(self, run: Placed[ModuleCall]) -> None:
         """Read the module of a test's run block; its source is relative to the root module."""
-        self._follow_call(self._root, call, key, file, ())
+        self._follow_call(self._root, run.item, run.item.name, run.file, ())
 
     def _module(self, place: _Place) -> Module:
         known = (id(place.tree), place.folder)
@@ -285,7 +286,7 @@ def read_configuration(
     names = LocalNames(root_module, dialect)
     tests = Tests() if for_locking else read_tests(tree, root, names, dialect=dialect, test_directory=test_directory)
     for run in tests.runs:
-        modules.follow_run(run.call, run.key, run.file)
+        modules.follow_run(run)
     requirements, problems = _of_modules(modules.nodes, dialect)
     requirements += tests.requirements
     problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
