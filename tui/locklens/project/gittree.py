@@ -231,15 +231,12 @@ class ListedTree(ABC):
     def _target(self, link: TreeFile) -> tuple[str, ...] | None:
         """Return the parts of what the link says, the last first; None if that leads out of the tree."""
         if link.object_id not in self._targets:
-            self._targets[link.object_id] = self._read_target(link.object_id)
+            data = b"/"  # One that is not merged, or is too large, leads out.
+            if link.object_id:
+                with suppress(ConfigurationError):
+                    data = self._repository.blob(link.object_id)
+            self._targets[link.object_id] = link_target(data)
         return self._targets[link.object_id]
-
-    def _read_target(self, object_id: str) -> tuple[str, ...] | None:
-        try:
-            data = self._repository.blob(object_id) if object_id else b"/"
-        except ConfigurationError:  # It is too large.
-            return None
-        return link_target(data)
 
     def _children(self) -> dict[str, dict[str, TreeFile | None]]:
         """Every folder's names, None for a folder. Built when it is first needed."""

@@ -373,17 +373,16 @@ class WorkTree:
         return self._escapes[folder]
 
     def _is_outside(self, place: str) -> bool:
-        top = self._repository_of(place)
-        return top is not None and place != top and self._leads_out_of(top, os.path.relpath(place, top))
-
-    def _leads_out_of(self, top: str, path: str) -> bool:
-        """True if links have a path below a folder lead out of it, or into git's own folder in it.
+        """True if links have a place lead out of its repository, or into git's own folder in it.
 
         Raises:
             RepositoryError: The links of this tree take more than MAX_STEPS.
         """
+        top = self._repository_of(place)
+        if top is None or place == top:
+            return False
         try:
-            self._walked(top, path)
+            self._walked(top, os.path.relpath(place, top))
         except LeadsOutError:
             return True
         return False
