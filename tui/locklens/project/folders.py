@@ -109,18 +109,15 @@ class FileWatch:
         """Return the files that were edited, added or removed since `restart`."""
         with self._lock:
             for file, before in list(self._files.items()):
-                self._compare(file, before)
+                now = _stamp(file)
+                if now != before:
+                    self._files[file] = now
+                    self._changed[file] = None
             for place in list(self._folders):
                 folder = self._folders.get(place)
                 if folder is not None and (folder.stamp is None or _stamp(place) != folder.stamp):
                     self._changed |= dict.fromkeys(self._list(place))
             return tuple(self._changed)
-
-    def _compare(self, file: str, before: _Stamp) -> None:
-        now = _stamp(file)
-        if now != before:
-            self._files[file] = now
-            self._changed[file] = None
 
     def _list(self, start: str) -> list[str]:
         """List a folder, and the new ones below it; return the watched files that were added or removed."""

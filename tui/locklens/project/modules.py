@@ -190,8 +190,7 @@ class Merger:
             if call.name in self._calls:
                 detail = f'A module call named "{call.name}" was already defined. Module calls must have unique names.'
                 self._refuse(file, call, "Duplicate module call", detail)
-            else:
-                self._calls[call.name] = Placed(file.path, call)
+            self._calls.setdefault(call.name, Placed(file.path, call))
         self._add_resources(file)
         self._imports.extend(Placed(file.path, block) for block in contents.imports)
 
@@ -236,25 +235,22 @@ class Merger:
     def _add_providers(self, file: SourceFile) -> None:
         for block in file.contents.providers:
             key = (block.name, block.alias)
-            if key not in self._providers:
-                self._providers[key] = Placed(file.path, block)
-                continue
-            which = f'with alias "{block.alias}"' if block.alias else "without an alias"
-            detail = f'A provider configuration for "{block.name}" {which} was already given.'
-            self._refuse(file, block, "Duplicate provider configuration", detail)
+            if key in self._providers:
+                which = f'with alias "{block.alias}"' if block.alias else "without an alias"
+                detail = f'A provider configuration for "{block.name}" {which} was already given.'
+                self._refuse(file, block, "Duplicate provider configuration", detail)
+            self._providers.setdefault(key, Placed(file.path, block))
 
     def _add_resources(self, file: SourceFile) -> None:
         for item in file.contents.resources:
             key = (item.mode, item.type, item.name)
-            if key not in self._resources:
-                self._resources[key] = Placed(file.path, item)
-                continue
-            word = "resource" if item.mode == "managed" else item.mode
-            summary = f'Duplicate {word} "{item.type}" configuration'
-            detail = (
-                f'One named "{item.name}" was already declared. Resource names must be unique per type in each module.'
-            )
-            self._refuse(file, item, summary, detail)
+            if key in self._resources:
+                word = "resource" if item.mode == "managed" else item.mode
+                summary = f'Duplicate {word} "{item.type}" configuration'
+                named = f'One named "{item.name}" was already declared.'
+                detail = f"{named} Resource names must be unique per type in each module."
+                self._refuse(file, item, summary, detail)
+            self._resources.setdefault(key, Placed(file.path, item))
 
     def _override_required(self, file: SourceFile) -> None:
         """The whole entry is replaced, its source too; several blocks are fine here."""
@@ -316,21 +312,15 @@ class Merger:
 
     def _override_resources(self, file: SourceFile) -> None:
         """`provider` is replaced. Terraform passes over ephemeral resources, OpenTofu treats them like the others."""
-        words = {
-            "managed": "resource",
-            "data": "data resource",
-            "ephemeral": "ephemeral resource",
-            "action": "resource",
-        }
         for item in file.contents.resources:
             if item.in_check or (item.mode == "ephemeral" and self._dialect.name == "terraform"):
                 continue
             key = (item.mode, item.type, item.name)
             before = self._resources.get(key)
             if before is None:
-                what = f'{item.type} {words[item.mode]} named "{item.name}"'
-                detail = f"There is no {what}. {_LIKE_ANY} one of a primary file."
-                self._refuse(file, item, f"Missing {words[item.mode]} to override", detail)
+                word = f"{item.mode} resource" if item.mode in ("data", "ephemeral") else "resource"
+                detail = f'There is no {item.type} {word} named "{item.name}". {_LIKE_ANY} one of a primary file.'
+                self._refuse(file, item, f"Missing {word} to override", detail)
                 continue
             if item.provider != "":
                 merged = replace(before.item, provider=item.provider, place=item.place)

@@ -66,7 +66,7 @@ class Repository:
     def __init__(self, found: FoundRepository) -> None:
         from pathlib import Path
 
-        self.top = Path(found.top)
+        self.top = Path(found.command.folder)
         self.is_bare = found.is_bare
         self._command = found.command
         self._object_format = found.object_format
@@ -114,7 +114,7 @@ class Repository:
         from locklens.project.git.index import GitIndex
 
         self._require_work_tree()
-        return GitIndex(self.top, self._command, object_format=self._object_format, unsafe_filters=self._unsafe_filters)
+        return GitIndex(self._command, object_format=self._object_format, unsafe_filters=self._unsafe_filters)
 
     @property
     def index_file(self) -> Path:

@@ -72,14 +72,13 @@ class GitIndex:
     """The index of one work tree.
 
     Args:
-        top: Top of the work tree.
-        command: Git there.
+        command: Git at the top of the work tree.
         object_format: The hash of its objects, such as "sha1".
         unsafe_filters: Names of filters whose programs the repository itself names: they are not run.
     """
 
-    def __init__(self, top: Path, command: GitCommand, *, object_format: str, unsafe_filters: frozenset[str]) -> None:
-        self._top = top
+    def __init__(self, command: GitCommand, *, object_format: str, unsafe_filters: frozenset[str]) -> None:
+        self._top = Path(command.folder)
         self._command = command
         self._object_format = object_format
         self._unsafe_filters = unsafe_filters

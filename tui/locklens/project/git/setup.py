@@ -61,14 +61,13 @@ class FoundRepository(Struct, frozen=True):
     """A repository.
 
     Attributes:
-        top: Top of its work tree, or the folder that was asked for if it is bare.
         is_bare: True if there is no work tree.
         object_format: The hash of its objects, such as "sha1".
-        command: Git there, whatever else is above or below: neither other repositories nor own programs count.
+        command: Git at the top of its work tree, or in the folder that was asked for if it is bare, whatever else is
+            above or below: neither other repositories nor own programs count.
         unsafe_filters: Names of the filters whose programs the repository's own configuration names.
     """
 
-    top: str
     is_bare: bool
     object_format: str
     command: GitCommand
@@ -95,7 +94,6 @@ def discover(folder: Path) -> FoundRepository:
     command = GitCommand(executable, place if top is None else top, pinned)
     programs = _own_programs(command)
     return FoundRepository(
-        top=place if top is None else top,
         is_bare=top is None,
         object_format=object_format,
         command=replace(command, environment=with_settings(pinned, programs)) if programs else command,
@@ -264,9 +262,9 @@ def _attributes_file(found: FoundRepository, *, private: bool) -> Path:
     from pathlib import Path
 
     if not private:
-        return Path(found.top, ".gitattributes")
+        return Path(found.command.folder, ".gitattributes")
     folder = found.command.answer("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
-    return Path(found.top, folder, "info", "attributes")
+    return Path(found.command.folder, folder, "info", "attributes")
 
 
 def _read(path: Path) -> str:
