@@ -26,7 +26,7 @@ from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident,
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner
-from locklens.operations.doctor.places import MOST_PACKAGES
+from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash
 from locklens.operations.doctor.subjects import MASK, Checkout, SubjectFinder
 from locklens.operations.root_modules import packages_words
@@ -168,7 +168,7 @@ def _diagnosed(
         facts = replace(facts, root=None)
     if examiner.is_cut:
         notes.append(
-            f"only the first {MOST_PACKAGES} copies on this machine were hashed: of the others nothing is said"
+            f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said"
         )
     return Diagnosis(
         "",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
 
-MOST_PACKAGES = 12
+MOST_HASHED = 12
 """Packages that are hashed in one run: the largest takes seconds."""
 
 _MOST_PLATFORMS = 32
@@ -107,7 +107,7 @@ class PackageFinder:
         self._folder = folder
         self._files = FileSystem(folder)
         self._cancel = cancel
-        self._left = MOST_PACKAGES
+        self._left = MOST_HASHED
         self._known: dict[str, FoundPackage] = {}
         self.is_cut = False
         """True if there were more packages than are hashed."""
