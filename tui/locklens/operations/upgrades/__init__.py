@@ -334,20 +334,20 @@ def estimate_download(
     size: int | None = 0
     for release, release_platforms in needed.items():
         entry = known.get(release)
-        by_platform = {platform: zh for zh, platform in entry.facts.platforms.items()} if entry is not None else {}
-        is_sure = is_sure and entry is not None
+        if entry is None:
+            packages, size, is_sure = packages + len(release_platforms), None, False
+            continue
+        by_platform = {platform: zh for zh, platform in entry.facts.platforms.items()}
         is_believed = release.tool == OPENTOFU.name and release.address.host in believed
-        reported = set(entry.facts.reported.values()) if entry is not None and is_believed else set()
+        reported = set(entry.facts.reported.values()) if is_believed else set()
         for platform in release_platforms:
             zh = by_platform.get(platform, "")
-            if entry is not None and zh in entry.hashed:
+            if zh in entry.hashed:
                 hashed += 1
-                continue
-            if platform in reported:
-                continue
-            packages += 1
-            package_size = entry.facts.sizes.get(zh) if entry is not None else None
-            size = None if size is None or package_size is None else size + package_size
+            elif platform not in reported:
+                packages += 1
+                package_size = entry.facts.sizes.get(zh)
+                size = None if size is None or package_size is None else size + package_size
     return DownloadEstimate(packages, size, hashed, is_sure)
 
 
@@ -371,8 +371,10 @@ def platforms_to_lock(
     required: Collection[Platform] = (),
 ) -> LockedPlatforms:
     """Return the required platforms, and those that an entry has an `h1` for; see `estimate_download`."""
-    locked = hashes_of_files(offer.entry.hashes) if offer.entry is not None else frozenset[str]()
-    release = known.get(release_id(offer, offer.entry.version)) if offer.entry is not None else None
+    if offer.entry is None:
+        return LockedPlatforms(frozenset(required) or frozenset({here}))
+    locked = hashes_of_files(offer.entry.hashes)
+    release = known.get(release_id(offer, offer.entry.version))
     known_ones: dict[str, Platform] = {}
     if release is not None:
         known_ones |= release.facts.reported
