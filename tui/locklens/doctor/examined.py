@@ -341,9 +341,14 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_unrequired(self) -> bool:
         """True if it is known that nothing in the root requires the provider."""
-        if self.address is None or self.configuration is None or self.configuration.unknown_reason:
+        if self.address is None or self.configuration is None or self.unknown_requirements:
             return False
         return not self.configuration.requires(self.address)
+
+    @property
+    def unknown_requirements(self) -> str:
+        """What is not known of the root's requirements; "" if they are known whole."""
+        return "the configuration" if self.configuration is None else self.configuration.unknown_reason
 
     @property
     def where(self) -> str:

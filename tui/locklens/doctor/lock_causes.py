@@ -93,17 +93,12 @@ def bad_merge(x: Examined) -> Judgement | None:
 _NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
 
 
-def _unknown_requirements(x: Examined) -> str:
-    """Return why the requirements are not fully known; "" if they are."""
-    return "the configuration" if x.configuration is None else x.configuration.unknown_reason
-
-
 def not_locked(x: Examined) -> Judgement | None:
     """Test if the provider is required, and not locked."""
     if x.lock.problems:
         return None
     # With an error only this provider counts; without one, every required provider must be locked.
-    unknown = _unknown_requirements(x) if x.error is None else ""
+    unknown = x.unknown_requirements if x.error is None else ""
     if x.address is None:
         return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
     if x.entry is not None:
@@ -126,8 +121,7 @@ def not_locked(x: Examined) -> Judgement | None:
         return Judgement(_YES, f"{words} {x.name}", basis=Basis.RUN)
     if x.message.kind in {"not-locked", "provider-not-available"}:
         return Judgement(_YES, f"the message says so, and {place}", basis=Basis.RUN)
-    missing = x.configuration.unknown_reason if x.configuration is not None else "the configuration"
-    return Judgement(_LIKELY, place, missing)
+    return Judgement(_LIKELY, place, x.unknown_requirements)
 
 
 def not_required(x: Examined) -> Judgement | None:

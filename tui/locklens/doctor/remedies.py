@@ -187,7 +187,7 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
 def fix_version(one: Affected) -> Iterator[Remedy]:
     """For a release that cannot be installed: each root with the entry needs another version."""
     x = one.examined
-    if x.message.reason is NetworkReason.ABSENT or _is_of_list(x):
+    if x.message.reason is NetworkReason.ABSENT or x.message.kind == "sums-without-package":
         yield from fix_by_retry(one)
     yield from upgrade(one, f"Upgrade {x.name} to another version that is listed")
 
@@ -204,19 +204,10 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     yield from upgrade(one, f"Upgrade {one.examined.name}: a version whose signature is not valid is refused")
 
 
-def _is_of_list(x: Examined) -> bool:
-    return x.message.kind == "sums-without-package"
-
-
-def _is_required(x: Examined) -> bool:
-    return x.address is not None and x.configuration is not None and x.configuration.requires(x.address)
-
-
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked."""
     x = one.examined
-    is_complete = x.configuration is not None and x.configuration.complete
-    if is_complete and x.message.kind == "readonly-changed" and not _is_required(x):
+    if x.message.kind == "readonly-changed" and x.is_unrequired:
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
         yield Remedy("lock", title, len(one.roots), _LOW, None, "", f"nothing in {x.where} requires it")
         return

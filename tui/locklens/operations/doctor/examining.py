@@ -23,9 +23,10 @@ from locklens.doctor.examined import (
     holding,
 )
 from locklens.doctor.fixed import OF_HASHES
-from locklens.doctor.model import Incident, LogFacts, Onset, PackagePath, ReadLog, RecognisedError
+from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.errors import ConfigurationError
 from locklens.hashes import count_by_scheme
+from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import is_canonical
 from locklens.machine import path_from_shell
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile import LockEntry, LockFile
+    from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
     from locklens.project.git import Repository
@@ -96,14 +97,6 @@ class Examiner:
             self._checkout.top / (first.root.path if first else ""),
         )
         return replace(found, cache=self._request.cache) if self._request.cache else found
-
-    def given(self, platform: str) -> FoundPackage | None:
-        """Return the package that was handed in; None without one.
-
-        Raises:
-            ConfigurationError: It cannot be hashed.
-        """
-        return self._packages_on_disk.given(self._request.package, platform) if self._request.package else None
 
     def with_own_roots(self, subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
         """Return the subjects; of roots with equal entries, those that differ beside them.
@@ -175,17 +168,24 @@ class Examiner:
             data = self._installed(path)
             if _kept_aside(Path(data.place, str(entry.address), str(entry.version))):
                 mended.append(path)
-            copies = self._packages_on_disk.installed(data.place, data.shown, one.address, str(entry.version))
+            copies = self._packages_on_disk.copies(
+                "installed", data.place, one.address, str(entry.version), shown=data.shown
+            )
             locked = frozenset(entry.hashes)
             if any(each.hashes and each.platform == machine and not each.hashes & locked for each in copies):
                 found.append(path)
         return found or mended
 
     def examined(self, subjects: Sequence[DoctorSubject]) -> list[Examined]:
-        """Return what is known of each subject, without facts of registries."""
-        first = subjects[0] if subjects else None
+        """Return what is known of each subject, without facts of registries.
+
+        Raises:
+            ConfigurationError: The package that was handed in cannot be hashed.
+        """
+        first, package = subjects[0] if subjects else None, self._request.package
         sources = self.sources(first)
-        given = self.given(self.incident(first, sources).platform or "")
+        platform = self.incident(first, sources).platform or ""
+        given = self._packages_on_disk.given(package, platform) if package else None
         return [self._examined(one, self.incident(one, sources), sources, given) for one in subjects]
 
     def incident(self, subject: DoctorSubject | None, sources: Sources) -> Incident:
@@ -203,7 +203,7 @@ class Examiner:
             "platform",
             (
                 ("given", request.platform),
-                ("log", _platform_of(error, log)),
+                ("log", (error.platform if error is not None else "") or log.platform),
                 ("this machine", own),
                 (f"{ASSUMED}: {here} of the log is here", this_platform() if here else ""),
             ),
@@ -248,23 +248,8 @@ class Examiner:
             packages = self._compared(packages, entry)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
         replaced, is_mirror_replaced = self._replaced(one, sources)
-        others: tuple[ElsewhereEntry, ...] = ()
-        locking: tuple[str, ...] = ()
-        twins: tuple[ElsewhereEntry, ...] = ()
-        if one.address is not None:
-            twin = twin_of(one.address)
-            twins = tuple(
-                ElsewhereEntry(self._locks.lock(path).path, found)
-                for path in self._checkout.locks
-                if twin is not None and (found := self._locks.lock(path).by_address.get(twin)) is not None
-            )
-            elsewhere = {
-                path: found
-                for path in self._checkout.locks
-                if path != root.path and (found := self._locks.lock(path).by_address.get(one.address)) is not None
-            }
-            others = tuple(ElsewhereEntry(self._locks.lock(path).path, found) for path, found in elsewhere.items())
-            locking = tuple(map(self._checkout.shown, elsewhere))
+        others = self._elsewhere(one.address, root.path)
+        twins = self._elsewhere(twin_of(one.address)) if one.address is not None else {}
         return Examined(
             one.error,
             incident,
@@ -277,12 +262,12 @@ class Examiner:
             packages=packages,
             past=past,
             written=self._written(root.path, one.address),
-            others=others,
-            locking=locking,
+            others=tuple(others.values()),
+            locking=tuple(map(self._checkout.shown, others)),
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
             readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
             installed=self._installed(root.path, one.error),
-            twins=twins,
+            twins=tuple(twins.values()),
             replaced=replaced,
             is_mirror_replaced=is_mirror_replaced,
             is_offline=self._request.network is None or self._request.network.is_offline,
@@ -297,6 +282,14 @@ class Examiner:
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
         )
+
+    def _elsewhere(self, address: ProviderAddress | None, own: str | None = None) -> dict[str, ElsewhereEntry]:
+        """Return the entry of a provider in each other lock file that has one, by the folder of its root."""
+        if address is None:
+            return {}
+        locks = {path: self._locks.lock(path) for path in self._checkout.locks if path != own}
+        found = ((path, lock.path, lock.by_address.get(address)) for path, lock in locks.items())
+        return {path: ElsewhereEntry(name, entry) for path, name, entry in found if entry is not None}
 
     def _installed(self, root: str, error: RecognisedError | None = None) -> InstalledPlace:
         """Return where the packages of a root are: in the folder that an error about it names, or by the settings."""
@@ -332,15 +325,18 @@ class Examiner:
         for data in dict.fromkeys((own, *map(self._installed, self._checkout.locks))):
             found += [
                 replace(package, is_of_root=data == own, base=data.base)
-                for package in finder.installed(data.place, data.shown, address, version)
+                for package in finder.copies("installed", data.place, address, version, shown=data.shown)
             ]
         if sources.cache:
             is_named = bool(self._request.cache)
-            found += [replace(each, is_of_run=is_named) for each in finder.in_cache(sources.cache, address, version)]
+            found += [
+                replace(each, is_of_run=is_named)
+                for each in finder.copies("plugin-cache", sources.cache, address, version)
+            ]
             found = _linked(found)
         for mirror in dict.fromkeys((*self._request.mirrors, *sources.mirrors)):
             is_named = mirror in self._request.mirrors
-            found += [replace(each, is_of_run=is_named) for each in finder.in_mirror(mirror, address, version)]
+            found += [replace(each, is_of_run=is_named) for each in finder.copies("mirror", mirror, address, version)]
         return tuple(replace(one, base=self._bound(one.base)) if one.base else one for one in found)
 
     def _bound(self, base: str) -> str:
@@ -416,10 +412,6 @@ def _first(told: dict[str, str], name: str, sources: Iterable[tuple[str, str]]) 
             told[name] = source
             return value
     return ""
-
-
-def _platform_of(error: RecognisedError | None, log: LogFacts) -> str:
-    return (error.platform if error is not None else "") or log.platform
 
 
 def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, str]) -> PackagePath | None:
@@ -516,7 +508,7 @@ class LockHistory:
             found = []
             for commit, date in self._repository.touching(lock_path, PAST_COMMITS):
                 data = self._repository.show(commit, lock_path)
-                lock = parse(data, lock_path) if data is not None else _absent(lock_path)
+                lock = parse(data, lock_path) if data is not None else LockFile.absent(lock_path)
                 found.append((commit, date, lock))
             self._read[lock_path] = found
         return self._read[lock_path]
@@ -552,12 +544,6 @@ class LockHistory:
         facts = self._repository.commit(past[0].commit)
         change = _change(older.entry, now)
         return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
-
-
-def _absent(path: str) -> LockFile:
-    from locklens.lockfile import LockFile
-
-    return LockFile.absent(path)
 
 
 def _says(entry: LockEntry | None) -> object:

@@ -132,52 +132,46 @@ class PackageFinder:
             raise ConfigurationError(f"cannot be hashed: {found.problem}", path=text)
         return found
 
-    def installed(self, data: str, origin: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
-        """Yield the packages of a version in a root's data folder, or in another tree of unpacked packages."""
-        place = PackageOrigin("installed", origin)
-        yield from self._below(self._folder / data, place, address, version, has_zips=False)
-
-    def in_cache(self, cache: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
-        """Yield the packages of a version in a plugin cache."""
-        origin = PackageOrigin("plugin-cache", self._shown(cache))
-        yield from self._below(self._folder / cache, origin, address, version, has_zips=False)
-
-    def in_mirror(self, mirror: str, address: ProviderAddress, version: str) -> Iterator[FoundPackage]:
-        """Yield the packages of a version in a filesystem mirror, unpacked and packed."""
-        yield from self._below(self._folder / mirror, PackageOrigin("mirror", self._shown(mirror)), address, version)
-
-    def _shown(self, path: str) -> str:
-        """Return a path relative to the current folder where it is below it."""
-        below = os.path.relpath(self._folder / path, self._folder)
-        return path if below.startswith("..") else below.replace(os.sep, "/")
-
-    def _below(
-        self, top: Path, origin: PackageOrigin, address: ProviderAddress, version: str, *, has_zips: bool = True
+    def copies(
+        self, kind: str, top: str, address: ProviderAddress, version: str, *, shown: str = ""
     ) -> Iterator[FoundPackage]:
-        """Yield the packages of a version below a folder, as a tool finds them there.
+        """Yield the packages of a version below a folder, as a tool finds them there: zip files in mirrors alone.
 
         A mirror may lie in a repository, whose links lead nowhere else. What is installed in a root, and what is in a
         plugin cache, is a link to wherever the user's own cache is.
+
+        Args:
+            kind: The kind of place, as `PackageOrigin` has it.
+            top: The folder.
+            address: The provider.
+            version: The version.
+            shown: The folder as reports show it; "" for its path.
         """
-        real, number = os.path.realpath(top), 0
+        folder, shown = self._folder / top, shown or self._shown(top)
+        real, number = os.path.realpath(folder), 0
         try:
-            for one in provider_packages(top, address):
-                if str(one.version) != version or (not one.is_folder and not has_zips):
+            for one in provider_packages(folder, address):
+                if str(one.version) != version or (not one.is_folder and kind != "mirror"):
                     continue
                 number += 1
                 if number > _MOST_PLATFORMS:
                     self.is_cut = True
                     return
                 below = os.path.relpath(one.path, real)
-                place, platform = top / below, str(one.platform)
-                shown = PackageOrigin(origin.kind, f"{origin.path}/{below}".replace(os.sep, "/"))
-                found = FoundPackage(shown, platform, problem=_LEADS_OUT)
-                if origin.kind != "mirror" or not self._files.leads_out(os.fspath(place)):
-                    found = self._once(place, shown, platform)
-                where = {"place": os.fspath(place), "base": os.fspath(top)}
+                place, platform = folder / below, str(one.platform)
+                origin = PackageOrigin(kind, f"{shown}/{below}".replace(os.sep, "/"))
+                found = FoundPackage(origin, platform, problem=_LEADS_OUT)
+                if kind != "mirror" or not self._files.leads_out(os.fspath(place)):
+                    found = self._once(place, origin, platform)
+                where = {"place": os.fspath(place), "base": os.fspath(folder)}
                 yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:
-            yield FoundPackage(origin, problem=f"it cannot be searched: {reason_of(error)}")
+            yield FoundPackage(PackageOrigin(kind, shown), problem=f"it cannot be searched: {reason_of(error)}")
+
+    def _shown(self, path: str) -> str:
+        """Return a path relative to the current folder where it is below it."""
+        below = os.path.relpath(self._folder / path, self._folder)
+        return path if below.startswith("..") else below.replace(os.sep, "/")
 
     def _once(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage:
         key = os.path.realpath(place)

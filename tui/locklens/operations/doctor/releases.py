@@ -123,7 +123,8 @@ def look_up_entries(
             platform, hashes = platforms.get(key, ("", ()))
             platform = platform or platform_by_hash(case, hashes)
             if platform and request.prove != "none":
-                downloads = DownloadTest(session, subject.tool, case, platform).work(confirm, on_event)
+                of = Platform.parse(platform)
+                downloads = downloaded(session, subject.tool, case, of, confirm, on_event)
             neighbour = _neighbour(lookup, case, known)
             other = _version_of_hashes(session, lookup, case)
             change = trace(subject.change, case)
@@ -217,49 +218,39 @@ def is_of_download(error: RecognisedError | None) -> bool:
     return error is not None and (error.kind in _KINDS or error.reason is NetworkReason.BROKEN)
 
 
-class DownloadTest:
-    """The downloads of one package.
+def downloaded(
+    session: ReleaseSession,
+    tool: Dialect,
+    case: Case,
+    platform: Platform,
+    confirm: Callable[[ProvingPlanned], bool],
+    on_event: Callable[[ReviewEvent], None],
+) -> tuple[str, ...]:
+    """Download a package until the signed file arrives, at most `TRIES` times.
 
-    Args:
-        session: The registries.
-        tool: The tool whose registry is asked.
-        case: The known facts about the release.
-        platform: The package's, OS_ARCH.
+    Returns:
+        The `zh` of each download, "" for a broken one; none where nothing is signed, or no download was agreed to.
+
+    Raises:
+        RunCancelledError: The run was cancelled.
     """
-
-    def __init__(self, session: ReleaseSession, tool: Dialect, case: Case, platform: str) -> None:
-        self._session = session
-        self._tool = tool
-        self._case = case
-        self._platform = Platform.parse(platform)
-        self._signed = next((zh for zh, of in case.new.platforms.items() if of == self._platform), "")
-
-    def work(
-        self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]
-    ) -> tuple[str, ...]:
-        """Download until the signed file arrives, at most `TRIES` times; return the `zh` of each, "" for a broken one.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
-        address, version = self._case.change.address, self._case.entry.version
-        label = f"{address.type} {version} {self._platform}"
-        if not self._signed:
-            return ()
-        try:
-            source = self._session.source(address, self._tool)
-            metadata = source.package(address, version, self._platform)
-        except SourceError as error:
-            self._session.note(f"{label} was not downloaded: {error}")
-            return ()
-        size = self._case.new.sizes.get(self._signed)
-        if not confirm(ProvingPlanned(0, 1, size, TRIES, (label,))):
-            return ()
-        arrived: list[str] = []
-        while len(arrived) < TRIES and self._signed not in arrived:
-            words = f"{label}, download {len(arrived) + 1}"
-            arrived.append(_zh(self._session, source, metadata, words, on_event))
-        return tuple(arrived)
+    address, version = case.change.address, case.entry.version
+    label = f"{address.type} {version} {platform}"
+    signed = next((zh for zh, of in case.new.platforms.items() if of == platform), "")
+    if not signed:
+        return ()
+    try:
+        source = session.source(address, tool)
+        metadata = source.package(address, version, platform)
+    except SourceError as error:
+        session.note(f"{label} was not downloaded: {error}")
+        return ()
+    if not confirm(ProvingPlanned(0, 1, case.new.sizes.get(signed), TRIES, (label,))):
+        return ()
+    arrived: list[str] = []
+    while len(arrived) < TRIES and signed not in arrived:
+        arrived.append(_zh(session, source, metadata, f"{label}, download {len(arrived) + 1}", on_event))
+    return tuple(arrived)
 
 
 def _zh(
