@@ -17,8 +17,8 @@ from locklens.text import listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from locklens.doctor.affected import Affected
     from locklens.doctor.model import Judgement, RecognisedError, Remedy
+    from locklens.doctor.provider_remedies import Affected
 
 
 class KnownCause(Struct, frozen=True):

@@ -14,9 +14,9 @@ from locklens.text import listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined, FoundPackage, PastEntry
     from locklens.doctor.model import Cause
+    from locklens.doctor.provider_remedies import Affected
 
 _OF_ENTRIES = frozenset(
     {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "plugin-missing",

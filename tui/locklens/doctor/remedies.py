@@ -20,8 +20,8 @@ from locklens.trust.authentication import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined, PastEntry
+    from locklens.doctor.provider_remedies import Affected
     from locklens.lockfile.merge import MergeConflict
 
 _C = CauseId

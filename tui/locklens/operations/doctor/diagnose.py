@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.affected import Affected
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import (
     Several,
@@ -23,6 +22,7 @@ from locklens.doctor.causes import (
 )
 from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
+from locklens.doctor.provider_remedies import Affected
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner

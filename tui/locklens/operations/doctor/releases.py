@@ -124,7 +124,7 @@ def look_up_entries(
             platform = platform or platform_by_hash(case, hashes)
             if platform and request.prove != "none":
                 of = Platform.parse(platform)
-                downloads = downloaded(session, subject.tool, case, of, confirm, on_event)
+                downloads = downloads_of(session, subject.tool, case, of, confirm, on_event)
             neighbour = _neighbour(lookup, case, known)
             other = _version_of_hashes(session, lookup, case)
             change = trace(subject.change, case)
@@ -218,7 +218,7 @@ def is_of_download(error: RecognisedError | None) -> bool:
     return error is not None and (error.kind in _KINDS or error.reason is NetworkReason.BROKEN)
 
 
-def downloaded(
+def downloads_of(
     session: ReleaseSession,
     tool: Dialect,
     case: Case,

@@ -1,0 +1,207 @@
+"""The past of lock files: their entries in git's commits, and what locklens wrote into them later than a log."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.doctor.examined import PastEntry
+from locklens.doctor.model import Onset
+from locklens.errors import ConfigurationError
+from locklens.hashes import count_by_scheme
+from locklens.lockfile import LockFile
+from locklens.lockfile.parse import parse
+from locklens.storage.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile import LockEntry
+    from locklens.project.git import Repository
+    from locklens.storage.journal import Record, WrittenFile
+
+_SECONDS = len("2026-11-21T14:02:11")
+
+
+class LaterWrites:
+    """What locklens wrote into lock files later than a log.
+
+    Args:
+        top: The folder that paths of lock files are relative to.
+        logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known, so that no write is later.
+    """
+
+    def __init__(self, top: Path, logged: str) -> None:
+        self._top = top
+        self._logged = logged[:_SECONDS]
+
+    def before(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
+        """Return an entry as it was before locklens wrote it as it is; None without such a write of its version."""
+        now = lock.by_address.get(address) if address is not None else None
+        if now is None:
+            return None
+        for record, file in self._of(lock):
+            old, new = (parse(data or b"", lock.path).by_address.get(now.address) for data in (file.old, file.new))
+            if _says(new) != _says(now):
+                return None  # it was changed again since
+            if _says(old) != _says(new):
+                return PastEntry("", record.at, old) if old is not None and old.version == now.version else None
+        return None
+
+    def made_readable(self, lock: LockFile) -> bool:
+        """True if the last write made a lock file that could not be read one that can."""
+        _, last = next(self._of(lock), (None, None))
+        return last is not None and bool(parse(last.old or b"", lock.path).problems) and not lock.problems
+
+    def _of(self, lock: LockFile) -> Iterator[tuple[Record, WrittenFile]]:
+        """Yield the writes of a lock file that was there before, the newest first."""
+        place = os.fsencode(os.path.realpath(self._top / lock.path))
+        for record in self._records:
+            for file in record.files:
+                if file.place == place and file.old is not None and record.target == "files":
+                    yield record, file
+
+    @cached_property
+    def _records(self) -> tuple[Record, ...]:
+        """The records, the newest first; none where they cannot be used."""
+        try:
+            records = Journal().writes(self._top) if self._logged else ()
+        except ConfigurationError:
+            return ()
+        return tuple(one for one in records if one.at[:_SECONDS] >= self._logged)
+
+
+PAST_COMMITS = 100
+"""Commits of one lock file that are read: years, even with automated changes."""
+
+
+class LockHistory:
+    """Reads the history of lock files, each once.
+
+    Args:
+        repository: Its git repository.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._read: dict[str, list[tuple[str, str, LockFile]]] = {}
+
+    def past(self, lock_path: str, address: ProviderAddress) -> tuple[PastEntry, ...]:
+        """Return the states of an entry, the newest first; equal ones that follow another are one, its oldest commit.
+
+        Args:
+            lock_path: Relative to the top.
+            address: The provider.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        states: list[PastEntry] = []
+        for commit, date, lock in self._locks(lock_path):
+            entry = lock.by_address.get(address)
+            if states and _says(states[-1].entry) == _says(entry):
+                states[-1] = PastEntry(commit, date, states[-1].entry)
+            else:
+                states.append(PastEntry(commit, date, entry))
+        return tuple(states)
+
+    def had(self, path: str, words: Sequence[str]) -> bool:
+        """True if a file has all of some words in one of its commits, or was never committed.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        commits = self._repository.touching(path, PAST_COMMITS)
+        states = (self._repository.show(commit, path) or b"" for commit, _ in commits)
+        return not commits or any(all(word.encode() in data for word in words) for data in states)
+
+    def readable(self, lock_path: str) -> str:
+        """Return the newest commit whose lock file can be read; "" if there is none.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        return next((commit for commit, _, lock in self._locks(lock_path) if lock.exists and lock.is_valid), "")
+
+    def onset_of_damage(self, lock: LockFile, line: int) -> Onset | None:
+        """Return the commit since which the lock file cannot be read; None where nothing is known of the place.
+
+        The line that a parser names need not be the damaged one.
+
+        Args:
+            lock: The lock file in the work tree.
+            line: The line that cannot be read.
+
+        Raises:
+            RepositoryError: Git does not answer.
+        """
+        broken = list(takewhile(lambda one: not one[2].is_valid, self._locks(lock.path)))
+        if not broken or broken[0][2].data != lock.data:
+            return Onset("", change=f"line {line}") if line else None
+        commit, date, _ = broken[-1]
+        facts = self._repository.commit(commit)
+        is_oldest = len(broken) >= PAST_COMMITS
+        return Onset(commit, date, facts.author, facts.subject, f"line {line}" if line else "", is_oldest=is_oldest)
+
+    def _locks(self, lock_path: str) -> list[tuple[str, str, LockFile]]:
+        if lock_path not in self._read:
+            found = []
+            for commit, date in self._repository.touching(lock_path, PAST_COMMITS):
+                data = self._repository.show(commit, lock_path)
+                lock = parse(data, lock_path) if data is not None else LockFile.absent(lock_path)
+                found.append((commit, date, lock))
+            self._read[lock_path] = found
+        return self._read[lock_path]
+
+    def onset(self, lock: LockFile, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
+        """Return the commit since which the entry is as it is: the newest that git blames for its lines.
+
+        A commit that only took hashes away has no line: it counts where the entry's own history names it.
+
+        Args:
+            lock: The lock file in the work tree.
+            past: The entry's states.
+            now: The entry.
+
+        Raises:
+            RepositoryError: Git does not answer.
+        """
+        before = past[0].entry if past else None
+        if before is None or _says(before) != _says(now):
+            return Onset("", change=_change(before, now))
+        last = now.line + max((0, *now.hash_offsets))
+        blamed = self._repository.blamed(lock.path, lock.data, now.line, last)
+        if not blamed or any(not one.commit for one in blamed):
+            return Onset("", change="its lines differ from the committed ones")
+        newest = max(blamed, key=lambda one: one.date)
+        older = past[1] if len(past) > 1 else None
+        facts = self._repository.commit(newest.commit)
+        is_end = newest.is_boundary and facts.parents > 0  # a first commit is a boundary without parents
+        onset = Onset(newest.commit, newest.date, facts.author, facts.subject, is_oldest=is_end)
+        if older is None or (past[0].commit != newest.commit and past[0].date < onset.date):
+            is_added = not is_end and len({one.commit for one in blamed}) == 1
+            return replace(onset, change=_change(None, now) if is_added else "")
+        facts = self._repository.commit(past[0].commit)
+        change = _change(older.entry, now)
+        return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
+
+
+def _says(entry: LockEntry | None) -> object:
+    return (str(entry.version), frozenset(entry.hashes)) if entry is not None else None
+
+
+def _change(before: LockEntry | None, now: LockEntry) -> str:
+    """Return what happened to the entry in words."""
+    if before is None:
+        return f"added {now.version}"
+    words = [f"{before.version} to {now.version}"] if before.version != now.version else []
+    came = [text for text in now.hashes if text not in before.hashes]
+    went = [text for text in before.hashes if text not in now.hashes]
+    counts = [count_by_scheme(came, sign="+"), count_by_scheme(went, sign="-")]
+    return ", ".join((*words, " ".join(filter(None, counts)))) if any(counts) else "".join(words)
