@@ -661,7 +661,7 @@ async def test_moves_do_not_wait_for_each_other(
 
 async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
-        app = on.screen.app
+        app = on.app
 
         async def lost(nodes: object) -> None:
             pass
