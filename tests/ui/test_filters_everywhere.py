@@ -130,3 +130,13 @@ async def test_a_section_of_the_health_stands_for_the_rows_that_are_shown(demo: 
     await demo.press("space")
     assert screen.marked
     assert all("stage" in root for root in screen.marked)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("key", ["3", "4"])
+async def test_the_heads_of_what_is_locked_name_the_lock_file_that_was_not_read(
+    demo: Driver, key: str, width: int
+) -> None:
+    await demo.pilot.resize_terminal(width, 30)
+    await shown(demo, key)
+    assert "1 file not read" in demo.lines[0] or "not read: 1 lock file in conflict" in demo.lines[0]

@@ -124,9 +124,13 @@ def locked_head(
         least: The counts for the narrowest terminals, if they differ.
     """
     unread = [root.new for root in review.roots if not root.new.is_complete]
-    why, brief = (f", {unread_words(unread)}", f", {counted(len(unread), 'file')} not read") if unread else ("", "")
-    extent = f"{locked} in {counted(files, 'lock file')}{why}"
-    return head_line(view, extent, brief=f"{locked}{brief}", counts=counts, least=least)
+    extent, brief = f"{locked} in {counted(files, 'lock file')}", f"{counted(len(unread), 'file')} not read"
+    if not unread:
+        return head_line(view, extent, brief=locked, counts=counts, least=least)
+    *wider, narrowest = head_line(
+        view, f"{extent}, {unread_words(unread)}", brief=f"{locked}, {brief}", counts=counts, least=least
+    )
+    return *wider, BarLayout((Piece(f" {brief}  ", Role.WARN),), narrowest.right), narrowest
 
 
 def lookup_parts(
