@@ -623,7 +623,8 @@ _ALL = (
         "reports it.",
         "Both registries may differ in releases and signing keys, and one tool's terms may not cover the other's use.",
         "Compare the first line of the lock file with the hosts in it.",
-        "Migrate with `tofu init` or `locklens upgrade`, or write the host into `source` if it is meant.",
+        "Change the host in the configuration's `source`, then lock the provider and prune the old entry; if the host "
+        "is meant, nothing is to be done. No command moves an entry that the configuration requires.",
     ),
     Rule(
         "LK041",
