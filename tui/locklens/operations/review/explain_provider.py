@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
 
-
-if TYPE_CHECKING:
     Ask = Callable[[ProviderAddress], "OfferedVersions | None"]
 
 
@@ -203,23 +201,19 @@ class _Reviewed:
         return read
 
 
-class _Answer(Struct, frozen=True):
-    """The answer of a registry, or None with the reason."""
-
-    offered: OfferedVersions | None
-    silence: str = ""
-
-
-def _answer(address: ProviderAddress, ask: Ask) -> _Answer:
+def _answer(address: ProviderAddress, ask: Ask) -> tuple[OfferedVersions | None, str]:
+    """Return the answer of a registry, or None with the reason."""
     try:
         offered = ask(address)
     except SourceError as error:
-        return _Answer(None, str(error))
-    return _Answer(offered) if offered is not None else _Answer(None, NOT_ASKED)
+        return None, str(error)
+    return offered, NOT_ASKED if offered is None else ""
 
 
-def _explained(root: Root, address: ProviderAddress, answer: _Answer, policy: Policy) -> RootWhy:
-    offered = answer.offered
+def _explained(
+    root: Root, address: ProviderAddress, answer: tuple[OfferedVersions | None, str], policy: Policy
+) -> RootWhy:
+    offered, silence = answer
     ages = offered.ages if offered is not None else {}
     return RootWhy(
         path=root.path,
@@ -235,7 +229,7 @@ def _explained(root: Root, address: ProviderAddress, answer: _Answer, policy: Po
         ),
         findings=judge_lock(root.lock, address, root.configuration, policy=policy),
         ages=ages,
-        silence=answer.silence,
+        silence=silence,
         is_read=root.lock.is_valid and root.lock.conflict is None,
     )
 

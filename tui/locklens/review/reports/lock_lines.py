@@ -23,10 +23,13 @@ from locklens.text import Printable, counted, page, visible
 from locklens.trust import Signer, SigningKey, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.policy import InstallPath, Policy
-    from locklens.review.reports.lock_documents import Past
+    from locklens.review.reports.documents import PackageJson
+    from locklens.review.reports.lock_documents import Packages, Past
+
+    _Printed = Line | str
 
 _NAMES_SHOWN = 5
 
@@ -199,17 +202,14 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     yield f"locklens keys  {', '.join(filter(None, (counts, unread)))}"
     for signer in gathered:
         yield ""
-        yield from _signer(signer, past.get(signer.key.fingerprint, ()) if signer.key is not None else ())
+        before = past.get(signer.key.fingerprint, ()) if signer.key is not None else ()
+        yield from plain_lines(_signer_lines(signer, before))
     yield ""
     yield from (f"registry {words}" for words in host_lines(review))
     for note in review.notes:
         yield f"note: {note}"
     if findings := all_findings_in_words(review):
         yield f"findings: {findings}; locklens hashes lists them"
-
-
-def _signer(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[str]:
-    yield from plain_lines(_signer_lines(signer, past))
 
 
 def _signer_lines(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[Line]:
@@ -224,15 +224,6 @@ def _signer_lines(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[Line]
         yield line(HISTORY_TITLE)
     for before in past:
         yield from past_use_lines(before, signer)
-
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from locklens.review.reports.documents import PackageJson
-    from locklens.review.reports.lock_documents import Packages
-
-    _Printed = Line | str
 
 
 def hashes_text(review: Review, *, colour: bool = False, packages: Packages | None = None) -> Printable:
