@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,7 +17,7 @@ from locklens.install.mirroring import read_stored_package
 from locklens.operations.comparison import RootSettings
 from locklens.operations.inspection import versions_to_inspect
 from locklens.operations.review.inside import advisories_of_inspection
-from locklens.operations.review.prove import PROVING_WORKERS
+from locklens.operations.review.prove import download_pool, finished
 from locklens.operations.review.request import ProvingPlanned
 from locklens.operations.root_modules import RootOptions, RootReader
 from locklens.operations.verification.places import PlaceFinder
@@ -346,20 +345,10 @@ class _Inspecting:
     def _downloaded(self, downloads: Sequence[_Download]) -> dict[_Wanted, InspectedPackage]:
         """Download packages, a few at a time, in their order."""
         results: dict[_Wanted, InspectedPackage] = {}
-        with ThreadPoolExecutor(PROVING_WORKERS, "locklens-inspect") as pool:
-            try:
-                working = {pool.submit(self._download, download): download.wanted for download in downloads}
-                waiting = set(working)
-                while waiting:
-                    done, waiting = wait(waiting, 0.05, FIRST_COMPLETED)
-                    if self._session.cancel.is_set():
-                        raise RunCancelledError("inspecting was cancelled")
-                    results |= {working[future]: future.result() for future in done}
-            except BaseException:
-                # After any error, Ctrl+C included, unfinished downloads are not awaited.
-                self._session.cancel.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+        with download_pool(self._session.cancel) as pool:
+            working = {pool.submit(self._download, download): download.wanted for download in downloads}
+            for done in finished(working, self._session.cancel, "inspecting"):
+                results |= {working[future]: future.result() for future in done}
         return results
 
     def _instead(self, download: _Download, problem: str) -> InspectedPackage:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from locklens.review.rules.judge import settle
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedFiles
@@ -31,11 +32,39 @@ if TYPE_CHECKING:
     from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata
 
-PROVING_WORKERS = 4
+_Result = TypeVar("_Result")
+
+_WORKERS = 4
 """Concurrent downloads: enough to fill a line, few enough for two processors to hash."""
 
 _EVENT_BYTES = 1 << 20
 """Bytes between two events about one package."""
+
+
+@contextmanager
+def download_pool(cancel: threading.Event) -> Iterator[ThreadPoolExecutor]:
+    """Open a pool for downloads; after any error, Ctrl+C included, unfinished ones are cancelled and not awaited."""
+    with ThreadPoolExecutor(_WORKERS, "locklens-download") as pool:
+        try:
+            yield pool
+        except BaseException:
+            cancel.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def finished(working: Iterable[Future[_Result]], cancel: threading.Event, what: str) -> Iterator[set[Future[_Result]]]:
+    """Yield downloads as they end, and every twentieth of a second none.
+
+    Raises:
+        RunCancelledError: `cancel` was set, and `what` was cancelled.
+    """
+    waiting = set(working)
+    while waiting:
+        done, waiting = wait(waiting, 0.05, FIRST_COMPLETED)
+        if cancel.is_set():
+            raise RunCancelledError(f"{what} was cancelled")
+        yield done
 
 
 def prove(
@@ -131,25 +160,15 @@ class Proving:
         """
         if not self._targets:
             return False
-        with ThreadPoolExecutor(PROVING_WORKERS, "locklens-prove") as pool:
-            try:
-                plan = self._plan(pool)
-                if not confirm(plan):
-                    return False
-                working = {pool.submit(self._prove, target) for target in self._targets}
-                while working:
-                    done, working = wait(working, 0.05, FIRST_COMPLETED)
-                    self._hand_on(on_event)
-                    if self._session.cancel.is_set():
-                        raise RunCancelledError("proving was cancelled")
-                    for future in done:
-                        future.result()
+        cancel = self._session.cancel
+        with download_pool(cancel) as pool:
+            if not confirm(self._plan(pool)):
+                return False
+            for done in finished([pool.submit(self._prove, target) for target in self._targets], cancel, "proving"):
                 self._hand_on(on_event)
-            except BaseException:
-                # After any error, Ctrl+C included, unfinished downloads are not awaited.
-                self._session.cancel.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+                for future in done:
+                    future.result()
+            self._hand_on(on_event)
         return True
 
     def _hand_on(self, on_event: Callable[[ReviewEvent], None]) -> None:
