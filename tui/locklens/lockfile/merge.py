@@ -142,16 +142,18 @@ def merge(
     first = _ancestor(base, second, third, dialect)
     changed: dict[ProviderAddress, BlockPiece | None] = {}
     conflicts, united = [], []
+
+    def settled(conflict: MergeConflict) -> _Side | MergeConflict:
+        selected = settle(conflict) if settle is not None else None
+        return conflict if selected is None else second if selected is MergeSide.OURS else third
+
     for address in sorted(second.entries.keys() | third.entries.keys()):
         outcome = _outcome(address, first, second, third)
-        sides = {MergeSide.OURS: second, MergeSide.THEIRS: third}
-        if isinstance(outcome, MergeConflict) and settle is not None and (selected := settle(outcome)) is not None:
-            outcome = sides[selected]
-        piece = _piece(outcome, address, first, second, third) if not isinstance(outcome, MergeConflict) else outcome
-        if isinstance(piece, MergeConflict) and piece is not outcome and settle is not None:
-            selected = settle(piece)
-            piece = piece if selected is None else sides[selected].pieces.by_address.get(address)
-            outcome = outcome if selected is None else sides[selected]
+        outcome = settled(outcome) if isinstance(outcome, MergeConflict) else outcome
+        piece = outcome if isinstance(outcome, MergeConflict) else _piece(outcome, address, first, second, third)
+        if isinstance(piece, MergeConflict) and piece is not outcome:  # The comments cannot be merged.
+            outcome = settled(piece)
+            piece = outcome.pieces.by_address.get(address) if isinstance(outcome, _Side) else piece
         if isinstance(piece, MergeConflict):
             conflicts.append(piece)
             changed[address] = _marked(address, second, third, labels or Labels())
