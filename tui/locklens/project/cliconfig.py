@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 from urllib.parse import urlsplit
@@ -288,20 +289,13 @@ def netrc_tokens(environ: Mapping[str, str]) -> Callable[[str], Token | None]:
     Args:
         environ: NETRC names the file, and HOME the folder where it is otherwise.
     """
-    found: dict[str, Token] | None = None
-
-    def token(url: str) -> Token | None:
-        nonlocal found
-        if found is None:
-            found = _read(_path(environ))
-        return found.get(urlsplit(url).netloc.rpartition("@")[2])
-
-    return token
-
-
-def _path(environ: Mapping[str, str]) -> Path:
     name = "_netrc" if sys.platform == "win32" else ".netrc"
-    return Path(environ.get("NETRC") or Path(environ.get("HOME") or Path.home(), name))
+
+    @cache
+    def tokens() -> dict[str, Token]:
+        return _read(Path(environ.get("NETRC") or Path(environ.get("HOME") or Path.home(), name)))
+
+    return lambda url: tokens().get(urlsplit(url).netloc.rpartition("@")[2])
 
 
 def _read(path: Path) -> dict[str, Token]:

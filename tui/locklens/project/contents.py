@@ -133,13 +133,9 @@ class _Reader(Struct):
         """Take problems of the syntax or the schema."""
         self.problems.extend(ConfigurationProblem.at("", one, one.summary, one.detail) for one in problems)
 
-    def refuse(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
-        """Note an error."""
-        self.problems.append(ConfigurationProblem.at("", place, summary, detail))
-
-    def warn(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
-        """Note a warning."""
-        self.problems.append(ConfigurationProblem.at("", place, summary, detail, is_error=False))
+    def note(self, place: hcl.SourcePlace, summary: str, detail: str, *, is_error: bool = True) -> None:
+        """Note an error, or a warning."""
+        self.problems.append(ConfigurationProblem.at("", place, summary, detail, is_error=is_error))
 
     def read_root(self, body: hcl.Body) -> None:
         """Read a file's top level."""
@@ -148,7 +144,7 @@ class _Reader(Struct):
         for block in body.blocks("terraform"):
             self._read_settings(block)
         for block in body.blocks("required_providers"):
-            self.refuse(block.place, "Invalid required_providers block", _NESTED)
+            self.note(block.place, "Invalid required_providers block", _NESTED)
         for block in body.blocks("provider", labels=1):
             self._read_provider(block)
         for kind, mode in _MODES:
@@ -193,11 +189,11 @@ class _Reader(Struct):
         alias = constant_text(arguments.get("alias")) or ""
         if "alias" in arguments and not is_name(alias):
             detail = f"An alias must be a valid name. {_NAMES}"
-            self.refuse(arguments["alias"].value.place, "Invalid provider configuration alias", detail)
+            self.note(arguments["alias"].value.place, "Invalid provider configuration alias", detail)
         constraint, constraints = "", None
         if "version" in arguments:
             argument = arguments["version"]
-            self.warn(argument.place, OLD_VERSION, _OLD_VERSION_DETAIL)
+            self.note(argument.place, OLD_VERSION, _OLD_VERSION_DETAIL, is_error=False)
             constraint = constant_text(argument) or ""
             found = read_version(argument.value, self.dialect, needs_string=False)
             if isinstance(found, hcl.SyntaxProblem):
@@ -208,7 +204,7 @@ class _Reader(Struct):
 
     def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
         if problem := local_name_problem(name, repr(name)):
-            self.refuse(place, _BAD_NAME, problem)
+            self.note(place, _BAD_NAME, problem)
         return not problem
 
     def _read_resource(self, block: hcl.Block, mode: Mode, *, in_check: bool = False) -> None:
@@ -223,7 +219,8 @@ class _Reader(Struct):
         is_text = isinstance(value, hcl.Literal) and isinstance(value.value, str)
         if isinstance(value, hcl.Literal) and isinstance(value.value, str):
             if not self.is_json:
-                self.warn(place, "Quoted references are deprecated", "Remove the quotes surrounding this reference.")
+                detail = "Remove the quotes surrounding this reference."
+                self.note(place, "Quoted references are deprecated", detail, is_error=False)
             value = hcl.parse_expression(value.value) or value
         parts: tuple[str | int, ...] = value.parts if isinstance(value, hcl.Reference) else ()
         if isinstance(value, hcl.Literal) and value.keyword and (is_text or not self.is_json):
@@ -234,7 +231,7 @@ class _Reader(Struct):
         limit = 3 if self.dialect.name == "opentofu" else 2
         name = parts[0] if parts else None
         if not isinstance(name, str) or len(parts) > limit or (is_indexed and limit == 2):
-            self.refuse(place, "Invalid provider configuration reference", _REFERENCE)
+            self.note(place, "Invalid provider configuration reference", _REFERENCE)
             return None
         return name if self._is_local_name(name, place) else None
 
@@ -256,7 +253,7 @@ class _Reader(Struct):
     def _read_call(self, block: hcl.Block) -> None:
         name = block.labels[0]
         if not is_name(name):
-            self.refuse(block.label_places[0], "Invalid module instance name", _NAMES)
+            self.note(block.label_places[0], "Invalid module instance name", _NAMES)
         source, source_fault, source_at = self._constant(block, "source")
         version, version_fault, version_at = self._constant(block, "version")
         is_null = version is None and "version" in block.body.attributes and not version_fault

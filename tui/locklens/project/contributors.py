@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Import, Placeable, ProviderConfiguration, Resource
     from locklens.project.modules import Module
 
-_KINDS = {
-    "managed": Contributor.RESOURCE,
-    "data": Contributor.DATA,
-    "ephemeral": Contributor.EPHEMERAL,
-    "action": Contributor.ACTION,
-}
-
 _NO_CONSTRAINTS = Constraints()
 DEFAULT_TEST_FOLDER = "tests"
 _WANTED = hcl.Wanted(
@@ -137,7 +130,8 @@ class _Gathering:
     def add_resource(self, one: Placed[Resource]) -> None:
         """Take a resource of any mode."""
         resource = one.item
-        self._add(one, resource.provider, resource.type, _KINDS[resource.mode], resource.address)
+        kind = Contributor.RESOURCE if resource.mode == "managed" else Contributor(resource.mode)
+        self._add(one, resource.provider, resource.type, kind, resource.address)
 
     def add_import(self, one: Placed[Import]) -> None:
         """Take an import block. The tools differ in whether one with a resource block beside it counts.

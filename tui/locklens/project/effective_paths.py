@@ -285,12 +285,7 @@ def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -
     paths = sorted({*brought, *moved})
     told = set(paths)
     # A link that the change brings is told of itself, whatever is behind it, unless its own name says nothing.
-    standing = [
-        link
-        for link in now
-        if _leads_into_mirror(link)
-        or (link not in told and (packages_folder(link) is not None or mirror_folder(link) is not None))
-    ]
+    standing = [link for link in now if (link not in told and _is_package(link)) or _leads_into_mirror(link)]
     names = sorted(now)
     behind = (_behind(link, now, names, paths, told) for link in standing)
     shown = [name for each in (*behind, _programs_behind(now, names, base_tree, paths, told)) for name in each]
@@ -313,6 +308,10 @@ def _programs_behind(
 
 def _may_be_program(path: str) -> bool:
     return _PERHAPS_PROGRAM.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def _is_package(path: str) -> bool:
+    return packages_folder(path) is not None or mirror_folder(path) is not None
 
 
 def _leads_into_mirror(link: str) -> bool:
