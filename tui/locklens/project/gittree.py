@@ -22,6 +22,7 @@ from locklens.project.tree import (
     FolderEntry,
     LeadsOutError,
     TooManyStepsError,
+    Tree,
     WorkTree,
     folder_of,
     is_too_long,
@@ -37,12 +38,11 @@ if TYPE_CHECKING:
 
     from locklens.project.git import Repository
     from locklens.project.git.listings import TreeFile
-    from locklens.project.tree import Tree
 
 _EXECUTABLE = "100755"
 
 
-class ListedTree(ABC):
+class ListedTree(Tree, ABC):
     """A tree of a git repository: one listing, contents by object id. Links are followed inside the tree only."""
 
     def __init__(self, repository: Repository) -> None:
@@ -148,10 +148,6 @@ class ListedTree(ABC):
     def leads_out(self, path: str) -> bool:
         """True if the path is, or is behind, a link that leads out of the tree, or into git's own folder."""
         return self.resolve(path) is None and normalise(path) in self._escaping
-
-    def join(self, folder: str, path: str) -> str | None:
-        """Return the path, None above the top."""
-        return join_below(folder, path)
 
     def _kind(self, path: str, file: TreeFile | None) -> EntryKind:
         if file is None:

@@ -100,6 +100,7 @@ class Tree(Protocol):
 
     def join(self, folder: str, path: str) -> str | None:
         """Return what a path relative to a folder is called in this tree; None if it leads out of the tree."""
+        return join_below(folder, path)
 
 
 def join_below(folder: str, path: str) -> str | None:
@@ -173,7 +174,7 @@ def name_bytes(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
-class EmptyTree:
+class EmptyTree(Tree):
     """A tree without a file: the side before the first commit, or an absent file."""
 
     def read(self, path: str) -> bytes | None:  # noqa: ARG002
@@ -191,10 +192,6 @@ class EmptyTree:
     def leads_out(self, path: str) -> bool:  # noqa: ARG002
         """There are no links."""
         return False
-
-    def join(self, folder: str, path: str) -> str | None:
-        """Return the path, None above the top."""
-        return join_below(folder, path)
 
 
 class OverlayTree(Struct, frozen=True):
@@ -229,7 +226,7 @@ class OverlayTree(Struct, frozen=True):
         return self.under.join(folder, path)
 
 
-class WorkTree:
+class WorkTree(Tree):
     """A folder on disk that is the top of a repository.
 
     Links are followed inside it, and not into git's own folder: a change can bring links to whatever the user may
@@ -345,10 +342,6 @@ class WorkTree:
         if not found:
             return join_below(folder_of(path), target.replace(os.sep, "/"))
         return "" if found == self._top else os.path.relpath(found, self._top).replace(os.sep, "/")
-
-    def join(self, folder: str, path: str) -> str | None:
-        """Return the path, None above the top."""
-        return join_below(folder, path)
 
     def _place(self, path: str) -> str | None:
         clean = normalise(path)
