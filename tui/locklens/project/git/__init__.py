@@ -410,12 +410,12 @@ class Repository:
         Raises:
             RepositoryError: Git failed, or a file of attributes is missing from this clone.
         """
-        from locklens.project.git.index import ATTRIBUTES_FILE, converted, spelled_states
+        from locklens.project.git.index import ATTRIBUTES_FILE, converted
 
         attributes = {path: file for path, file in files.items() if _has_name(path, ATTRIBUTES_FILE)}
         self.prefetch(file.object_id for file in attributes.values() if file.object_id)
-        spelled = spelled_states([self.blob(file.object_id) for file in attributes.values() if file.object_id])
-        return {} if spelled is None else converted(self._command, attributes, paths, spelled)
+        texts = [self.blob(file.object_id) for file in attributes.values() if file.object_id]
+        return converted(self._command, attributes, texts, paths)
 
     def converted_on_disk(self, texts: Iterable[bytes], paths: Iterable[str]) -> dict[str, str]:
         """Return the same by the files of attributes on disk, given their texts.
@@ -423,10 +423,9 @@ class Repository:
         Raises:
             RepositoryError: Git failed.
         """
-        from locklens.project.git.index import converted, spelled_states
+        from locklens.project.git.index import converted
 
-        spelled = spelled_states(texts)
-        return {} if spelled is None else converted(self._command, None, paths, spelled)
+        return converted(self._command, None, texts, paths)
 
     # Comparison
 

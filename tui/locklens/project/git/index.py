@@ -338,22 +338,8 @@ def unhidden(command: GitCommand, index: Path, paths: Iterable[str]) -> Iterator
         yield aside
 
 
-def spelled_states(texts: Iterable[bytes]) -> frozenset[tuple[str, str]] | None:
-    """Return the (attribute, value) pairs of files of attributes whose value is spelled like a state.
-
-    `filter=unset` names a filter that is called "unset". None if no attribute that changes bytes is in these files:
-    names of attributes are written without quotes.
-    """
-    texts = [text for text in texts if any(name.encode() in text for name in _CONVERTING)]
-    found = (_SPELLED_STATE.findall(text) for text in texts)
-    return frozenset((name.decode(), value.decode()) for each in found for name, value in each) if texts else None
-
-
 def converted(
-    command: GitCommand,
-    attributes: Mapping[str, TreeFile] | None,
-    paths: Iterable[str],
-    spelled: Collection[tuple[str, str]],
+    command: GitCommand, attributes: Mapping[str, TreeFile] | None, texts: Iterable[bytes], paths: Iterable[str]
 ) -> dict[str, str]:
     """Return the attribute that has git change a file's bytes, such as `filter=lfs`, by path.
 
@@ -362,13 +348,20 @@ def converted(
     Args:
         command: Git in the repository.
         attributes: A tree's files of attributes; None for those on disk, and those of the index where one is not there.
+        texts: What those files say.
         paths: The files.
-        spelled: The values that `spelled_states` finds. Which of both git means is unknown, and what it prints for such
-            a pair counts as the value.
 
     Raises:
         RepositoryError: Git failed.
     """
+    # Names of attributes are written without quotes: without one of them, git changes no bytes.
+    telling = [text for text in texts if any(name.encode() in text for name in _CONVERTING)]
+    if not telling:
+        return {}
+    # `filter=unset` names a filter that is called "unset". Which of both git means by what it prints is unknown, and it
+    # counts as the value.
+    found = (_SPELLED_STATE.findall(text) for text in telling)
+    spelled = {(name.decode(), value.decode()) for each in found for name, value in each}
     if attributes is None:
         return _conversions(command, paths, spelled)
     entries = (f"{file.mode} {file.object_id}\t{path}" for path, file in attributes.items() if file.object_id)
