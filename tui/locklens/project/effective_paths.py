@@ -35,7 +35,7 @@ _SHORT_NAMES = {
 names themselves."""
 
 _NAMED = tuple(_SHORT_NAMES)
-_OF_SHORT = re.compile("|".join(f"({form})" for form in _SHORT_NAMES.values()))
+_OF_SHORT = "|".join(f"({form})" for form in _SHORT_NAMES.values())
 
 _WORKSPACES, _TESTS = "terraform.tfstate.d", "tests"
 
@@ -69,7 +69,7 @@ A host may be any word, such as localhost. A name that says nothing of a package
 port, or below a version if it is that of a platform.
 """
 
-_PROGRAM = re.compile(r"terraform-provider-[\w-]+(?:_v\d.*)?(?:\.exe)?", re.IGNORECASE | re.DOTALL)
+_PROGRAM = r"(?is)terraform-provider-[\w-]+(?:_v\d.*)?(?:\.exe)?"
 """A program by itself: `dev_overrides` take it from a folder, and versions before lock files looked where they ran."""
 
 _PERHAPS_PROGRAM = re.compile(r"terraform-provider-[\w-]+(?:[._].*)?", re.IGNORECASE | re.DOTALL)
@@ -128,7 +128,7 @@ def _usual_name(name: str) -> str:
     form = folded(name.partition(":")[0])  # behind a colon, a stream of the file
     if form in _NAMED:
         return form
-    short = _OF_SHORT.fullmatch(form)
+    short = re.fullmatch(_OF_SHORT, form) if "~" in form else None
     return _NAMED[(short.lastindex or 1) - 1] if short is not None else name
 
 
@@ -243,10 +243,10 @@ def mirror_folder(path: str) -> str | None:
     """
     if _NAME_IN_MIRROR.fullmatch(path.rpartition("/")[2]) is None:
         return None
-    found = re.match(_MIRRORED, path)  # Few paths need it, and it takes a millisecond to compile.
+    found = re.match(_MIRRORED, path)  # Few paths come here, and this takes a millisecond to compile.
     if found is not None:
         return found["folder"] or ""
-    return folder_of(path) if _PROGRAM.fullmatch(path.rpartition("/")[2]) is not None else None
+    return folder_of(path) if re.fullmatch(_PROGRAM, path.rpartition("/")[2]) is not None else None
 
 
 def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[str, tuple[str, ...]]:
