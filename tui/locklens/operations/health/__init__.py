@@ -207,7 +207,10 @@ class _Scan(Struct):
 
     def unknown(self, lacking: Mapping[Need, tuple[set[int], str]]) -> dict[str, tuple[set[int], str]]:
         """Return the numbers of the roots of which each check cannot say, and why; or why it was not made at all."""
-        off = dict(_switched_off(self.effective.policy, has_advisories=self.has_advisories))
+        is_inspected = any(group.change.builds is not None for group in self.groups)
+        off = dict(
+            _switched_off(self.effective.policy, has_advisories=self.has_advisories, is_inspected=is_inspected)
+        )
         unread = {number for number, root in enumerate(self.roots) if not root.review.new.is_complete}
         found: dict[str, tuple[set[int], str]] = {check: (set(), reason) for check, reason in off.items()}
         for check in CHECKS:
@@ -303,11 +306,14 @@ def _is_unsure_of_itself(group: EntryGroup) -> bool:
     return known is not None and any(each.is_own for each in known.now.unjudged)
 
 
-def _switched_off(policy: Policy, *, has_advisories: bool) -> Iterator[tuple[str, str]]:
-    """Yield the checks that the policy does not ask for, or that lack a database, each with the reason."""
+def _switched_off(policy: Policy, *, has_advisories: bool, is_inspected: bool) -> Iterator[tuple[str, str]]:
+    """Yield the checks that nobody asks for, by the policy, a database or an inspection; each with the reason."""
     if not has_advisories:
         words = "no database of advisories is kept: see locklens advisories update"
         yield from ((check, words) for check in ("own-advisory", "advisories"))
+    if not is_inspected and not policy.toolchain:
+        words = "no package was inspected: see locklens inspect"
+        yield from ((check, words) for check in ("odd-platform", "replaced-module"))
     if not policy.toolchain:
         yield "toolchain", "no toolchain in locklens.toml"
     for check in CHECKS:
