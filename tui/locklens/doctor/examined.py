@@ -44,17 +44,12 @@ WHOLE_LIST = 4
 """Packages of which hardly a signed list has fewer: two systems on two architectures."""
 
 
-class PackageOrigin(Struct, frozen=True):
-    """The place of a package: its kind (installed, plugin-cache, mirror, given), and its path as the user knows it."""
-
-    kind: str
-    path: str
-
-
 class FoundPackage(Struct, frozen=True):
     """A package on disk, or one that was handed in.
 
     Attributes:
+        kind: The kind of its place: installed, plugin-cache, mirror or given.
+        path: Its path as the user knows it.
         platform: OS_ARCH; "" for unknown.
         hashes: One of each scheme, of a folder those of its files; none where it could not be hashed.
         problem: The reason why it could not be hashed.
@@ -68,7 +63,8 @@ class FoundPackage(Struct, frozen=True):
         cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
     """
 
-    origin: PackageOrigin
+    kind: str
+    path: str
     platform: str = ""
     hashes: frozenset[str] = frozenset()
     problem: str = ""
@@ -93,7 +89,7 @@ class FoundPackage(Struct, frozen=True):
 
     def top(self, address: ProviderAddress | None) -> str:
         """The folder of the mirror or cache that it is in, as the user knows it."""
-        return self.origin.path.partition(f"/{address}")[0]
+        return self.path.partition(f"/{address}")[0]
 
     @property
     def shown_hash(self) -> str:
@@ -104,7 +100,7 @@ class FoundPackage(Struct, frozen=True):
 def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
     """Return the copies that the lock file accepts."""
     locked = frozenset(entry.hashes)
-    return tuple(one for one in found if one.hashes & locked and one.origin.kind != "given")
+    return tuple(one for one in found if one.hashes & locked and one.kind != "given")
 
 
 class InstalledPlace(Struct, frozen=True):
@@ -260,7 +256,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_of_mirror_alone(self) -> bool:
         """True if no registry gives the release, as far as is known, and a mirror of the settings or the user may."""
-        is_here = any(one.origin.kind == "mirror" for one in self.packages)
+        is_here = any(one.kind == "mirror" for one in self.packages)
         if self.is_known or not (is_here or self.mirrors or self.network_mirrors or self.oci_mirrors):
             return False
         return not self.asks_registry or self.is_denied
@@ -372,7 +368,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     def can_be_installed(self, one: FoundPackage) -> bool:
         """True unless a package is of another platform than the failing run installs, as known or assumed."""
-        return one.origin.kind == "given" or one.platform in {"", self.platform_on_disk} or not self.platform_on_disk
+        return one.kind == "given" or one.platform in {"", self.platform_on_disk} or not self.platform_on_disk
 
     @property
     def text(self) -> str:
@@ -392,7 +388,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     def is_named(self, one: FoundPackage) -> bool:
         """True if the message names the file of a copy."""
-        return f"/{one.origin.path}".rpartition("/")[2] in self.message.text
+        return f"/{one.path}".rpartition("/")[2] in self.message.text
 
     @property
     def arrived(self) -> str:
@@ -502,7 +498,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     def of_kind(self, *kinds: str) -> tuple[FoundPackage, ...]:
         """Return packages of some places that the failing run may have installed, by their platform."""
-        return tuple(one for one in self.packages if one.origin.kind in kinds and self.can_be_installed(one))
+        return tuple(one for one in self.packages if one.kind in kinds and self.can_be_installed(one))
 
     def committed(self, one: FoundPackage) -> str:
         """Return the commit, HEAD's or the one before, that locks a package for this version; "" if none does."""
@@ -527,7 +523,7 @@ class Examined(Struct, frozen=True, dict=True):
             for was in sorted(one.hashes) if commit else ():
                 now = next((text for text in self.entry.hashes if _is_nearly(text, was)), "")
                 if now:
-                    return EditedHash(now, was, commit, one.origin.path)
+                    return EditedHash(now, was, commit, one.path)
         return None
 
     @cached_property

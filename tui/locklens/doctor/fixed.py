@@ -66,7 +66,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.is_of_local_file:
         locked = frozenset(entry.hashes)
         healed = next((one for one in x.of_kind("mirror") if x.is_named(one) and one.hashes & locked), None)
-        return f"{healed.origin.path} has a locked hash now" if healed is not None else ""
+        return f"{healed.path} has a locked hash now" if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
 
 
@@ -103,13 +103,13 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     if x.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
         filled = next((one for one in x.of_kind("mirror") if one.hashes & frozenset(x.entry.hashes)), None)
-        return f"{x.replaced} was moved aside, and {filled.origin.path} has a locked hash" if filled else ""
+        return f"{x.replaced} was moved aside, and {filled.path} has a locked hash" if filled else ""
     if (own := _reinstalled(x)) is not None:
-        return f"{x.replaced} was moved aside, and {own.origin.path} has a locked hash"
+        return f"{x.replaced} was moved aside, and {own.path} has a locked hash"
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
     if (repaired := _repaired(x)) is not None:
-        return f"{repaired.origin.path} has a locked hash now"
+        return f"{repaired.path} has a locked hash now"
     if before is None or not covers:
         return ""
     if x.written is not None:
@@ -264,5 +264,5 @@ def _can_come_again(x: Examined) -> bool:
     """True if init can fetch what was moved aside: from a registry, or a place here that has a locked copy."""
     assert x.entry is not None
     locked = frozenset(x.entry.hashes)
-    sources = (one for one in x.packages if one.origin.kind in {"mirror", "plugin-cache"})
+    sources = (one for one in x.packages if one.kind in {"mirror", "plugin-cache"})
     return x.asks_registry or any(one.hashes & locked for one in sources)

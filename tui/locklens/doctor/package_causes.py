@@ -106,10 +106,10 @@ def _of_root(x: Examined) -> tuple[str, ...]:
 def _accepted_elsewhere(x: Examined) -> str | None:
     """Return where another state of the entry, or another lock file, has the hash of a copy; None if none has."""
     for copy in x.of_kind("given", "mirror", "plugin-cache", "installed"):
-        if (copy.origin.kind == "installed" and not copy.is_of_root) or not copy.of_files or copy.of_files & x.unpacked:
+        if (copy.kind == "installed" and not copy.is_of_root) or not copy.of_files or copy.of_files & x.unpacked:
             continue
         if place := _locked_elsewhere(x, copy):
-            shown = f"{copy.origin.path} ({_short(copy.shown_hash)})"
+            shown = f"{copy.path} ({_short(copy.shown_hash)})"
             return f"{place} locks the h1 of {shown}, and the entry here does not"
     return None
 
@@ -262,7 +262,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     found = x.of_kind("given", "mirror")
     broken = next((one for one in found if one.problem and x.is_of_local_file and x.is_named(one)), None)
     if broken is not None:
-        words = f"the message names {broken.origin.path}, and here it cannot be hashed either: {broken.problem}"
+        words = f"the message names {broken.path}, and here it cannot be hashed either: {broken.problem}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if found:
         return _copy(x, found)
@@ -331,7 +331,7 @@ def _copy(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
 
 def _of_assumed_platform(x: Examined, copy: FoundPackage, judged: Judgement) -> Judgement:
     """Return what is said of a copy, which is likely at most where its platform is assumed to be the failing one."""
-    if x.error is None or x.platform or not copy.platform or copy.origin.kind == "given":
+    if x.error is None or x.platform or not copy.platform or copy.kind == "given":
         return judged
     words = f"{judged.evidence}; that the failing run was on {copy.platform} is assumed"
     if judged.verdict is _YES:
@@ -347,7 +347,7 @@ def _of_the_run(x: Examined, given: tuple[FoundPackage, ...], worst: Judgement) 
     """Return the judgement of the worst copy as one about the failing run."""
     if x.error is None or (given and (x.is_path_of_run or worst.verdict is not _YES)):
         return worst
-    if given and any(one.origin.kind == "given" for one in given):
+    if given and any(one.kind == "given" for one in given):
         return worst
     if worst.verdict is _YES:
         words = f"{worst.evidence}; that the failing run installed it is not known"
@@ -359,8 +359,8 @@ _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its plac
 
 
 def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
-    not_locked = f"{_NAMES[one.origin.kind]} is not the locked package"
-    where, locked = one.origin.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
+    not_locked = f"{_NAMES[one.kind]} is not the locked package"
+    where, locked = one.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
     if one.is_left:
         words = f"{where} was not hashed: there are more copies than are hashed in one run"
         return Judgement(_UNKNOWN, words, "its hash: name its root alone with -- ROOT", x.as_of, basis=Basis.HERE)
@@ -438,7 +438,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
     if found and x.entry is not None:
         blamed = [one for one in found if not x.committed(one)]
         if not blamed:
-            shown = f"{found[0].origin.path} ({_short(found[0].shown_hash)})"
+            shown = f"{found[0].path} ({_short(found[0].shown_hash)})"
             return Judgement(_NO, f"{shown} is what commit {x.committed(found[0])[:12]} locks: the entry changed")
         copy = _of_link(_copy(x, tuple(blamed)), blamed[0].cached)
         if copy.verdict is _NO and x.replaced:
@@ -490,7 +490,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
     found = [one for one in x.packages if one.is_of_root]
     if x.message.kind in {"plugin-missing", "plugins-not-installed"}:
         of_others = sorted({one.platform for one in found if one.platform != x.platform})
-        here = f"; here it is installed ({found[0].origin.path})" if found else ""
+        here = f"; here it is installed ({found[0].path})" if found else ""
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone: .terraform was copied between machines"
         verdict = _YES if x.message.kind == "plugin-missing" else _LIKELY
@@ -500,7 +500,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
         words = "the message says so, and it is locked here: init did not run since it was"
         return Judgement(_LIKELY, words, basis=Basis.RUN)
     if found:
-        return Judgement(_NO, f"installed in {found[0].origin.path}")
+        return Judgement(_NO, f"installed in {found[0].path}")
     if x.error is None and x.is_unrequired:
         return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that init does not install it")
     if x.installed is not None and x.installed.is_there and x.error is None:

@@ -91,7 +91,7 @@ class Affected(Struct, frozen=True):
         x = self.examined
         if not x.is_of_mirror_alone:
             return ()
-        copies = [copy for copy in x.packages if copy.origin.kind == "mirror" and copy.hashes]
+        copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.hashes]
         there = next((copy for copy in copies if copy.platform == self.platform), next(iter(copies), None))
         if there is not None:
             return "--fs-mirror", there.top(x.address)
@@ -222,7 +222,7 @@ def copies(one: Affected) -> Iterator[Remedy]:
             continue
         fitting = [target for target in targets if target.platform == copy.platform and copy.place]
         for target in fitting:
-            yield _replacement(one, target.place, target.base, target.origin.path, copy)
+            yield _replacement(one, target.place, target.base, target.path, copy)
         if not fitting and not is_of_registry:
             yield _copy_by_hand(one, copy)
 
@@ -233,12 +233,12 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     kinds = {_PLACES[cause.id] for cause in one.causes if cause.id in _PLACES and cause.verdict in _HOLDING}
     for found in x.packages:
-        is_here = found.is_of_root or found.origin.kind != "installed"
+        is_here = found.is_of_root or found.kind != "installed"
         is_of_other = x.message.kind == "plugin-other-platform" and found.is_of_root
         is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked and not found.is_left
-        if found.place and found.origin.kind in kinds and is_here and is_suspect:
-            real = next((one for one in x.packages if found.cached and one.origin.path == found.cached), found)
-            yield replace(found, origin=real.origin, place=real.place, base=real.base)
+        if found.place and found.kind in kinds and is_here and is_suspect:
+            real = next((one for one in x.packages if found.cached and one.path == found.cached), found)
+            yield replace(found, kind=real.kind, path=real.path, place=real.place, base=real.base)
 
 
 def _replacement(
@@ -248,10 +248,10 @@ def _replacement(
     entry = one.examined.entry
     assert entry is not None
     there = one.path(shown)
-    command = shell_words(["cp", "-R", "--", f"{one.path(copy.origin.path)}/", there])
+    command = shell_words(["cp", "-R", "--", f"{one.path(copy.path)}/", there])
     if is_there:
         command = f"{shell_words(['mv', '--', there, f'{there}{KEPT_ASIDE}'])} && {command}"
-    title = f"Put the copy in {copy.origin.path} in its place, which the lock file accepts"
+    title = f"Put the copy in {copy.path} in its place, which the lock file accepts"
     note = f"what is in {shown} now is kept aside"
     write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
     return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note, write)
@@ -261,7 +261,7 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     """Return the command that brings a copy to another machine's mirror or cache."""
     x = one.examined
     assert x.entry is not None
-    place = one.path(copy.origin.path)
+    place = one.path(copy.path)
     words = ["cp", "--", place, f"MIRROR/{x.address}/"]
     if not copy.zh:
         words = ["cp", "-R", "--", place, f"MIRROR/{x.address}/{x.entry.version}/"]
@@ -305,7 +305,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     if packed is None and (x.replaced or x.incident.path in _ON_SERVERS):
         yield from fix_mirror(one)
         return
-    place = one.path(packed.origin.path) if packed is not None else "DIR"
+    place = one.path(packed.path) if packed is not None else "DIR"
     then = _fetched_again(one, packed)
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside{_AGAIN if then else ''}"
     note = _hash_words(packed, then) if packed is not None else "DIR is its folder on the runner"
@@ -329,7 +329,7 @@ def _hash_words(target: FoundPackage, then: str) -> str:
 def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
     is_used = target is not None and (target.is_of_run or not one.examined.asks_registry)
-    if target is not None and target.origin.kind == "mirror" and is_used:
+    if target is not None and target.kind == "mirror" and is_used:
         if one.examined.is_denied:
             return ""
         return _mirror_line(one, target.top(one.examined.address), target.platform)
@@ -338,7 +338,7 @@ def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
 
 def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
     """Return the remedy that moves a folder aside, and then fetches the package again."""
-    shown, then = one.path(target.origin.path), _fetched_again(one, target)
+    shown, then = one.path(target.path), _fetched_again(one, target)
     title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, then)
     note = _hash_words(target, then)
     size = one.size_of(one.examined.platform)

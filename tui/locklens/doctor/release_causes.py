@@ -84,7 +84,7 @@ def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Judgeme
     once = next((one for one in x.packages if one.hashes & locked and _is_of_earlier_release(x, one)), None)
     if once is None:
         return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
-    words = f"{words}; {once.origin.path} is a package that they were locked from, and not today's"
+    words = f"{words}; {once.path} is a package that they were locked from, and not today's"
     return _of_its_path(x, Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES))
 
 
@@ -395,10 +395,10 @@ def _of_message(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, basis=Basis.HASHES)
     if error.kind == "archive-checksum" and len(zhs) > 1:
         return _archive(x, zhs[0], zhs[1])
-    given = [one for one in x.packages if one.origin.kind == "given" and one.zh]
+    given = [one for one in x.packages if one.kind == "given" and one.zh]
     if given and x.is_known:
         is_genuine = given[0].zh in x.listed
-        words = f"{given[0].origin.path} is {'' if is_genuine else 'not '}a package of the signed release"
+        words = f"{given[0].path} is {'' if is_genuine else 'not '}a package of the signed release"
         verdict = _NO if is_genuine else _YES
         return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.is_of_local_file:

@@ -88,7 +88,7 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
 def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:
     """The hashes of a mirror's package, which nothing signs; not offered where the mirror is here and lacks it."""
     x = one.examined
-    copies = [copy for copy in x.packages if copy.origin.kind == "mirror" and copy.platform == one.platform]
+    copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.platform == one.platform]
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     if one.platform and x.entry is not None and not copies and not (x.network_mirrors or x.oci_mirrors):
         return

@@ -167,9 +167,7 @@ def _diagnosed(
     if has_several.roots:
         facts = replace(facts, root=None)
     if examiner.is_cut:
-        notes.append(
-            f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said"
-        )
+        notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
     return Diagnosis(
         "",
         offline=True,

@@ -325,10 +325,10 @@ class Examiner:
         locked, result = frozenset(entry.hashes), []
         for one in packages:
             twin = next((each for each in accepted if each.platform == one.platform), None)
-            if twin is None or one.zh or not one.hashes or one.hashes & locked or one.origin.path == "the given hash":
+            if twin is None or one.zh or not one.hashes or one.hashes & locked or one.path == "the given hash":
                 result.append(one)
                 continue
-            places = (self._request.folder / one.origin.path, self._request.folder / twin.origin.path)
+            places = (self._request.folder / one.path, self._request.folder / twin.path)
             result.append(replace(one, differing=differing_files(*places)))
         return tuple(result)
 
@@ -352,10 +352,10 @@ def _kept_aside(folder: Path) -> str:
 
 def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
     """Return the copies, with the folder of the plugin cache for each installed one that is a link to it."""
-    cached = {os.path.realpath(one.place): one.origin.path for one in found if one.origin.kind == "plugin-cache"}
+    cached = {os.path.realpath(one.place): one.path for one in found if one.kind == "plugin-cache"}
     return [
         replace(one, cached=cached.get(os.path.realpath(one.place), ""))
-        if one.place and one.origin.kind == "installed"
+        if one.place and one.kind == "installed"
         else one
         for one in found
     ]

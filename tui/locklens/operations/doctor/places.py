@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.doctor.examined import FoundPackage, PackageOrigin
+from locklens.doctor.examined import FoundPackage
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages.hashing import hash_package
@@ -122,12 +122,12 @@ class PackageFinder:
             if not is_well_formed(text):
                 hint = forms_in_words()
                 raise ConfigurationError(f"--package {text[:60]}: not a hash", hint=hint)
-            return FoundPackage(PackageOrigin("given", "the given hash"), platform, frozenset({text}))
+            return FoundPackage("given", "the given hash", platform, frozenset({text}))
         place = self._folder / text
         if not place.exists():
             hint = "name a folder, a zip file, or a hash such as h1:..."
             raise ConfigurationError("no such package", path=text, hint=hint)
-        found = self._hashed(place, PackageOrigin("given", text), platform or _platform_in(place.name))
+        found = self._hashed(place, FoundPackage("given", text, platform or _platform_in(place.name)))
         if found.problem:
             raise ConfigurationError(f"cannot be hashed: {found.problem}", path=text)
         return found
@@ -141,7 +141,7 @@ class PackageFinder:
         plugin cache, is a link to wherever the user's own cache is.
 
         Args:
-            kind: The kind of place, as `PackageOrigin` has it.
+            kind: The kind of place, as `FoundPackage` has it.
             top: The folder.
             address: The provider.
             version: The version.
@@ -158,45 +158,44 @@ class PackageFinder:
                     self.is_cut = True
                     return
                 below = os.path.relpath(one.path, real)
-                place, platform = folder / below, str(one.platform)
-                origin = PackageOrigin(kind, f"{shown}/{below}".replace(os.sep, "/"))
-                found = FoundPackage(origin, platform, problem=_LEADS_OUT)
-                if kind != "mirror" or not self._files.leads_out(os.fspath(place)):
-                    found = self._once(place, origin, platform)
+                place = folder / below
+                found = FoundPackage(kind, f"{shown}/{below}".replace(os.sep, "/"), str(one.platform))
+                if kind == "mirror" and self._files.leads_out(os.fspath(place)):
+                    found = replace(found, problem=_LEADS_OUT)
+                else:
+                    found = self._once(place, found)
                 where = {"place": os.fspath(place), "base": os.fspath(folder)}
                 yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:
-            yield FoundPackage(PackageOrigin(kind, shown), problem=f"it cannot be searched: {reason_of(error)}")
+            yield FoundPackage(kind, shown, problem=f"it cannot be searched: {reason_of(error)}")
 
     def _shown(self, path: str) -> str:
         """Return a path relative to the current folder where it is below it."""
         below = os.path.relpath(self._folder / path, self._folder)
         return path if below.startswith("..") else below.replace(os.sep, "/")
 
-    def _once(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage:
+    def _once(self, place: Path, found: FoundPackage) -> FoundPackage:
+        """Return a package with its hashes, which are computed once for each place on disk."""
         key = os.path.realpath(place)
         known = self._known.get(key)
-        if known is not None:
-            return FoundPackage(origin, platform, known.hashes, known.problem)
-        if self._left <= 0:
+        if known is None and self._left <= 0:
             self.is_cut = True
-            return FoundPackage(origin, platform, is_left=True)
-        self._left -= 1
-        self._known[key] = self._hashed(place, origin, platform)
-        return self._known[key]
+            return replace(found, is_left=True)
+        if known is None:
+            self._left -= 1
+            known = self._known[key] = self._hashed(place, found)
+        return replace(found, hashes=known.hashes, problem=known.problem)
 
-    def _hashed(self, place: Path, origin: PackageOrigin, platform: str) -> FoundPackage:
+    def _hashed(self, place: Path, found: FoundPackage) -> FoundPackage:
         try:
             if place.is_dir():
-                of_folder = hashed_folder(place, cancel=self._cancel)
-                return FoundPackage(origin, platform, of_folder.hashes)
+                return replace(found, hashes=hashed_folder(place, cancel=self._cancel).hashes)
             with opened_zip(place) as transfer:
-                hashed = hash_package(transfer.chunks, cancel=self._cancel)
-            return FoundPackage(origin, platform, hashed.hashes)
+                return replace(found, hashes=hash_package(transfer.chunks, cancel=self._cancel).hashes)
         except OSError as error:
-            return FoundPackage(origin, platform, problem=reason_of(error))
+            return replace(found, problem=reason_of(error))
         except (LockLensError, ValueError) as error:
-            return FoundPackage(origin, platform, problem=str(error))
+            return replace(found, problem=str(error))
 
 
 _LATER_SECONDS = 600

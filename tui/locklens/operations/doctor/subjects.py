@@ -420,7 +420,7 @@ class SubjectFinder:
         """Return all providers of roots for an error that names none, such as that of a read-only lock file."""
         if {cause.value for cause in BY_KIND[error.kind].causes} <= {"lock-syntax", "bad-merge"}:
             return [DoctorSubject(error, self._root(path), None, None) for path in paths]
-        found = [_with_error(one, error) for one in self._of_roots(paths)]
+        found = [replace(one, error=error) for one in self._of_roots(paths)]
         return found or [DoctorSubject(error, self._root(path), None, None) for path in paths]
 
     def _has_root(self, path: str) -> bool:
@@ -479,12 +479,6 @@ class SubjectFinder:
         entry = lock.by_address.get(address) if address is not None else None
         return entry is not None and (not error.version or str(entry.version) == error.version)
 
-    def _moved_from(self, address: ProviderAddress | None) -> ProviderAddress | None:
-        """Return the address of Terraform's registry whose entry OpenTofu moves to its own; None for any other."""
-        if address is None or self._tool is not OPENTOFU or address.host != OPENTOFU.default_host:
-            return None
-        return replace(address, host=TERRAFORM.default_host)
-
     def _address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
         address = _parsed(error.provider, root.tool.parse_source)
         if address is not None and address not in root.lock.by_address and error.provider.count("/") == 1:
@@ -494,8 +488,11 @@ class SubjectFinder:
         if error.kind == "provider-unknown" and address is not None and not root.configuration.of(address):
             other = twin_of(address)
             return other if other is not None and root.configuration.of(other) else address
-        moved = self._moved_from(address)
-        return moved if moved in root.lock.by_address and address not in root.lock.by_address else address
+        is_moved = address is not None and self._tool is OPENTOFU and address.host == OPENTOFU.default_host
+        if address is None or not is_moved or address in root.lock.by_address:
+            return address
+        before = replace(address, host=TERRAFORM.default_host)  # OpenTofu moves such an entry to its own registry
+        return before if before in root.lock.by_address else address
 
 
 MASK = "***"
@@ -529,11 +526,6 @@ def twin_of(address: ProviderAddress) -> ProviderAddress | None:
     if address.host not in hosts:
         return None
     return replace(address, host=next(host for host in hosts if host != address.host))
-
-
-def _with_error(subject: DoctorSubject, error: RecognisedError) -> DoctorSubject:
-    """Return a subject of a root as that of an error."""
-    return DoctorSubject(error, subject.root, subject.address, subject.entry)
 
 
 def _parsed(text: str, parse: Callable[[str], ProviderAddress]) -> ProviderAddress | None:
