@@ -74,45 +74,45 @@ class Requirement(Struct, frozen=True):
     module: str
     contributor: Contributor
     subject: str
-    overrides: Hidden | None
+    overrides: Hidden | None = None
     count: int = 1
 
 
-class MissingModule(Struct, frozen=True):
+class ModuleReference(Struct, frozen=True):
+    """A call of a module.
+
+    Attributes:
+        call: Path of the call, such as "network" or "a.b".
+        source: The text of the source.
+        file: The file with the call.
+        line: Line of the call.
+    """
+
+    call: str
+    source: str
+    file: str
+    line: int
+
+
+class MissingModule(ModuleReference, frozen=True):
     """A call of a module that cannot be read, so that its requirements are unknown.
 
     Attributes:
-        call: Path of the call, such as "network" or "a.b".
-        source: The text of the source.
-        file: The file with the call.
-        line: Line of the call.
         reason: In the tools' words where they have some.
     """
 
-    call: str
-    source: str
-    file: str
-    line: int
     reason: str
 
 
-class RemoteModule(Struct, frozen=True):
+class RemoteModule(ModuleReference, frozen=True):
     """A call, in the repository itself, of a module that is not.
 
     Attributes:
-        call: Path of the call, such as "network" or "a.b".
-        source: The text of the source.
         version: The constraint of a registry's module; "" without one.
-        file: The file with the call.
-        line: Line of the call.
         is_exact: True if every `init` fetches the same code: by an exact version, a commit, or a checksum.
     """
 
-    call: str
-    source: str
     version: str
-    file: str
-    line: int
     is_exact: bool
 
 

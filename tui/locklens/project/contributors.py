@@ -349,7 +349,7 @@ class _TestReader:
                 constraints = found
         subject = provider_subject(name, constant_text(block.body.attributes.get("alias")) or "")
         written = self._names.provider(name), constraint, constraints, path, block.place.line
-        self._tests.requirements.append(Requirement(*written, "", Contributor.PROVIDER, subject, None))
+        self._tests.requirements.append(Requirement(*written, "", Contributor.PROVIDER, subject))
 
 
 def _key(relative: str, name: str) -> str:

@@ -154,7 +154,7 @@ class ModuleTree:
             return
         if source.kind != "local" and place.tree is self._root.tree:
             is_exact = is_exact_call(source, call.version)
-            remote = RemoteModule(key, call.shown, call.shown_version, file, call.line, is_exact)
+            remote = RemoteModule(key, call.shown, file, call.line, call.shown_version, is_exact)
             self.remote.setdefault((file, call.line), remote)
         found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
         if isinstance(found, str):
@@ -342,7 +342,7 @@ def _of_modules(
 
 
 def _builtin_problems(requirements: Iterable[Requirement], dialect: Dialect) -> Iterable[ConfigurationProblem]:
-    """True for a provider that is part of the tool: there is only one, and it takes no constraints."""
+    """Yield what is wrong with required parts of the tool: there is only one, and it takes no constraints."""
     for one in requirements:
         if not dialect.is_builtin(one.address):
             continue

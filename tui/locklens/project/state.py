@@ -240,7 +240,7 @@ def _requirements(
     found = []
     for address, (name, line) in first.items():
         subject = f"{name} and {counts[address] - 1} more" if counts[address] > 1 else name
-        found.append(Requirement(address, "", Constraints(), path, line, "", Contributor.STATE, subject, None))
+        found.append(Requirement(address, "", Constraints(), path, line, "", Contributor.STATE, subject))
     return tuple(found)
 
 
