@@ -363,40 +363,38 @@ class Import(Declaration, frozen=True):
     provider: str | None
 
 
-class ModuleCall(Declaration, frozen=True):
-    """A module call; of `source` and `version` None means absent.
+class CallArgument(Struct, frozen=True):
+    """The source or the version of a module call.
 
     Attributes:
-        name: The label.
-        source: The text, if it is constant.
-        source_fault: Why there is no constant text although the argument is there.
-        version: The text, if it is constant.
-        version_fault: The same for the version.
-        source_at: The source's place, the block's where it has none.
-        version_at: The version's place, in the same form.
-        written: The source as it stands in the file, where its text is a value that was put in; "" for any other.
-        written_version: The version, in the same form.
+        place: Its place, the block's where it has none.
+        text: The text, if it is constant; None where the argument is absent, too.
+        fault: Why there is no constant text although the argument is there.
+        written: The argument as it stands in the file, where its text is a value that was put in; "" for any other.
     """
 
-    name: str
-    source: str | None
-    source_fault: str
-    version: str | None
-    version_fault: str
-    source_at: hcl.SourcePlace
-    version_at: hcl.SourcePlace
+    place: hcl.SourcePlace
+    text: str | None = None
+    fault: str = ""
     written: str = ""
-    written_version: str = ""
+
+    @property
+    def is_given(self) -> bool:
+        """True if there is a text, or a reason why there is none."""
+        return self.text is not None or bool(self.fault)
 
     @property
     def shown(self) -> str:
-        """The source for reports: never a value that was put in, since files of values may hold secrets."""
-        return self.written or self.source or ""
+        """The argument for reports: never a value that was put in, since files of values may hold secrets."""
+        return self.written or self.text or ""
 
-    @property
-    def shown_version(self) -> str:
-        """The version for reports."""
-        return self.written_version or self.version or ""
+
+class ModuleCall(Declaration, frozen=True):
+    """A module call; `name` is its label."""
+
+    name: str
+    source: CallArgument
+    version: CallArgument
 
 
 class Backend(Declaration, frozen=True):

@@ -16,6 +16,7 @@ from locklens.addresses import ProviderAddress, normalise_part
 from locklens.dialect import AddressError, Dialect
 from locklens.project.configuration import (
     Backend,
+    CallArgument,
     ConfigurationProblem,
     FileContents,
     Import,
@@ -254,37 +255,25 @@ class _Reader(Struct):
         name = block.labels[0]
         if not is_name(name):
             self.note(block.label_places[0], "Invalid module instance name", _NAMES)
-        source, source_fault, source_at = self._constant(block, "source")
-        version, version_fault, version_at = self._constant(block, "version")
-        is_null = version is None and "version" in block.body.attributes and not version_fault
+        source, version = self._argument(block, "source"), self._argument(block, "version")
+        is_null = not version.is_given and "version" in block.body.attributes
         if is_null and self.dialect.name != "opentofu":
-            version_fault = "Invalid version constraint"
-        self.calls.append(
-            ModuleCall(
-                name=name,
-                source=source,
-                source_fault=source_fault,
-                version=version,
-                version_fault=version_fault,
-                source_at=source_at,
-                version_at=version_at,
-                place=block.place,
-            )
-        )
+            version = CallArgument(version.place, fault="Invalid version constraint")
+        self.calls.append(ModuleCall(block.place, name, source, version))
 
-    def _constant(self, block: hcl.Block, name: str) -> tuple[str | None, str, hcl.SourcePlace]:
-        """The text of a module call's argument, why it has none, and its place; (None, "") where it is absent."""
+    def _argument(self, block: hcl.Block, name: str) -> CallArgument:
         attribute = block.body.attributes.get(name)
         if attribute is None:
-            return None, "", block.place
+            return CallArgument(block.place)
         value = attribute.value
         if not isinstance(value, hcl.Literal):
             is_call = isinstance(value, hcl.Dynamic) and value.is_call
-            return None, "Function calls not allowed" if is_call else COMPUTED, value.place
+            return CallArgument(value.place, fault="Function calls not allowed" if is_call else COMPUTED)
         text = value.text
         if self._is_template(text):
-            return None, COMPUTED, value.place  # OpenTofu evaluates it, also in the JSON syntax
-        return text, "Unsuitable value type" if text is None and name == "source" else "", value.place
+            return CallArgument(value.place, fault=COMPUTED)  # OpenTofu evaluates it, also in the JSON syntax
+        fault = "Unsuitable value type" if text is None and name == "source" else ""
+        return CallArgument(value.place, text, fault)
 
 
 def is_name(text: str) -> bool:

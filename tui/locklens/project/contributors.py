@@ -14,7 +14,7 @@ from locklens import hcl
 from locklens.addresses import ProviderAddress, normalise_part
 from locklens.errors import ConfigurationError
 from locklens.project import files_of_tests, is_json
-from locklens.project.configuration import ConfigurationProblem, Contributor, ModuleCall, Requirement
+from locklens.project.configuration import CallArgument, ConfigurationProblem, Contributor, ModuleCall, Requirement
 from locklens.project.contents import COMPUTED, OLD_VERSION, constant_text, local_name_problem, read_version
 from locklens.project.modules import Placed
 from locklens.project.tree import EntryKind, FolderEntry, Tree
@@ -313,17 +313,8 @@ class _TestReader:
             self._add_provider(block, path)
 
     def _add_run(self, block: hcl.Block, path: str, key: str) -> None:
-        source, version = (block.body.attributes.get(name) for name in ("source", "version"))
-        call = ModuleCall(
-            name=key,
-            source=constant_text(source),
-            source_fault=_fault(source),
-            version=constant_text(version),
-            version_fault=_fault(version),
-            source_at=block.place,
-            version_at=block.place,
-            place=block.place,
-        )
+        source, version = (_argument(block, name) for name in ("source", "version"))
+        call = ModuleCall(block.place, key, source, version)
         self._tests.runs.append(Placed(path, call))
 
     def _add_provider(self, block: hcl.Block, path: str) -> None:
@@ -358,6 +349,7 @@ def _key(relative: str, name: str) -> str:
     return ".".join(["test", *parts, name.removesuffix(".tftest.hcl")])
 
 
-def _fault(argument: hcl.Attribute | None) -> str:
-    """Return why an argument has no constant text although it is there; "" for any other."""
-    return "" if argument is None or isinstance(argument.value, hcl.Literal) else COMPUTED
+def _argument(block: hcl.Block, name: str) -> CallArgument:
+    found = block.body.attributes.get(name)
+    is_constant = found is None or isinstance(found.value, hcl.Literal)
+    return CallArgument(block.place, constant_text(found), "" if is_constant else COMPUTED)

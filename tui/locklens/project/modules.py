@@ -296,18 +296,10 @@ class Merger:
                 self._refuse(file, call, "Missing module call to override", detail)
                 continue
             merged, path = before.item, before.file
-            if call.source is not None or call.source_fault:
-                merged = replace(
-                    merged,
-                    source=call.source,
-                    source_fault=call.source_fault,
-                    source_at=call.source_at,
-                    place=call.place,
-                )
-                path = file.path
-            if call.version is not None or call.version_fault:
-                version_at = call.version_at
-                merged = replace(merged, version=call.version, version_fault=call.version_fault, version_at=version_at)
+            if call.source.is_given:
+                merged, path = replace(merged, source=call.source, place=call.place), file.path
+            if call.version.is_given:
+                merged = replace(merged, version=call.version)
             self._calls[call.name] = Placed(path, merged)
 
     def _override_resources(self, file: SourceFile) -> None:

@@ -153,12 +153,12 @@ class ModuleTree:
         if source is None:
             return
         if source.kind != "local" and place.tree is self._root.tree:
-            is_exact = is_exact_call(source, call.version)
-            remote = RemoteModule(key, call.shown, file, call.line, call.shown_version, is_exact)
+            is_exact = is_exact_call(source, call.version.text)
+            remote = RemoteModule(key, call.source.shown, file, call.line, call.version.shown, is_exact)
             self.remote.setdefault((file, call.line), remote)
         found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
         if isinstance(found, str):
-            self.missing.append(MissingModule(key, call.shown, file, call.line, found))
+            self.missing.append(MissingModule(key, call.source.shown, file, call.line, found))
             return
         if found in above:
             detail = f'The module "{key}" calls itself, directly or through another one.'
@@ -176,23 +176,22 @@ class ModuleTree:
     def _source(self, call: ModuleCall, key: str, file: str) -> ModuleSource | None:
         """Return where a call leads; None, with a problem or a missing module, where that cannot be told."""
         is_terraform = self._dialect.name == "terraform"
-        if (call.source_fault or call.version_fault) and not is_terraform:
-            self.missing.append(MissingModule(key, call.shown or "(computed)", file, call.line, UNCOMPUTED))
+        if (call.source.fault or call.version.fault) and not is_terraform:
+            self.missing.append(MissingModule(key, call.source.shown or "(computed)", file, call.line, UNCOMPUTED))
             return None
-        if call.source_fault or call.source is None:
-            detail = "The source must be a constant." if call.source_fault else 'The argument "source" is required.'
-            self._note(file, call.source_at, call.source_fault or "Missing required argument", detail)
+        if call.source.fault or call.source.text is None:
+            detail = "The source must be a constant." if call.source.fault else 'The argument "source" is required.'
+            self._note(file, call.source.place, call.source.fault or "Missing required argument", detail)
             return None
-        has_version = call.version is not None or bool(call.version_fault)
         try:
-            source = parse_module_source(call.source, self._dialect, has_version=has_version)
+            source = parse_module_source(call.source.text, self._dialect, has_version=call.version.is_given)
         except ModuleSourceError as error:
-            detail = f"The value of {call.written} is none." if call.written else error.detail
-            self._note(file, call.source_at, error.summary, detail)
+            detail = f"The value of {call.source.written} is none." if call.source.written else error.detail
+            self._note(file, call.source.place, error.summary, detail)
             return None
-        if call.version_fault or (call.version is not None and not is_constraint(call.version)):
+        if call.version.fault or (call.version.text is not None and not is_constraint(call.version.text)):
             detail = "This string does not use correct version constraint syntax."
-            self._note(file, call.version_at, call.version_fault or "Invalid version constraint", detail)
+            self._note(file, call.version.place, call.version.fault or "Invalid version constraint", detail)
             return None
         return source
 
@@ -223,7 +222,7 @@ class ModuleTree:
             return NOT_INSTALLED
         if record.source != source.text:
             return _SOURCE_CHANGED
-        if call.version is not None and not admits(call.version, record.version):
+        if call.version.text is not None and not admits(call.version.text, record.version):
             return _VERSION_CHANGED
         folder = self._worktree.join(self._root.folder, record.folder)
         if folder is None or not self._worktree.has_folder(folder):

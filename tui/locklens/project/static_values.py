@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from locklens import hcl
 from locklens.errors import ConfigurationError
 from locklens.project import is_json, is_override
-from locklens.project.configuration import Backend, ConfigurationProblem, ModuleCall
+from locklens.project.configuration import Backend, CallArgument, ConfigurationProblem, ModuleCall
 from locklens.project.contents import COMPUTED, constant_text
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Map
         environ: The environment of a root module, in which its variables may have values; None for a child, whose
             variables have the values that the call gives them.
     """
-    computed = [one for one in module.calls if COMPUTED in (one.item.source_fault, one.item.version_fault)]
+    computed = [one for one in module.calls if COMPUTED in (one.item.source.fault, one.item.version.fault)]
     backend = module.backend if environ is not None and dialect.name == "opentofu" else None
     if backend is not None and not backend.item.is_computed:
         backend = None
@@ -114,18 +114,18 @@ def _evaluated(call: ModuleCall, data: bytes, known: Mapping[tuple[str | int, ..
     for block in body.blocks("module", labels=1) if body is not None else ():
         if block.place != call.place:
             continue
-        source, version = (block.body.attributes.get(name) for name in ("source", "version"))
-        if call.source_fault and source is not None and isinstance(source.value, hcl.Literal):
-            written = _written(source.value, text)
-            call = replace(call, source=source.value.text, source_fault="", written=written)
-        if call.version_fault and version is not None and isinstance(version.value, hcl.Literal):
-            written = _written(version.value, text)
-            call = replace(call, version=version.value.text, version_fault="", written_version=written)
+        source = _put_in(call.source, block.body.attributes.get("source"), text)
+        version = _put_in(call.version, block.body.attributes.get("version"), text)
+        call = replace(call, source=source, version=version)
     return call
 
 
-def _written(value: hcl.Literal, text: str) -> str:
-    return text[value.place.start : value.place.end].strip('"')
+def _put_in(argument: CallArgument, attribute: hcl.Attribute | None, text: str) -> CallArgument:
+    """Return an argument with its value, if it has one now; `text` is the file's."""
+    if not argument.fault or attribute is None or not isinstance(attribute.value, hcl.Literal):
+        return argument
+    place = attribute.value.place
+    return CallArgument(argument.place, attribute.value.text, written=text[place.start : place.end].strip('"'))
 
 
 def _known(

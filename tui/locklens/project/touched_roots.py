@@ -330,10 +330,11 @@ def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: b
     for dialect in dialects.values():
         module = with_known_values(reader.read(tree, folder, dialect), tree, dialect, {} if is_root else None)
         for call in module.calls:
-            if call.item.source_fault:
+            source = call.item.source
+            if source.fault:
                 yield _UNREAD
-            elif call.item.source and is_local_source(call.item.source):
-                yield from _places(prefix, [normal_source(call.item.source, dialect)])
+            elif source.text and is_local_source(source.text):
+                yield from _places(prefix, [normal_source(source.text, dialect)])
 
 
 def _places(prefix: str, sources: Iterable[str]) -> Iterator[str]:

@@ -326,7 +326,7 @@ def roots_without_locks(
     found = [folder for folder in folders if _is_root(tree, folder, modules(folder), is_generated=is_generated)]
     if not found:
         return found
-    calls = ((folder, call.item.source or "") for folder in (*locked, *folders) for call in modules(folder).calls)
+    calls = ((folder, call.item.source.text or "") for folder in (*locked, *folders) for call in modules(folder).calls)
     called = {tree.join(folder, source) for folder, source in calls if source.startswith((".", "/"))}
     return [folder for folder in found if folder not in called]
 
