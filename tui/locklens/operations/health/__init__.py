@@ -208,9 +208,7 @@ class _Scan(Struct):
     def unknown(self, lacking: Mapping[Need, tuple[set[int], str]]) -> dict[str, tuple[set[int], str]]:
         """Return the numbers of the roots of which each check cannot say, and why; or why it was not made at all."""
         is_inspected = any(group.change.builds is not None for group in self.groups)
-        off = dict(
-            _switched_off(self.effective.policy, has_advisories=self.has_advisories, is_inspected=is_inspected)
-        )
+        off = dict(_switched_off(self.effective.policy, has_advisories=self.has_advisories, is_inspected=is_inspected))
         unread = {number for number, root in enumerate(self.roots) if not root.review.new.is_complete}
         found: dict[str, tuple[set[int], str]] = {check: (set(), reason) for check, reason in off.items()}
         for check in CHECKS:
