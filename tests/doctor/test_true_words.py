@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -409,3 +410,17 @@ def test_a_message_without_its_beginning_does_not_tell_a_folder_from_a_zip_file(
     (found,) = (one for one in document["causes"] if one["id"] == "h1-missing")
     assert found["verdict"] == verdict
     assert document["state"] == "open"
+
+
+def test_a_second_copy_is_moved_aside_beside_the_first(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["plugin-corrupted"]
+    folder = made(incident)
+    names = []
+    for _ in range(2):
+        command = next(
+            one["command"] for one in doctor(folder, "ci.log")["remedies"] if one["command"].startswith("mv -- ")
+        )
+        place, aside = shlex.split(command)[2:4]
+        shutil.copytree(folder / place, folder / aside)
+        names.append(aside.removeprefix(place))
+    assert names == [".suspect", ".suspect-2"]

@@ -367,7 +367,7 @@ def _of_the_registry() -> tuple[SampleIncident, ...]:
         ),
         SampleIncident("download-damaged", checksum, whole, options=proving),
         SampleIncident("key-expired", expired, whole, rules=release(Fault.EXPIRED_SIGNATURE)),
-        SampleIncident("key-revoked", revoked, whole, rules=release(Fault.REVOKED_KEY)),
+        SampleIncident("key-revoked", revoked, whole, rules=(FaultRule(Fault.REVOKED_KEY, _ACME_DEMO),)),
         SampleIncident("key-changed", issuer, whole, rules=release(Fault.UNKNOWN_ISSUER)),
         SampleIncident("yanked", gone, whole, rules=release(Fault.WITHDRAWN)),
         SampleIncident("registry-down", _query(_SERVER), whole, rules=host(Fault.SERVER_ERROR)),

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
+from locklens.packages.installed import KEPT_ASIDE
 from locklens.text import listing, shell_word, shell_words
 
 if TYPE_CHECKING:
@@ -33,10 +34,6 @@ _NO_MESSAGE = RecognisedError("", "")
 
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
-KEPT_ASIDE = ".suspect"
-"""The end of the name of a package's folder that a fix has moved aside."""
-
-
 ASSUMED = "assumed"
 """The beginning of the source of a fact that is assumed."""
 
@@ -57,6 +54,7 @@ class FoundPackage(Struct, frozen=True):
         differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
         is_of_root: True if it is installed in the examined root.
         place: The absolute path of a folder on disk; "" for others. Reports do not show it.
+        aside: What its name gets at its end where it is moved aside: a name that is free.
         base: The repository, plugin cache or mirror that it is in, absolute.
         later: Files that were changed after the folder was made.
         is_of_run: True if the user named it, or its folder, as that of the failing run.
@@ -72,6 +70,7 @@ class FoundPackage(Struct, frozen=True):
     differing: tuple[str, ...] = ()
     is_of_root: bool = False
     place: str = ""
+    aside: str = KEPT_ASIDE
     base: str = ""
     later: tuple[str, ...] = ()
     is_of_run: bool = False

@@ -12,8 +12,9 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.examined import KEPT_ASIDE, FoundPackage, holding
+from locklens.doctor.examined import FoundPackage, holding
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, Remedy, RemedyWrite, TrustCost
+from locklens.packages.installed import KEPT_ASIDE
 from locklens.selection.choosing import conflicts
 from locklens.text import shell_words
 from locklens.versions import newest
@@ -222,7 +223,7 @@ def copies(one: Affected) -> Iterator[Remedy]:
             continue
         fitting = [target for target in targets if target.platform == copy.platform and copy.place]
         for target in fitting:
-            yield _replacement(one, target.place, target.base, target.path, copy)
+            yield _replacement(one, target.place, target.base, target.path, copy, aside=target.aside)
         if not fitting and not is_of_registry:
             yield _copy_by_hand(one, copy)
 
@@ -238,19 +239,19 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
         is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked and not found.is_left
         if found.place and found.kind in kinds and is_here and is_suspect:
             real = next((one for one in x.packages if found.cached and one.path == found.cached), found)
-            yield replace(found, kind=real.kind, path=real.path, place=real.place, base=real.base)
+            yield replace(found, kind=real.kind, path=real.path, place=real.place, base=real.base, aside=real.aside)
 
 
 def _replacement(
-    one: Affected, place: str, base: str, shown: str, copy: FoundPackage, *, is_there: bool = True
+    one: Affected, place: str, base: str, shown: str, copy: FoundPackage, *, aside: str = KEPT_ASIDE
 ) -> Remedy:
-    """Return the remedy that puts a copy in the place of a folder."""
+    """Return the remedy that puts a copy in the place of a folder, which is moved aside; not with "" for `aside`."""
     entry = one.examined.entry
     assert entry is not None
     there = one.path(shown)
     command = shell_words(["cp", "-R", "--", f"{one.path(copy.path)}/", there])
-    if is_there:
-        command = f"{shell_words(['mv', '--', there, f'{there}{KEPT_ASIDE}'])} && {command}"
+    if aside:
+        command = _aside_line(there, aside, command)
     title = f"Put the copy in {copy.path} in its place, which the lock file accepts"
     note = f"what is in {shown} now is kept aside"
     write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
@@ -309,15 +310,16 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     then = _fetched_again(one, packed)
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside{_AGAIN if then else ''}"
     note = _hash_words(packed, then) if packed is not None else "DIR is its folder on the runner"
-    yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, _aside_line(place, then), note)
+    line = _aside_line(place, packed.aside if packed is not None else KEPT_ASIDE, then)
+    yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, line, note)
 
 
 _AGAIN = ", and fetch the package again"
 
 
-def _aside_line(place: str, then: str) -> str:
-    """Return the command line that moves a copy aside, and what follows; "" for nothing."""
-    return " && ".join(filter(None, (shell_words(["mv", "--", place, f"{place}{KEPT_ASIDE}"]), then)))
+def _aside_line(place: str, aside: str, then: str) -> str:
+    """Return the command line that moves a copy aside, by the end of its new name, and what follows; "" for nothing."""
+    return " && ".join(filter(None, (shell_words(["mv", "--", place, f"{place}{aside}"]), then)))
 
 
 def _hash_words(target: FoundPackage, then: str) -> str:
@@ -339,7 +341,7 @@ def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
 def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -> Remedy:
     """Return the remedy that moves a folder aside, and then fetches the package again."""
     shown, then = one.path(target.path), _fetched_again(one, target)
-    title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, then)
+    title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, target.aside, then)
     note = _hash_words(target, then)
     size = one.size_of(one.examined.platform)
     write = one.write("replace", place=target.place, base=target.base, next_step=then)
@@ -363,7 +365,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         donors = (each for each in holding(x.packages, x.entry) if each.place and each.platform == x.platform)
         if x.platform and (donor := next(donors, None)) is not None:
             yield _replacement(
-                one, f"{installed.place}/{place}", installed.base, f"{installed.shown}/{place}", donor, is_there=False
+                one, f"{installed.place}/{place}", installed.base, f"{installed.shown}/{place}", donor, aside=""
             )
     if not targets:
         there = own.shown_hash if own is not None else ""

@@ -25,6 +25,18 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 20
 
+KEPT_ASIDE = ".suspect"
+"""The end of the name of a package that a fix has moved aside, or its beginning: a number may follow."""
+
+MOST_ASIDE = 100
+"""Copies of one package that are kept aside."""
+
+
+def name_aside(place: str) -> str:
+    """Return the first free name beside a package for moving it aside; the last one where all are taken."""
+    names = (f"{place}{KEPT_ASIDE}{'' if number == 1 else f'-{number}'}" for number in range(1, MOST_ASIDE + 1))
+    return next((name for name in names if not os.path.lexists(name)), f"{place}{KEPT_ASIDE}-{MOST_ASIDE}")
+
 
 def h1_of_folder(folder: Path) -> str:
     """Compute the `h1` of an unpacked package; errors as in `file_digests`."""

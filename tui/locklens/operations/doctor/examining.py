@@ -10,15 +10,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.examined import (
-    ASSUMED,
-    KEPT_ASIDE,
-    ElsewhereEntry,
-    Examined,
-    FoundPackage,
-    InstalledPlace,
-    holding,
-)
+from locklens.doctor.examined import ASSUMED, ElsewhereEntry, Examined, FoundPackage, InstalledPlace, holding
 from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.lockfile.render import is_canonical
@@ -27,7 +19,7 @@ from locklens.operations.doctor.history import LaterWrites, LockHistory
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
 from locklens.operations.doctor.subjects import twin_of
 from locklens.operations.root_modules import tool_of
-from locklens.packages.installed import differing_files
+from locklens.packages.installed import KEPT_ASIDE, differing_files
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
 from locklens.storage.files import is_within

@@ -13,7 +13,7 @@ from locklens.doctor.examined import FoundPackage
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages.hashing import hash_package
-from locklens.packages.installed import hashed_folder
+from locklens.packages.installed import hashed_folder, name_aside
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind
@@ -164,6 +164,7 @@ class PackageFinder:
                     found = replace(found, problem=_LEADS_OUT)
                 else:
                     found = self._once(place, found)
+                found = replace(found, aside=name_aside(os.fspath(place)).removeprefix(os.fspath(place)))
                 where = {"place": os.fspath(place), "base": os.fspath(folder)}
                 yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:

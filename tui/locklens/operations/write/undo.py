@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.doctor.examined import KEPT_ASIDE
 from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
 from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
@@ -24,7 +23,7 @@ from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFi
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
-from locklens.packages.installed import differing_files
+from locklens.packages.installed import MOST_ASIDE, differing_files, name_aside
 from locklens.project import LOCK_FILE
 from locklens.storage.files import is_within
 from locklens.storage.journal import Journal, MovedFolder, Record, WrittenFile, current
@@ -307,7 +306,6 @@ class Undo(FileOperation, frozen=True):
         return undo(self.folder, write=self.write, is_redo=self.is_redo)
 
 
-_MOST_ASIDE = 100
 _FILES_NAMED = 8
 
 
@@ -372,14 +370,11 @@ class ReplaceFolder(FileOperation, frozen=True):
 
     def _aside(self) -> str:
         """Return a name beside the place that is free; the tools take no such name for a platform."""
-        for number in range(1, _MOST_ASIDE):
-            name = f"{self.place}{KEPT_ASIDE}{'' if number == 1 else f'-{number}'}"
-            if not os.path.lexists(name):
-                return name
-        hint = "look at them, and remove those that are not needed"
-        raise ConfigurationError(
-            f"{_MOST_ASIDE} folders are kept aside already", path=self._shown(self.place), hint=hint
-        )
+        name = name_aside(self.place)
+        if os.path.lexists(name):
+            words, hint = f"{MOST_ASIDE} folders are kept aside already", "look at them, and remove those not needed"
+            raise ConfigurationError(words, path=self._shown(self.place), hint=hint)
+        return name
 
     def _command(self, aside: str) -> str:
         start = shell_folder()
