@@ -429,6 +429,10 @@ def test_lock_is_not_the_fix_of_what_it_cannot_read_or_end(run: Run, top: Path) 
     assert checks["not-locked"]["left_out"] == [
         "remote: module far cannot be read; `terraform get` fetches remote modules"
     ]
+    source = 'source = "../../../away"'
+    lay(top / "remote", AWS, more=f'module "up" {{\n  {source}\n}}\n')
+    checks = {one["id"]: one for one in document(run, "--offline")["checks"]}
+    assert checks["not-locked"]["left_out"] == ["remote: module up cannot be read: it is outside of the repository"]
 
 
 def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask_for_is_off(

@@ -233,6 +233,15 @@ def test_what_failed_is_an_error_with_a_hint(place: Place, run: Run) -> None:
     assert "does not have a provider named" in err
 
 
+def test_get_is_no_hint_for_modules_that_it_does_not_make_readable(place: Place, run: Run) -> None:
+    with (place.root / "main.tf").open("a") as file:
+        file.write('module "none" {\n  source = "./none"\n}\n')
+    for command in ("init", "lock"):
+        status, _, err = run(command)
+        assert status == 1
+        assert "hint: --allow-missing-modules continues without" in err
+
+
 def test_modules_that_are_missing_are_named_with_the_command_that_fetches_them(place: Place, run: Run) -> None:
     with (place.root / "main.tf").open("a") as file:
         file.write('module "net" {\n  source = "acme/net/aws"\n}\n')

@@ -303,8 +303,8 @@ def test_modules_that_are_not_fetched_are_no_obstacle_and_are_named(bench: Bench
     )
     found = bench.offers()
     assert [(one.unread, suggested(one)) for one in found.providers] == [
-        ("module x is not fetched", "1.1.0"),
-        ("module x is not fetched", "4.0.0"),
+        ("module x is not fetched (terraform get fetches modules)", "1.1.0"),
+        ("module x is not fetched (terraform get fetches modules)", "4.0.0"),
     ]
     assert [bool(one.recorded) for one in found.providers] == [False, True]
 

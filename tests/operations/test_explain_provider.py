@@ -242,6 +242,22 @@ def test_what_is_not_seen_is_said(tmp_path: Path) -> None:
     assert "INFO LK007" in text
 
 
+def test_a_module_that_get_does_not_make_readable_is_not_said_to_need_it(tmp_path: Path) -> None:
+    calls = 'module "far" { source = "acme/far/aws" }\nmodule "up" { source = "../../team" }\n'
+    files = {"main.tf": f'{calls}module "none" {{ source = "./none" }}\n'}
+    write(tmp_path, files | {".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
+    git(tmp_path, "init", "-q")
+    text = said(asked(tmp_path, "aws"))
+    assert (
+        "not read: 1 module that is not fetched: run `terraform get`\n"
+        "         main.tf:1  module far from acme/far/aws\n"
+        "       1 module that is outside of the repository\n"
+        "         main.tf:2  module up from ../../team\n"
+        "       1 module that is not there\n"
+        "         main.tf:3  module none from ./none\n"
+    ) in text
+
+
 def test_a_lock_file_that_cannot_be_read(tmp_path: Path) -> None:
     conflicted = b"<<<<<<< ours\n" + lock("hashicorp/aws 5.0.0") + b"=======\n>>>>>>> theirs\n"
     write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 6.0"), ".terraform.lock.hcl": conflicted})

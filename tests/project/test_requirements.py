@@ -419,9 +419,12 @@ def test_fetched_modules_come_from_the_work_tree_for_every_side(tmp_path: Path) 
     assert required(read_configuration(side, "", dialect=TERRAFORM, worktree=worktree, environ=environ)) == {
         "hashicorp/x": ""
     }
-    for elsewhere in ({}, {"TF_DATA_DIR": "/data"}, {"TF_DATA_DIR": "../data"}):
-        configuration = read_configuration(side, "", dialect=TERRAFORM, worktree=worktree, environ=elsewhere)
-        assert [one.reason for one in configuration.missing_modules] == ["Module not installed"]
+    outside = "in TF_DATA_DIR, which is outside of the repository"
+    for folder, trouble in (("", "not fetched"), ("/data", outside), ("../data", outside)):
+        configuration = read_configuration(
+            side, "", dialect=TERRAFORM, worktree=worktree, environ={"TF_DATA_DIR": folder}
+        )
+        assert [one.trouble for one in configuration.missing_modules] == [trouble]
     alone = read_configuration(side, "", dialect=TERRAFORM)
     assert [one.reason for one in alone.missing_modules] == ["Module not installed"]
 

@@ -12,6 +12,8 @@ from locklens.text import listing
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from locklens import hcl
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -19,9 +21,26 @@ if TYPE_CHECKING:
 UNCOMPUTED = "Unable to compute static value"
 """The reason why a module is missing whose source or version cannot be told, in OpenTofu's words."""
 
+NO_FOLDER = "Unreadable module directory"
+"""The reason why a local module is missing whose folder does not exist."""
 
-LEADS_BACK = "Unreadable module directory: it leads out of the repository, and perhaps back into it"
+OUTSIDE = f"{NO_FOLDER}: it is outside of the repository"
+"""The reason why a local module is missing whose folder is not looked at."""
+
+LEADS_BACK = f"{NO_FOLDER}: it leads out of the repository, and perhaps back into it"
 """The reason why a module is missing whose source goes by the name of the folder that the repository is in."""
+
+DATA_OUTSIDE = "TF_DATA_DIR is outside of the repository"
+"""The reason why a fetched module is missing: the folder in which it is, is not looked at."""
+
+_UNFETCHABLE = {
+    UNCOMPUTED: "of a source or version that cannot be computed",
+    NO_FOLDER: "not there",
+    OUTSIDE: "outside of the repository",
+    LEADS_BACK: "outside of the repository, or perhaps back in it",
+    DATA_OUTSIDE: "in TF_DATA_DIR, which is outside of the repository",
+}
+"""For each reason that fetching does not remove, what such a module is."""
 
 Mode = Literal["managed", "data", "ephemeral", "action"]
 
@@ -102,6 +121,24 @@ class MissingModule(ModuleReference, frozen=True):
     """
 
     reason: str
+
+    @property
+    def is_fetchable(self) -> bool:
+        """True if it can be read once the tool's `get` has fetched it."""
+        return self.reason not in _UNFETCHABLE
+
+    @property
+    def trouble(self) -> str:
+        """What it is, so that it cannot be read, such as "not fetched"."""
+        return _UNFETCHABLE.get(self.reason, "not fetched")
+
+
+def by_trouble(modules: Iterable[MissingModule]) -> dict[str, list[MissingModule]]:
+    """Return modules by what keeps them from being read."""
+    found: dict[str, list[MissingModule]] = {}
+    for module in modules:
+        found.setdefault(module.trouble, []).append(module)
+    return found
 
 
 class RemoteModule(ModuleReference, frozen=True):
@@ -264,8 +301,11 @@ class Configuration(Struct, frozen=True, dict=True):
         if not self.has_files:
             return self.undeclared_reason
         if self.missing_modules:
-            names = [f"{module.call} ({module.source})" for module in self.missing_modules]
-            return f"not fetched: {'module' if len(names) == 1 else 'modules'} {listing(names)}"
+            groups = by_trouble(self.missing_modules)
+            listed = {why: [f"{one.call} ({one.source})" for one in those] for why, those in groups.items()}
+            return "; ".join(
+                f"{why}: {'module' if len(names) == 1 else 'modules'} {listing(names)}" for why, names in listed.items()
+            )
         errors = [problem for problem in self.problems if problem.is_error]
         if errors:
             place = f"{errors[0].file}:{errors[0].line}" if errors[0].line else errors[0].file

@@ -20,7 +20,10 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.project import configuration_files, generator_among
 from locklens.project.configuration import (
+    DATA_OUTSIDE,
     LEADS_BACK,
+    NO_FOLDER,
+    OUTSIDE,
     UNCOMPUTED,
     Configuration,
     ConfigurationProblem,
@@ -201,8 +204,8 @@ class ModuleTree:
         if folder is None:
             if self._may_lead_back(place, source.text):
                 return LEADS_BACK
-            return "Unreadable module directory: it is outside of the repository"
-        return _Place(place.tree, folder) if place.tree.has_folder(folder) else "Unreadable module directory"
+            return OUTSIDE
+        return _Place(place.tree, folder) if place.tree.has_folder(folder) else NO_FOLDER
 
     def _may_lead_back(self, place: _Place, source: str) -> bool:
         """True if a path out of a tree leads to a module of the tree, if the folders above the tree have some names."""
@@ -219,7 +222,7 @@ class ModuleTree:
         """Return the folder of a fetched module, or why it cannot be used."""
         record = self._manifest().get(key)
         if record is None or self._worktree is None:
-            return NOT_INSTALLED
+            return DATA_OUTSIDE if self._has_data_outside() else NOT_INSTALLED
         if record.source != source.text:
             return _SOURCE_CHANGED
         if call.version.text is not None and not admits(call.version.text, record.version):
@@ -228,6 +231,10 @@ class ModuleTree:
         if folder is None or not self._worktree.has_folder(folder):
             return f"{NOT_INSTALLED}: its local cache directory cannot be read"
         return _Place(self._worktree, folder)
+
+    def _has_data_outside(self) -> bool:
+        worktree = self._worktree
+        return worktree is not None and data_folder(worktree, self._root.folder, self._root_files.environ) is None
 
     def _manifest(self) -> dict[str, ModuleRecord]:
         """The list of fetched modules, read when it is first needed; empty where it cannot be used."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.lines import seen_from
-from locklens.project.configuration import Configuration, Contributor, Requirement
+from locklens.project.configuration import Configuration, Contributor, Requirement, by_trouble
 from locklens.review.model import Finding, Severity, worst
 from locklens.text import counted
 
@@ -182,15 +182,15 @@ def uses_words(asker: RequiringModule, folder: str = "") -> str:
 def unseen_words(root: RootWhy, folder: str = "") -> Iterator[tuple[str, tuple[str, int] | None]]:
     """Yield unread sources of possible requirements, each with its place relative to a root's folder."""
     configuration = root.configuration
-    missing = configuration.missing_modules
-    if missing:
+    for trouble, missing in by_trouble(configuration.missing_modules).items():
         verb = "is" if len(missing) == 1 else "are"
-        yield f"{counted(len(missing), 'module')} that {verb} not fetched: run `{root.tool.command} get`", None
-    for module in missing[:NAMES_SHOWN]:
-        where = f"{seen_from(module.file, folder)}:{module.line}"
-        yield f"  {where}  module {module.call} from {module.source}", (module.file, module.line)
-    if len(missing) > NAMES_SHOWN:
-        yield f"  and {len(missing) - NAMES_SHOWN} more", None
+        way_on = f": run `{root.tool.command} get`" if missing[0].is_fetchable else ""
+        yield f"{counted(len(missing), 'module')} that {verb} {trouble}{way_on}", None
+        for module in missing[:NAMES_SHOWN]:
+            where = f"{seen_from(module.file, folder)}:{module.line}"
+            yield f"  {where}  module {module.call} from {module.source}", (module.file, module.line)
+        if len(missing) > NAMES_SHOWN:
+            yield f"  and {len(missing) - NAMES_SHOWN} more", None
     for problem in configuration.problems:
         if problem.is_error:
             file = seen_from(problem.file, folder)

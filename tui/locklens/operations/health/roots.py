@@ -383,8 +383,10 @@ def _unreadable(root: Root) -> str:
     if any(one.is_error for one in configuration.problems) or configuration.state.kind == "unreadable":
         return "the configuration or its state cannot be read"
     if configuration.missing_modules:
-        call = configuration.missing_modules[0].call
-        return f"module {call} cannot be read; `{root.tool.command} get` fetches remote modules"
+        module = configuration.missing_modules[0]
+        if module.is_fetchable:
+            return f"module {module.call} cannot be read; `{root.tool.command} get` fetches remote modules"
+        return f"module {module.call} cannot be read: it is {module.trouble}"
     return ""
 
 

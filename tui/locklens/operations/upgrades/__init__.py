@@ -12,6 +12,7 @@ from msgspec import Struct
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files
 from locklens.operations.root_modules import Root, has_record
+from locklens.project.configuration import by_trouble
 from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.review.changes import bump_of
 from locklens.selection import HeldBack, Hold, Reason
@@ -91,7 +92,7 @@ class UpgradeCandidates(Struct, frozen=True):
         newest: The newest release; None if there is none.
         newer: The versions above the locked one, with their holds.
         guards: Reason why a file with constraints must not be edited, by file; absent for files that may be.
-        unread: Names the modules that are not fetched, whose constraints are unknown; "" if all are read.
+        unread: Names the modules that cannot be read, whose constraints are unknown; "" if all are read.
         recorded: Reason why the constraint that the lock file records is among the requirements; "" if it is not.
         is_asked: True if the lookup has ended, with or without an answer.
         was_contacted: True if the registry was asked, in this run or an earlier one.
@@ -270,7 +271,9 @@ def _unread(root: Root) -> str:
     if not missing:
         return ""
     more = f" and {len(missing) - 1} more are" if len(missing) > 1 else " is"
-    return f"module {missing[0].call}{more} not fetched"
+    trouble = missing[0].trouble if len(by_trouble(missing)) == 1 else "not read"
+    get = f" ({root.tool.command} get fetches modules)" if any(one.is_fetchable for one in missing) else ""
+    return f"module {missing[0].call}{more} {trouble}{get}"
 
 
 class KnownRelease(Struct, frozen=True):

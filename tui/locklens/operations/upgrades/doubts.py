@@ -76,7 +76,7 @@ def _of_the_age(
     selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion
 ) -> Iterator[UpgradeWarning]:
     if offer.unread:
-        yield _warning(f"{offer.unread}: its constraints are unknown ({offer.tool.command} get fetches modules)")
+        yield _warning(f"{offer.unread}: its constraints are unknown")
     days = counted(selection.terms.cooldown or 0, "day")
     if selection.terms.is_too_young(choice):
         yield _warning(f"{counted(choice.days or 0, 'day')} old, cooldown {days}")

@@ -100,8 +100,10 @@ MISSING_MODULES = "--allow-missing-modules"
 
 
 def hint_of_missing_modules(root: Root) -> str:
-    """Return the two ways on from modules that cannot be read."""
-    return f"`{root.tool.command} get` fetches remote modules; {MISSING_MODULES} continues without"
+    """Return the ways on from modules that cannot be read."""
+    can_fetch = any(module.is_fetchable for module in root.configuration.missing_modules)
+    get = f"`{root.tool.command} get` fetches remote modules; " if can_fetch else ""
+    return f"{get}{MISSING_MODULES} continues without"
 
 
 def look_alikes(root: Root) -> list[Diagnostic]:

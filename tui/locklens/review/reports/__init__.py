@@ -115,7 +115,7 @@ def moved_from_words(root: RootReview) -> str:
 
 def missing_module_words(module: MissingModule) -> str:
     """The module whose requirements are unknown."""
-    return f"unknown: module {module.call} is not fetched"
+    return f"unknown: module {module.call} is {module.trouble}"
 
 
 def by_severity(severities: Iterable[Severity]) -> dict[Severity, int]:

@@ -346,8 +346,10 @@ def missing_module_lines(configuration: Configuration, *, indent: int, in_full: 
         gap = missing_module_words(module)
         yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2, place=FilePlace(module.file, module.line))
     if len(shown) < len(missing):
-        get = f"{configuration.dialect.command} get"
-        gap = f"{len(missing) - len(shown)} more not fetched: x lists them, `{get}` fetches them"
+        more = f"{len(missing) - len(shown)} more"
+        gap = f"{more} not fetched: x lists them, `{configuration.dialect.command} get` fetches them"
+        if not all(module.is_fetchable for module in missing[len(shown) :]):
+            gap = f"{more} not read: x lists them"
         yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2)
 
 
