@@ -14,6 +14,7 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 from ui.conftest import until
 
+from locklens.operations.locklens import Reads
 from locklens.operations.reports import REPORTS, Report, formats_of
 from locklens.review.rules.catalogue import RULES
 from locklens.trust import Signer, SigningKey, Tier
@@ -288,6 +289,25 @@ async def test_keys_that_arrive_at_once_each_find_the_focus_as_the_one_before_le
         assert on.screen.query_one("#filter", Input).value == text
         assert on.app.focused is not None
         assert (on.app.focused.id, on.changes.cursor) == (focused, cursor)
+
+
+@pytest.mark.parametrize("view", ["2", "3", "4", "5"])
+async def test_keys_that_arrive_with_the_key_of_another_view_are_for_that_view(
+    samples: Samples, running: Running, serving: type[ServingSource], view: str
+) -> None:
+    review = samples.review(samples.root("infra", [samples.change("hashicorp/vault")]))
+    source = serving(review)
+    source.others = {reads: serving(review) for reads in Reads}
+    async with running(source) as on:
+        for is_open in (False, True):
+            for key in (view, "slash", *"vault"):
+                on.app.post_message(events.Key(key, key if len(key) == 1 else None))
+            await on.settle()
+            assert not on.is_on_top
+            assert on.app.screen.query_one("#filter", Input).value == "vault", f"opened before: {is_open}"
+            await on.press("escape", "1")
+            assert on.is_on_top
+            assert not on.screen.query_one("#filter", Input).value
 
 
 async def test_keys_of_a_dialog_may_arrive_with_the_key_that_opens_it(samples: Samples, running: Running) -> None:

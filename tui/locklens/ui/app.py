@@ -231,8 +231,9 @@ class LockLensApp(CopyingApp):
             if not (is_unseen and isinstance(event, events.Key) and event.key == "enter"):
                 await super().on_event(event)
             if has_moved:
-                # Twice the app: a `Widget.focus` of its action waits in the queue of the app.
-                await self._follow([*node.ancestors_with_self, self])
+                # Twice the app: a `Widget.focus` of its action waits in the queue of the app. Between them the screen,
+                # through which a message of its action comes up, such as the wish for another view.
+                await self._follow([*node.ancestors_with_self, self.screen, self, self])
                 return
             self._typed.popleft()
 
