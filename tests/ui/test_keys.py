@@ -310,6 +310,24 @@ async def test_keys_that_arrive_with_the_key_of_another_view_are_for_that_view(
             assert not on.screen.query_one("#filter", Input).value
 
 
+async def test_a_paste_that_nothing_takes_is_answered(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        for key in ("g", "l"):  # the list, the detail
+            await on.press(key)
+            on.app.post_message(events.Paste("2/vault"))
+            await on.settle()
+            assert "pasted text does nothing on this screen; press / before it, for the filter" in on.lines[-2]
+        await on.press("slash")
+        on.app.post_message(events.Paste("netbox"))
+        await on.settle()
+        assert on.screen.query_one("#filter", Input).value == "netbox"
+        assert "pasted text" not in on.text
+        await on.press("escape", "6")
+        on.app.post_message(events.Paste("Error: nothing that is known\n"))
+        await on.settle()
+        assert "pasted text" not in on.text
+
+
 async def test_keys_of_a_dialog_may_arrive_with_the_key_that_opens_it(samples: Samples, running: Running) -> None:
     rows = [samples.change("acme/demo"), samples.change("acme/other"), samples.change("hashicorp/aws")]
     async with running(samples.review(samples.root("infra", rows))) as on:

@@ -265,7 +265,7 @@ class DoctorScreen(TwoPaneScreen):
 
     def on_paste(self, event: events.Paste) -> None:
         """Diagnose what is pasted into the terminal."""
-        event.stop()
+        event.prevent_default().stop()
         lines = event.text.replace("\r\n", "\n").replace("\r", "\n")  # terminals send what enter sends
         self._diagnose_log(lines.encode("utf-8", "replace"))
 

@@ -237,6 +237,11 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         if label is not None:
             self.say(f"{label} does nothing on this screen; ? lists its keys")
 
+    def on_paste(self) -> None:
+        """Say that nothing takes pasted text where the focus is."""
+        way_on = "press / before it, for the filter" if "slash" in self.active_bindings else "? lists its keys"
+        self.say(f"pasted text does nothing on this screen; {way_on}")
+
     def say(self, message: str) -> None:
         """Show a message in the status line for `_MESSAGE_SECONDS`."""
         self.message = message
