@@ -344,9 +344,27 @@ def test_lock_files_in_conflict_are_not_said_to_lock_nothing(tmp_path: Path) -> 
     with pytest.raises(ConfigurationError) as caught:
         asked(tmp_path, "aws")
     assert str(caught.value) == (
-        "the root does not require or lock 'aws', as far as can be read (not read: 1 lock file in conflict)"
+        "the root does not require or lock 'aws', as far as can be read "
+        "(not read: 1 lock file in conflict; no configuration in this folder)"
     )
     assert caught.value.hint == "locklens merge --root DIR resolves a conflict, such as that of .terraform.lock.hcl"
+
+
+def test_all_that_is_not_read_of_several_roots_is_named(tmp_path: Path) -> None:
+    files = {
+        "a/main.tf": "x {\n",
+        "b/main.tf": 'module "far" { source = "acme/far/aws" }\n',
+        "c/.terraform.lock.hcl": CONFLICTED,
+        "c/main.tf": "",
+    }
+    write(tmp_path, files | {f"{root}/.terraform.lock.hcl": lock("hashicorp/tls 1.0.0") for root in "ab"})
+    git(tmp_path, "init", "-q")
+    with pytest.raises(ConfigurationError) as caught:
+        asked(tmp_path, "nope/x")
+    assert str(caught.value) == (
+        "none of the 3 roots requires or locks 'nope/x', as far as can be read (not read: 1 lock file in conflict; "
+        "a: the configuration has an error (a/main.tf:1); b: not fetched: module far (acme/far/aws))"
+    )
 
 
 # Several roots

@@ -12,7 +12,7 @@ from locklens.addresses import ProviderAddress, normalise_host, normalise_namesp
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.lockfile import unread_words
 from locklens.project import LOCK_FILE
-from locklens.text import listing
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,6 +109,7 @@ def _matches(glob: str, root: str) -> bool:
 
 
 _NAMES_SHOWN = 8
+_REASONS_SHOWN = 4
 
 
 def check_address(text: str) -> None:
@@ -217,10 +218,17 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
         hint = f"required or locked here: {_listing(names, 'and')}"
     else:
         hint = "no provider is required or locked here"
-    unknown = next((reason for root in roots if (reason := root.configuration.unknown_reason)), "")
-    unsure = f", as far as the configuration can be read ({unknown})" if unknown else ""
+    unknown = [
+        f"{root.name}: {reason}" if len(roots) > 1 else reason
+        for root in roots
+        if (reason := root.configuration.unknown_reason)
+    ]
+    reasons = unknown[:_REASONS_SHOWN]
+    if len(unknown) > _REASONS_SHOWN:
+        reasons.append(counted(len(unknown) - _REASONS_SHOWN, "more root"))
+    unsure = f", as far as the configuration can be read ({'; '.join(reasons)})" if reasons else ""
     if unread:
-        unsure = f", as far as can be read ({unread_words(unread)})"
+        unsure = f", as far as can be read ({'; '.join([unread_words(unread), *reasons])})"
     place = "the root" if len(roots) == 1 else f"none of the {len(roots)} roots"
     verbs = "does not require or lock" if len(roots) == 1 else "requires or locks"
     return ConfigurationError(f"{place} {verbs} {text!r}{unsure}", hint=hint)
