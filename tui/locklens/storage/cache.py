@@ -39,10 +39,11 @@ _BUFFERED_SECONDS = 5.0
 
 
 CACHE_SCHEMA = 2
-"""Raised with every new table; see `locklens.storage.database`."""
+"""Raised with every change of `_TABLES`; a changed table also needs a step of the layout, which may drop it: see
+`locklens.storage.database`."""
 
 _PACKAGES = "packages"
-"""The table of packages; its first columns are the fields of `HashedPackage`. It gets another name with a new field."""
+"""The table of packages; its first columns are the fields of `HashedPackage`."""
 
 _TABLES = (
     """

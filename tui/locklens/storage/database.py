@@ -4,7 +4,8 @@ Failures never stop a run: a damaged file is set aside, and if nothing can be wr
 file, its place is taken by a database in memory. `Database.take_notices` returns the failures as sentences.
 
 Callers own the schema: `locklens.storage.preferences` and `locklens.storage.cache`. A file with a lower schema number
-than the layout's gets the tables that it lacks; there is no other migration, so a changed table needs a new name.
+than the layout's is migrated when it is opened, in one transaction: first the steps that it has not had, then the
+tables that it lacks. If that fails, the file stays as it was, and is not used.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ class DatabaseLayout(Struct, frozen=True):
 
     Attributes:
         schema: Number of the schema; a file with a higher one is not used.
-        tables: `CREATE … IF NOT EXISTS` statements.
+        tables: `CREATE … IF NOT EXISTS` statements: all of a new file, and what an older one lacks after its steps.
         name: Name of the file in sentences: "The … was damaged".
         contents: Name of the contents, in the plural, at the start of a sentence: "… last for this run only".
         stays_open: True if one connection serves all calls; otherwise each opens the file anew.
         is_trusted: True if the contents are believed without another check: then the file is not used if others
             may write to it or in its folder. A file of another user is never used.
+        steps: Statements that change or drop tables of older files, in the order in which they are run, each with the
+            last schema that needs it. A new file, and a database in memory, need none.
     """
 
     schema: int
@@ -52,6 +55,7 @@ class DatabaseLayout(Struct, frozen=True):
     contents: str
     stays_open: bool = False
     is_trusted: bool = False
+    steps: tuple[tuple[int, str], ...] = ()
 
 
 class _UnusableError(Exception):
@@ -251,19 +255,36 @@ def _open(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
     try:
         _enable_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > layout.schema:
-            raise _UnusableError("it was written by a newer locklens")
-        if version < layout.schema:
+        if _schema_of(connection, layout) < layout.schema:
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                for statement in layout.tables:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {layout.schema}")
+                _migrate(connection, layout)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _schema_of(connection: sqlite3.Connection, layout: DatabaseLayout) -> int:
+    """Return the number of a file's schema, 0 for a new file.
+
+    Raises:
+        _UnusableError: It is higher than the layout's.
+    """
+    schema = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if schema > layout.schema:
+        raise _UnusableError("it was written by a newer locklens")
+    return schema
+
+
+def _migrate(connection: sqlite3.Connection, layout: DatabaseLayout) -> None:
+    """Bring a file to the layout's schema, within a transaction."""
+    # Read again: another process may have migrated the file before this transaction began, and no step may run twice.
+    schema = _schema_of(connection, layout)
+    steps = (statement for last, statement in layout.steps if 0 < schema <= last)
+    for statement in (*steps, *layout.tables):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {layout.schema}")
 
 
 def _enable_wal(connection: sqlite3.Connection) -> None:

@@ -1,0 +1,31 @@
+BEGIN TRANSACTION;
+CREATE TABLE answers (
+        url BLOB NOT NULL,
+        with_token INTEGER NOT NULL,
+        status INTEGER NOT NULL,
+        final_url TEXT NOT NULL,
+        content_type TEXT,
+        as_of TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        PRIMARY KEY (url, with_token)
+    );
+INSERT INTO "answers" VALUES(X'A2A17A8B55C95CC99D92EF8837508E7A0ABBD5270ED3DD1B797CC1FB6FFDDB35',0,200,'','application/json','2026-11-21T14:02:09Z',23,X'789CAB562A4B2D2ACECCCF2B56B28A8EAD05002DF505A8');
+CREATE TABLE packages (
+        zh TEXT NOT NULL PRIMARY KEY,
+        h1 TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        unpacked_size INTEGER NOT NULL,
+        files INTEGER NOT NULL,
+        proven_at TEXT NOT NULL
+    );
+INSERT INTO "packages" VALUES('zh:1111111111111111111111111111111111111111111111111111111111111111','h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',10,20,2,'2026-11-24T02:54:36Z');
+CREATE TABLE verifications (
+        key TEXT NOT NULL PRIMARY KEY,
+        made_at TEXT NOT NULL,
+        data BLOB NOT NULL
+    );
+INSERT INTO "verifications" VALUES('key','2026-11-24T02:54:36Z',X'64617461');
+CREATE INDEX answers_by_age ON answers (as_of, size);
+COMMIT;
+PRAGMA user_version = 1;

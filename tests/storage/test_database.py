@@ -1,0 +1,178 @@
+"""Files of earlier schemas: `tests/data/storage` has one of each, as the locklens of that schema wrote it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from locklens.hashes import HashedPackage
+from locklens.storage.cache import CACHE_SCHEMA, Cache
+from locklens.storage.database import Database, DatabaseLayout
+from locklens.storage.preferences import MarkStore
+
+SAMPLES = Path(__file__).parents[1] / "data" / "storage"
+CACHES = sorted(SAMPLES.glob("cache-*.sql"))
+MARKS = sorted(SAMPLES.glob("marks-*.sql"))
+
+URL = "https://registry.acme.test/v1/acme/x/versions"
+PACKAGE = HashedPackage("zh:" + "1" * 64, f"h1:{'A' * 43}=", 10, 20, 2)
+
+FIRST = "CREATE TABLE IF NOT EXISTS notes (id TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID"
+SECOND = (
+    "CREATE TABLE IF NOT EXISTS notes (id TEXT NOT NULL PRIMARY KEY, author TEXT NOT NULL DEFAULT '') WITHOUT ROWID"
+)
+THIRD = SECOND.replace("notes", "remarks").replace("author", "writer")
+INDEX = "CREATE INDEX IF NOT EXISTS remarks_by_writer ON remarks (writer)"
+TO_SECOND = (1, "ALTER TABLE notes ADD COLUMN author TEXT NOT NULL DEFAULT ''")
+TO_THIRD = ((2, "ALTER TABLE notes RENAME TO remarks"), (2, "ALTER TABLE remarks RENAME COLUMN author TO writer"))
+
+
+def layout(schema: int, *tables: str, steps: tuple[tuple[int, str], ...] = ()) -> DatabaseLayout:
+    return DatabaseLayout(schema, tables, name="store of notes", contents="Notes", steps=steps)
+
+
+NEWEST = layout(3, THIRD, INDEX, steps=(TO_SECOND, *TO_THIRD))
+
+
+def restored(sample: Path, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(sample.read_text())
+
+
+def shape(path: Path) -> tuple[int, set[tuple[object, ...]]]:
+    """The number of a file's schema, and each column of its tables and indexes."""
+    query = "SELECT master.name, info.* FROM sqlite_master AS master, pragma_{}_info(master.name) AS info"
+    with closing(sqlite3.connect(path)) as connection:
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        return schema, {row for kind in ("table", "index") for row in connection.execute(query.format(kind))}
+
+
+def new_file(kind: str, path: Path) -> None:
+    if kind == "marks":
+        MarkStore(path).marks("here")
+    else:
+        with Cache(path) as cache:
+            cache.verification("key")
+
+
+@pytest.mark.parametrize("sample", [*CACHES, *MARKS], ids=lambda path: path.stem)
+def test_a_file_of_each_schema_becomes_one_of_the_newest(tmp_path: Path, sample: Path) -> None:
+    kind = sample.stem.partition("-")[0]
+    old, new = tmp_path / "old.sqlite3", tmp_path / "new.sqlite3"
+    restored(sample, old)
+    new_file(kind, old)
+    new_file(kind, new)
+    assert shape(old) == shape(new)
+
+
+@pytest.mark.parametrize("samples", [CACHES, MARKS], ids=["cache", "marks"])
+def test_a_changed_table_has_a_new_schema_with_its_sample(tmp_path: Path, samples: list[Path]) -> None:
+    """If this fails, a table was changed: raise the schema, write a step for older files, and add a sample file."""
+    kind = samples[0].stem.partition("-")[0]
+    new, newest = tmp_path / "new.sqlite3", tmp_path / "newest.sqlite3"
+    new_file(kind, new)
+    schema, columns = shape(new)
+    assert [path.stem for path in samples] == [f"{kind}-{number}" for number in range(1, schema + 1)]
+    restored(samples[-1], newest)
+    assert shape(newest) == (schema, columns)
+
+
+@pytest.mark.parametrize("sample", MARKS, ids=lambda path: path.stem)
+def test_marks_of_each_schema_are_kept(tmp_path: Path, sample: Path) -> None:
+    restored(sample, tmp_path / "store.sqlite3")
+    store = MarkStore(tmp_path / "store.sqlite3")
+    assert store.marks("here") == {"a" * 32, "finding:" + "b" * 32}
+    assert store.marks("there") == {"c" * 32}
+    store.mark("there", ["d" * 32])
+    assert store.marks("there") == {"c" * 32, "d" * 32}
+    assert store.is_kept
+    assert store.take_notices() == ()
+
+
+@pytest.mark.parametrize("sample", CACHES, ids=lambda path: path.stem)
+def test_a_cache_of_each_schema_is_used(tmp_path: Path, sample: Path) -> None:
+    restored(sample, tmp_path / "cache.sqlite3")
+    with Cache(tmp_path / "cache.sqlite3") as cache:
+        answer = cache.answer(URL, with_token=False)
+        assert answer is not None
+        assert answer.body == b'{"versions":[]}'
+        assert cache.verification("key") == b"data"
+        assert cache.package(PACKAGE.zh) == PACKAGE
+        assert cache.inspection(PACKAGE.zh) == (None if sample.stem == "cache-1" else b"inside")
+        cache.keep_package(HashedPackage("zh:" + "2" * 64, PACKAGE.h1, 1, 2, 3))
+        cache.keep_inspection(PACKAGE.zh, b"again")
+        cache.flush()
+        assert (cache.info().packages, cache.info().inspections) == (2, 1)
+        assert cache.is_kept
+        assert cache.take_notices() == ()
+    assert shape(tmp_path / "cache.sqlite3")[0] == CACHE_SCHEMA
+
+
+def filled(path: Path, of: DatabaseLayout) -> None:
+    table = "remarks" if of.schema == 3 else "notes"
+    Database(of, lambda: path).run(lambda file: file.execute(f"INSERT INTO {table} (id) VALUES ('mine')"))
+
+
+def remarks(path: Path, of: DatabaseLayout) -> list[tuple[str, str]]:
+    database = Database(of, lambda: path)
+    found = database.run(lambda file: file.execute("SELECT id, writer FROM remarks").fetchall())
+    assert database.take_notices() == ()
+    return found
+
+
+@pytest.mark.parametrize("before", [layout(1, FIRST), layout(2, SECOND), NEWEST], ids=lambda of: str(of.schema))
+def test_each_step_runs_once_on_the_files_that_need_it(tmp_path: Path, before: DatabaseLayout) -> None:
+    filled(tmp_path / "store", before)
+    for _ in range(2):
+        assert remarks(tmp_path / "store", NEWEST) == [("mine", "")]
+    new_file_of_newest = tmp_path / "new"
+    filled(new_file_of_newest, NEWEST)
+    assert shape(tmp_path / "store") == shape(new_file_of_newest)
+
+
+def test_a_new_file_and_a_database_in_memory_run_no_step(tmp_path: Path) -> None:
+    failing = layout(2, SECOND, steps=((1, "DROP TABLE that_never_was"),))
+    for database in (Database(failing, None), Database(failing, lambda: tmp_path / "store")):
+        assert database.run(lambda file: file.execute("SELECT * FROM notes").fetchall()) == []
+        assert database.take_notices() == ()
+
+
+def test_a_file_stays_as_it_was_where_a_step_fails(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    filled(path, layout(1, FIRST))
+    before = shape(path)
+    failing = Database(layout(2, SECOND, steps=(TO_SECOND, (1, "DROP TABLE that_never_was"))), lambda: path)
+    assert failing.run(lambda file: file.execute("SELECT * FROM notes").fetchall()) == []
+    assert not failing.is_kept
+    (notice,) = failing.take_notices()
+    assert "Notes last for this run only" in notice
+    assert shape(path) == before
+    assert remarks(path, NEWEST) == [("mine", "")]
+
+
+@pytest.mark.parametrize(("theirs", "is_kept"), [(NEWEST, True), (layout(9, THIRD), False)], ids=["same", "newer"])
+def test_a_file_that_another_process_migrates_meanwhile_is_not_migrated_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: DatabaseLayout, is_kept: bool
+) -> None:
+    from locklens.storage import database
+
+    path = tmp_path / "store"
+    filled(path, layout(1, FIRST))
+    migrate = database._migrate
+
+    def overtaken(connection: sqlite3.Connection, of: DatabaseLayout) -> None:
+        # The other process commits between the first look at the schema and this transaction.
+        connection.rollback()
+        monkeypatch.setattr(database, "_migrate", migrate)
+        assert Database(theirs, lambda: path).run(lambda _: True)
+        connection.execute("BEGIN IMMEDIATE")
+        migrate(connection, of)
+
+    monkeypatch.setattr(database, "_migrate", overtaken)
+    ours = Database(NEWEST, lambda: path)
+    ours.run(lambda file: file.execute("SELECT * FROM remarks").fetchall())
+    assert ours.is_kept is is_kept
+    assert shape(path)[0] == theirs.schema
