@@ -143,6 +143,11 @@ def test_the_pages_name_rules_that_there_are_and_the_checks_of_the_health() -> N
 
 def test_the_page_of_proofs_has_each_of_them() -> None:
     assert [name.strip("`") for name, _ in table("| proof | meaning |")] == list(PROOF_KINDS) == list(Proof)
+    *others, last = Proof
+    for page in ("README.md", ".github/CONTRIBUTING.md"):
+        assert f"what is known of a hash: {', '.join(others)} or {last}" in (TOP / page).read_text("utf-8"), page
+    verified = " or ".join(f"`{proof}`" for proof, kind in PROOF_KINDS.items() if kind.is_verified)
+    assert f"verified if its proof is {verified}, and by nothing else:" in PAGES["tui/docs/trust-and-hosts.md"]
 
 
 def test_the_environment_is_that_which_the_program_reads() -> None:

@@ -130,7 +130,7 @@ OLD, NEW = SampleLock(AWS, "5.84.0"), SampleLock(AWS, "5.86.1")
 
 def test_an_honest_upgrade_is_traced_to_its_signer(bench: Bench) -> None:
     change = bench.change(OLD, NEW)
-    assert change.hashes == HashCount(6, 1)
+    assert change.hashes == HashCount(6, 1, 1)
     assert proofs(change) == {"zh": {Proof.SIGNED}, "h1": {Proof.UNKNOWN}}
     assert {fact.platform for fact in change.added if fact.hash.startswith("zh")} == set(PLATFORMS)
     assert list(rules(change)) == ["LK027"]
@@ -251,7 +251,7 @@ def test_hashes_of_unknown_origin_block(bench: Bench) -> None:
     assert found.severity is Severity.BLOCK
     assert change.new is not None
     assert found.line == change.new.line_of(foreign)
-    assert change.hashes == HashCount(1, 1)
+    assert change.hashes == HashCount(1, 1, 1)
 
 
 def test_hashes_of_the_other_registry_are_told_apart(bench: Bench) -> None:
@@ -352,8 +352,8 @@ def test_a_registry_that_does_not_answer_has_its_sentence(bench: Bench, fault: F
     found = bench.review(lock_file(OLD, SampleLock(DEMO, "1.4.1")), lock_file(NEW, SampleLock(DEMO, "1.4.2")))
     aws, demo = sorted(found.roots[0].changes, key=lambda change: change.address.type)
     assert demo.address.type == "demo"
-    assert demo.hashes == HashCount(6, 1)
-    assert aws.hashes == HashCount(6, 6)
+    assert demo.hashes == HashCount(6, 1, 1)
+    assert aws.hashes == HashCount(6, 6, 6)
     assert rules(aws)["LK003"].severity is Severity.WARN
     assert aws.evidence is not None
     assert words in aws.evidence.problems[0]
@@ -387,7 +387,7 @@ def test_without_gpg_signatures_are_unknown(bench: Bench, monkeypatch: pytest.Mo
     (change,) = found.roots[0].changes
     assert change.new_signer is not None
     assert change.new_signer.tier is Tier.UNKNOWN
-    assert change.hashes == HashCount(6, 6)
+    assert change.hashes == HashCount(6, 6, 6)
     assert "LK030" not in rules(change)
     assert rules(change)["LK003"].severity is Severity.WARN
     assert "signatures cannot be checked: gpg is not installed" in rules(change)["LK003"].message
@@ -566,7 +566,7 @@ def row(found: Review, path: str, name: str) -> Change:
 
 
 def test_the_sample_tells_its_stories(sample: Review) -> None:
-    assert row(sample, "infra/prod/network", "aws").hashes == HashCount(6, 1)
+    assert row(sample, "infra/prod/network", "aws").hashes == HashCount(6, 1, 1)
     republished = row(sample, "infra/prod/data", "demo")
     assert {"LK001", "LK010"} <= rules(republished).keys()
     assert "lists no key" in rules(row(sample, "infra/prod/cdn", "fastly"))["LK030"].message

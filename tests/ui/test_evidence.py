@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from msgspec.structs import replace
 
 from locklens.hashes import registry_manifests
 from locklens.lines import Role, Span
-from locklens.review.model import ChangeKind, Evidence, HashFact, HostState, LookupAnswer, Proof
+from locklens.review.model import PROOF_KINDS, ChangeKind, Evidence, HashCount, HashFact, HostState, LookupAnswer, Proof
+from locklens.review.reports import hash_words
 from locklens.review.reports.evidence_lines import clock, evidence_lines, hash_lines, host_words, why_unknown
 from locklens.review.reports.lock_lines import fingerprint_line, grouped, key_lines, signer_change_lines
 from locklens.trust import Signer, SigningKey, Tier
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ui.conftest import Samples
 
     from locklens.lines import Line
-    from locklens.review.model import Change
+    from locklens.review.model import Change, ProofKind
 
 AS_OF = "2026-11-21T14:02:09Z"
 OLD_KEY = "7B1F0A9355E240CD9A1E88B42517E112C2EC7068"
@@ -265,6 +266,23 @@ def test_hashes_kept_from_another_version_are_claims_of_this_one(samples: Sample
     assert parse_filter("proof:unknown", REVIEW_GRAMMAR).is_match(Candidate(samples.root(), edited))
     same = replace(edited, new=replace(edited.new, version=edited.old.version))  # type: ignore[type-var, union-attr]
     assert not unverified_of([same], is_asking=False).text
+
+
+def test_another_kind_of_explained_proof_is_neither_reported_nor_listed(
+    samples: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each number asks for what it names: an explained proof may come from elsewhere than a registry or SHA256SUMS."""
+    kinds = cast("dict[Proof, ProofKind]", PROOF_KINDS)
+    monkeypatch.setitem(kinds, Proof.MIRROR, replace(PROOF_KINDS[Proof.MIRROR], is_explained=True))
+    proofs = Proof.SIGNED, Proof.REPORTED, Proof.MIRROR, Proof.UNKNOWN
+    change = with_proofs(samples.change(), *proofs, new_signer=Signer(Tier.PARTNER, (key(),)))
+    change = replace(change, added=tuple(replace(fact, hash=f"zh:{n:064x}") for n, fact in enumerate(change.added)))
+    assert change.hashes == HashCount(4, unverified=3, unexplained=1, reported=1)
+    assert change.hashes.explained == 3
+    assert hash_words(change.hashes, "added").endswith("(1 reported by the registry, unsigned)")
+    (counted,) = (one for one in evidence_lines(change, samples.review(), is_asking=False) if "SHA256SUMS" in one.text)
+    assert "new zh in SHA256SUMS" in counted.text
+    assert " 2 of 4 " in counted.text
 
 
 def test_filtering_by_proof(samples: Samples) -> None:

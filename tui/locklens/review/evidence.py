@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -149,7 +149,7 @@ def _facts(
         if text in computed:
             proof = Proof.COMPUTED
         elif text in vouchers:
-            proof = Proof(vouchers[text].value)
+            proof = _proof_by(vouchers[text])
         elif text in of_unsigned:
             proof = Proof.REPORTED
         elif was_locked and release.today is not None and is_of_signed_scheme(text):
@@ -160,6 +160,17 @@ def _facts(
             proof = Proof.UNKNOWN
         traced.append(HashFact(text, str(platform) if platform else None, proof))
     return tuple(traced)
+
+
+def _proof_by(origin: HashOrigin) -> Proof:
+    """Return the proof of a hash for which the release vouches."""
+    match origin:
+        case HashOrigin.SIGNED:
+            return Proof.SIGNED
+        case HashOrigin.REPORTED:
+            return Proof.REPORTED
+        case _:
+            assert_never(origin)
 
 
 def _evidence(case: Case) -> Evidence:

@@ -75,6 +75,7 @@ class ProofKind(Struct, frozen=True):
         is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
         is_explained: True if the hash is verified, or at least reported by the registry, which nobody signed.
         is_alarming: True if the word of the proof stands in capitals, so that it stands out without colour too.
+        is_listed: True if a `zh` with this proof is in the release's SHA256SUMS, signed or not.
         contradicts: True if the `zh` is not one of the release, where that is known.
         label: The label of the number of `h1` with this proof in the evidence of a change; "" if they are not counted.
     """
@@ -84,13 +85,14 @@ class ProofKind(Struct, frozen=True):
     is_verified: bool = False
     is_explained: bool = False
     is_alarming: bool = False
+    is_listed: bool = False
     contradicts: bool = False
     label: str = ""
 
 
 PROOF_KINDS: Mapping[Proof, ProofKind] = {
     Proof.SIGNED: ProofKind(
-        "a zh in the publisher's signed SHA256SUMS", Role.GOOD, is_verified=True, is_explained=True
+        "a zh in the publisher's signed SHA256SUMS", Role.GOOD, is_verified=True, is_explained=True, is_listed=True
     ),
     Proof.COMPUTED: ProofKind(
         "an h1 computed here from a signed package",
@@ -103,6 +105,7 @@ PROOF_KINDS: Mapping[Proof, ProofKind] = {
         "reported by the registry only, unsigned: not verified",
         Role.PLAIN,
         is_explained=True,
+        is_listed=True,
         label="h1 reported by registry",
     ),
     Proof.MIRROR: ProofKind("only a mirror of the CLI configuration has it, unsigned: not verified", Role.WARN),
@@ -182,24 +185,35 @@ class HashFact(Struct, frozen=True):
 
 
 class HashCount(Struct, frozen=True):
-    """The number of hashes that are not verified.
+    """The numbers of some hashes by what their proofs say.
 
     Attributes:
         total: The number of hashes looked at.
         unverified: Those that are neither signed nor computed from a signed package.
-        reported: The unverified ones that the registry reports, unsigned.
+        unexplained: The unverified ones that are not explained either; see `ProofKind`.
+        reported: Those that only the registry reports, unsigned.
     """
 
     total: int = 0
     unverified: int = 0
+    unexplained: int = 0
     reported: int = 0
+
+    @property
+    def explained(self) -> int:
+        """The number of hashes that are explained; all verified ones are."""
+        return self.total - self.unexplained
 
     @classmethod
     def of(cls, facts: Iterable[HashFact]) -> HashCount:
         """Count hashes."""
-        kinds = [PROOF_KINDS[fact.proof] for fact in facts]
-        unverified = [kind for kind in kinds if not kind.is_verified]
-        return cls(len(kinds), len(unverified), sum(kind.is_explained for kind in unverified))
+        numbers = Counter(fact.proof for fact in facts)
+        return cls(
+            total=numbers.total(),
+            unverified=sum(numbers[proof] for proof, kind in PROOF_KINDS.items() if not kind.is_verified),
+            unexplained=sum(numbers[proof] for proof, kind in PROOF_KINDS.items() if not kind.is_explained),
+            reported=numbers[Proof.REPORTED],
+        )
 
 
 class Evidence(Struct, frozen=True):

@@ -327,7 +327,7 @@ def _is_acceptable(signature: Signature) -> bool:
 
 
 class HashOrigin(StrEnum):
-    """The authority for a hash of this release; each value is also one of `locklens.review.model.Proof`."""
+    """The authority for a hash of this release, from which `locklens.review.evidence` makes its proof."""
 
     SIGNED = "signed"
     REPORTED = "reported"

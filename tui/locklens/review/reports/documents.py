@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from locklens.project.configuration import Configuration, Requirement
-    from locklens.review.model import Accepted, Evidence, Finding, HashCount, HashFact, HostState, Review
+    from locklens.review.model import Accepted, Evidence, Finding, HashFact, HostState, Review
     from locklens.text import Printable
     from locklens.trust import Signer, SigningKey
 
@@ -231,13 +231,8 @@ class HashJson(JsonStruct, frozen=True):
 
 Reported = Annotated[
     Count,
-    Meta(description="Those of both `explained` and `unverified`: reported by the registry, which nobody signed."),
+    Meta(description="Those of both `explained` and `unverified` that the registry reports, which nobody signed."),
 ]
-
-
-def explained(count: HashCount) -> int:
-    """Return how many hashes are explained, if only by the registry's own report."""
-    return count.total - count.unverified + count.reported
 
 
 class KeyJson(JsonStruct, frozen=True):

@@ -109,7 +109,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
     by_hash = {fact.hash: fact for fact in facts}
     packages = [by_hash[text] for text in packages_of(by_hash)]
     if packages:
-        listed = sum(fact.is_explained for fact in packages)
+        listed = sum(PROOF_KINDS[fact.proof].is_listed for fact in packages)
         is_verified = all(fact.is_verified for fact in packages)
         yield _fact(label, f"{listed} of {len(packages)}", moment, is_verified=is_verified, more=more)
 

@@ -29,7 +29,6 @@ from locklens.review.reports.documents import (
     SignerJson,
     SurveyVerdict,
     ToolName,
-    explained,
     keyed_by,
 )
 from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
@@ -116,7 +115,7 @@ class LockedProviderJson(JsonStruct, frozen=True):
             provider=str(change.address),
             version=str(change.new.version),
             line=change.new.line,
-            explained=explained(counts),
+            explained=counts.explained,
             reported=counts.reported,
             unverified=counts.unverified,
             coverage=CoverageJson.of(coverage(change, policy)),
@@ -231,7 +230,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             roots=Each(partial(LockedRootJson.of, policy=review.policy, packages=packages), review.roots),
             summary=HashesSummaryJson(
                 hashes=len(facts),
-                explained=explained(counts),
+                explained=counts.explained,
                 reported=counts.reported,
                 unverified_hashes=counts.unverified,
                 proofs=dict(Counter(fact.proof.value for fact in facts)),

@@ -26,7 +26,6 @@ from locklens.review.reports.documents import (
     RunJson,
     SignerJson,
     ToolName,
-    explained,
     keyed_by,
     one_of,
 )
@@ -128,7 +127,7 @@ class ChangedHashesJson(JsonStruct, frozen=True):
             added=[HashJson.of(fact) for fact in change.added],
             removed=[HashJson.of(fact) for fact in change.removed],
             kept=len(change.kept),
-            explained=explained(change.hashes),
+            explained=change.hashes.explained,
             reported=change.hashes.reported,
             unverified=change.hashes.unverified,
         )
@@ -252,7 +251,7 @@ class ReviewSummaryJson(JsonStruct, frozen=True):
         return cls.like(
             review,
             changes=dict(Counter(change.kind.value for change in review.changes)),
-            hashes=AddedHashesJson(hashes.total, explained(hashes), hashes.reported, hashes.unverified),
+            hashes=AddedHashesJson(hashes.total, hashes.explained, hashes.reported, hashes.unverified),
             findings=SeverityCountsJson.of(review.severity_counts),
             listed_findings=SeverityCountsJson.of(listed_counts(review)),
         )

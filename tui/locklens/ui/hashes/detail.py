@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification import EntryPackages, PackageVerdict
@@ -333,7 +335,7 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     changes = [change for root in review.roots for change in root.changes if change.new is not None]
     hashes = HashCount.of(fact for change in changes for fact in change.locked)
     uncovered = sum(any(finding.rule == "LK009" for finding in change.findings) for change in changes)
-    short = HashCount(hashes.total, hashes.unverified)
+    short = replace(hashes, reported=0)
     role = Role.WARN if hashes.unverified else Role.DIM
     others = []
     if review.policy.platforms:
