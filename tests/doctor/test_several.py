@@ -241,6 +241,21 @@ def test_of_roots_with_equal_entries_the_one_with_an_altered_folder_is_named(equ
     assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
 
 
+def test_an_altered_folder_tells_the_root_before_a_write_of_locklens(equal: Path, doctor: Any) -> None:
+    (equal / "ci.log").write_text(CACHED, "utf-8")
+    doctor(equal, "ci.log")
+    lock = equal / "live/test/.terraform.lock.hcl"
+    before = lock.read_text("utf-8")
+    lock.write_text(re.sub(r'"(zh:|h1:)[^"]{8}', r'"\1AAAAAAAA', before), "utf-8")
+    assert main(["restore", "acme/demo", "--from", "HEAD", "--root=live/test"], no_screen) == 0
+    assert lock.read_text("utf-8") == before
+    for name in ("prod", "qa", "test"):
+        place = equal / "live" / name / ".terraform/providers"
+        write_unpacked(place, DEMO.provider, "1.4.2", str(this_platform()), "tampered" if name == "qa" else "")
+    document = doctor(equal, "ci.log")
+    assert (document["facts"]["root"], document["causes"][0]["id"]) == ("live/qa", "plugin-corrupted")
+
+
 NOT_STARTED = (
     "- Failed to obtain provider schema: Could not load the schema for provider\nregistry.terraform.io/{0}: failed to "
     'instantiate provider\n"registry.terraform.io/{0}" to obtain schema: Unrecognized remote plugin\nmessage: \n'

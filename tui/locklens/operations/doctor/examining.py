@@ -84,28 +84,28 @@ class Examiner:
         """Return the subjects; of roots with equal entries, those that differ beside them.
 
         All of them fit a log that names no root. The root of an error about an installed folder has a folder that is
-        not locked, where every folder was hashed; that of a fix has an entry that locklens wrote later than the log.
+        not locked, where every folder was hashed; that of a fix has an entry that locklens wrote later than the log, or
+        a package that was moved aside.
         """
         found: list[DoctorSubject] = []
         for one in subjects:
             kind = one.error.kind if one.error is not None and one.fitting else ""
-            own = [
-                path
-                for path in one.fitting
-                if kind in OF_HASHES and self._writes.before(self._locks.lock(path), one.address) is not None
-            ]
-            if not own and kind in _OF_FOLDERS:
-                own = self._altered(one)
-                own = own if not self.is_cut else []
+            own, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
+            own = own if not self.is_cut else []
+            if not own and kind in OF_HASHES:
+                own = [
+                    path for path in one.fitting if self._writes.before(self._locks.lock(path), one.address) is not None
+                ]
+            own = own or mended
             if kind == "lock-invalid":
                 own = [path for path in one.fitting if self._writes.made_readable(self._locks.lock(path))]
             found += [each for each in (self._locks.elsewhere(one, own) if own else [one]) if each not in found]
         return found
 
-    def _altered(self, one: DoctorSubject) -> list[str]:
-        """Return the roots that an error fits whose installed package of this machine's platform is not locked.
+    def _altered(self, one: DoctorSubject) -> tuple[list[str], list[str]]:
+        """Return the roots that an error fits: where the installed package is not locked, and where it was moved aside.
 
-        Where there are none, those in which a fix has moved the package aside.
+        Packages of this machine's platform count.
         """
         assert one.address is not None
         found, mended, machine = list[str](), list[str](), this_platform()
@@ -122,7 +122,7 @@ class Examiner:
             locked = frozenset(entry.hashes)
             if any(each.hashes and each.platform == machine and not each.hashes & locked for each in copies):
                 found.append(path)
-        return found or mended
+        return found, mended
 
     def examined(self, subjects: Sequence[DoctorSubject]) -> list[Examined]:
         """Return what is known of each subject, without facts of registries.
