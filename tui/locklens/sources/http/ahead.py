@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _SECONDS = 10.0
-"""The time for a connection, and for which one is kept that nobody asks for; servers close idle ones later."""
+"""Seconds for making a connection, and for which an unused one is kept; servers close idle ones later."""
 
 _MOST = 4
 """Hosts that are connected to ahead; roots rarely have providers of more than two."""
@@ -30,7 +30,7 @@ _Place = tuple[str, int, tuple[str, ...]]
 
 
 class BegunConnections:
-    """Connections that are being made, or were made, until somebody asks on them."""
+    """Connections that are being made, or were made, until a request takes them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,7 +64,7 @@ class BegunConnections:
         try:
             while not found.done():
                 with suppress(NotYetError):
-                    found.exception(bounds.glance())
+                    found.exception(bounds.until_check())
         except BaseException:
             found.add_done_callback(_close)
             raise
@@ -76,7 +76,7 @@ class BegunConnections:
         return found.result()
 
     def close(self) -> None:
-        """Close the connections that nobody took."""
+        """Close the connections that no request took."""
         with self._lock:
             left = [found for every in self._begun.values() for _, found in every]
             self._begun.clear()
@@ -92,7 +92,7 @@ _LOCK = threading.Lock()
 
 
 def read_trust_ahead(environ: Mapping[str, str]) -> None:
-    """Begin to read whom TLS trusts, and return: a file of all authorities takes as long as a round trip."""
+    """Begin to read the TLS trust, and return: a file of all authorities takes as long as a round trip."""
     with _LOCK:
         contexts = _CONTEXTS.setdefault(_named(environ), TlsContexts(environ))
 
@@ -121,7 +121,7 @@ def connect_ahead(urls: Iterable[str], environ: Mapping[str, str]) -> None:
 
 
 def contexts_of(environ: Mapping[str, str]) -> TlsContexts:
-    """Return whom TLS trusts in a run: as it was read ahead for it, or to be read."""
+    """Return the TLS trust of a run: as it was read ahead, or to be read when it is needed."""
     with _LOCK:
         return _CONTEXTS.pop(_named(environ), None) or TlsContexts(environ)
 

@@ -1,10 +1,10 @@
-"""Connections that end on time and when told to, and the errors of what goes over them.
+"""Connections with deadlines and cancellation, and the errors of transport.
 
 Time-outs of sockets count from one byte to the next, so that a server which sends one byte a second is never late.
 Here every wait is cut to what is left until the asking thread's deadline, look-ups of names and handshakes included,
-and looks up now and then whether the run was cancelled.
+and checks now and then whether the run was cancelled.
 
-Nothing of an HTTP library is loaded for it: connections are made while those are still being loaded.
+No HTTP library is imported here: connections are made while those are still being imported.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _Made = TypeVar("_Made")
 
-GLANCE = 0.1
-"""Seconds between two looks at whether the run was cancelled."""
+CHECK_SECONDS = 0.1
+"""Seconds between two checks for cancellation."""
 
 HTTP1, HTTP2 = "http/1.1", "h2"
 """The protocols' names in a TLS handshake (ALPN)."""
@@ -54,7 +54,7 @@ class LateError(TransportError):
 
 
 class ProtocolError(TransportError):
-    """The server broke the connection off, or does not speak HTTP."""
+    """The server closed the connection early, or does not speak HTTP."""
 
 
 class ProxyRefusedError(TransportError):
@@ -66,15 +66,18 @@ class ProxyDownError(TransportError):
 
 
 class UnsupportedError(TransportError):
-    """The URL, or the proxy's, is of a kind that cannot be asked."""
+    """The URL, or that of the proxy, has a scheme that is not supported."""
 
 
 class PrivateAddressError(Exception):
-    """The address that answered is not reachable from everywhere."""
+    """The address that answered is not a public one."""
 
 
 class Bounds(threading.local):
-    """The time until which the current thread may wait: the thread that asked reads the answer, so each has its own."""
+    """How long the current thread may wait.
+
+    Each thread has its own deadline, since the thread that asks also reads the answer.
+    """
 
     deadline: float = math.inf
 
@@ -92,14 +95,14 @@ class Bounds(threading.local):
         left = max(self.deadline - time.monotonic(), 0.0)
         return left if timeout is None else min(left, timeout)
 
-    def glance(self) -> float:
-        """Seconds to wait before the next look at whether the run was cancelled.
+    def until_check(self) -> float:
+        """Seconds to wait before the next check for cancellation.
 
         Raises:
             LateError: The deadline has passed.
             RunCancelledError: The run was cancelled.
         """
-        left = self.left(GLANCE)
+        left = self.left(CHECK_SECONDS)
         if not left:
             raise LateError("the deadline has passed")
         return left
@@ -111,18 +114,18 @@ class Bounds(threading.local):
             RunCancelledError: The run was cancelled.
         """
         begun = time.monotonic()
-        while not slots.acquire(timeout=GLANCE):
+        while not slots.acquire(timeout=CHECK_SECONDS):
             if self.cancel.is_set():
                 raise RunCancelledError("the run was cancelled")
         self.deadline += time.monotonic() - begun
 
 
 class RequestTarget(NamedTuple):
-    """Where a request goes, and what it asks for there: all of it ASCII.
+    """Where a request goes, and which path it asks for; all of it is ASCII.
 
     Attributes:
         host: The name that is looked up; an IPv6 address without brackets.
-        authority: The host and its port, unless that is the scheme's own, as the server is told them.
+        authority: Host and port as sent to the server; the scheme's default port is left out.
         path: The path and what follows it.
     """
 
@@ -137,7 +140,7 @@ class RequestTarget(NamedTuple):
         """Return the target of a URL.
 
         Raises:
-            UnsupportedError: It cannot be asked.
+            UnsupportedError: It is invalid, or its scheme is not supported.
         """
         plain = _PLAIN_URL.fullmatch(url)
         if plain is not None:
@@ -160,7 +163,7 @@ class RequestTarget(NamedTuple):
 
 
 class TlsContexts:
-    """Whom TLS trusts in a run, read once, for the first connection that needs it; `environ` names certificates."""
+    """The TLS trust of a run, read once, when the first connection needs it; `environ` names certificates."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -168,12 +171,12 @@ class TlsContexts:
         self._made: dict[tuple[tuple[str, ...], bool], ssl.SSLContext] = {}
 
     def read(self) -> None:
-        """Read beforehand what `begin` needs first; errors as in `tls_context`."""
+        """Read ahead what the first `begin` will need; errors are those of `tls_context`."""
         with self._lock:
             self._get((HTTP2, HTTP1), is_whole=False)
 
     def begin(self, start: Callable[[ssl.SSLContext], _Made], protocols: tuple[str, ...], *, is_whole: bool) -> _Made:
-        """Return what `start` makes of the context that offers protocols, before any handshake.
+        """Call `start` with a context that offers `protocols`, and return what it makes; no handshake has begun.
 
         Args:
             start: Makes a socket or an object of TLS, which keeps the context's protocols.
@@ -188,7 +191,7 @@ class TlsContexts:
     def secure(
         self, connection: socket.socket, host: str, protocols: tuple[str, ...], *, is_whole: bool
     ) -> ssl.SSLSocket:
-        """Agree on TLS over a connection."""
+        """Do the TLS handshake over a connection."""
         if HAS_VERIFIER:
             with self._lock:
                 context = self._get(protocols, is_whole=is_whole)
@@ -206,7 +209,8 @@ class TlsContexts:
         return made
 
     def _get(self, protocols: tuple[str, ...], *, is_whole: bool) -> ssl.SSLContext:
-        # A system's verifier takes no time to make, and verifies while it makes a socket: not under a lock.
+        # A context of the system's verifier is cheap to make, but it verifies while it wraps a socket, which must not
+        # happen under the lock: so there is one for each list of protocols.
         key = protocols if HAS_VERIFIER else (), is_whole
         made = self._made.get(key)
         if made is None:
@@ -219,9 +223,9 @@ class Dialler(Struct, frozen=True):
     """Makes connections to servers and proxies.
 
     Attributes:
-        contexts: Whom TLS trusts.
+        contexts: The TLS trust.
         bounds: The time limit of the asking thread.
-        is_public_only: True to connect to no address that is not reachable from everywhere.
+        is_public_only: True to connect to public addresses only.
     """
 
     contexts: TlsContexts
@@ -235,7 +239,7 @@ class Dialler(Struct, frozen=True):
             OSError: It cannot be reached.
             ProxyDownError: It cannot be reached, and is a proxy.
             LateError: It cannot be reached in time.
-            PrivateAddressError: It has an address that must not be asked.
+            PrivateAddressError: Its address is not public, and only public ones may be asked.
             RunCancelledError: The run was cancelled.
         """
         left = self.bounds.left()
@@ -247,7 +251,7 @@ class Dialler(Struct, frozen=True):
             raise
 
     def secure(self, connection: Connection, host: str, protocols: tuple[str, ...] = (HTTP1,)) -> Connection:
-        """Agree on TLS over a connection, with the certificate of `host`.
+        """Do the TLS handshake over a connection, with the certificate of `host`.
 
         Raises:
             OSError: The handshake failed, or SSL_CERT_FILE names a file that cannot be read.
@@ -258,7 +262,7 @@ class Dialler(Struct, frozen=True):
         return abandonable(lambda: self._secured(connection, host, protocols, left, is_whole=True), self.bounds)
 
     def dial(self, host: str, port: int, protocols: tuple[str, ...]) -> ssl.SSLSocket:
-        """Connect to a server and agree on TLS; errors are those of `connect` and `secure`."""
+        """Connect to a server and do the TLS handshake; errors are those of `connect` and `secure`."""
         left = self.bounds.left()
 
         def work(*, is_whole: bool = False) -> ssl.SSLSocket:
@@ -312,35 +316,35 @@ class NestedTls:
         self._tls = contexts.begin(
             lambda context: context.wrap_bio(arrived, leaving, server_hostname=host), protocols, is_whole=True
         )
-        self._done(self._tls.do_handshake)
+        self._run(self._tls.do_handshake)
 
     def settimeout(self, seconds: float | None) -> None:
-        """Wait so long for each step."""
+        """Limit each step to a number of seconds."""
         self._outer.settimeout(seconds)
 
     def fileno(self) -> int:
-        """The number of the file that the system knows."""
+        """The file descriptor of the proxy's connection."""
         return self._outer.fileno()
 
     def recv_into(self, buffer: memoryview) -> int:
         """Receive what is there, and return its bytes; 0 at the end."""
         # With a buffer it returns a number, whatever typeshed says.
-        read: int = self._done(lambda: self._tls.read(len(buffer), buffer))  # type: ignore[assignment]
+        read: int = self._run(lambda: self._tls.read(len(buffer), buffer))  # type: ignore[assignment]
         return read
 
     def sendall(self, data: bytes) -> None:
         """Send everything."""
         view = memoryview(data)
         while view:
-            written: int = self._done(lambda: self._tls.write(view))  # noqa: B023 - called at once
+            written: int = self._run(lambda: self._tls.write(view))  # noqa: B023 - called at once
             view = view[written:]
 
     def close(self) -> None:
         """Close the proxy's connection."""
         self._outer.close()
 
-    def _done(self, step: Callable[[], _Made]) -> _Made:
-        """Take a step of TLS, and carry what it wants to send and to read."""
+    def _run(self, step: Callable[[], _Made]) -> _Made:
+        """Run a step of TLS to its end, and move its bytes over the proxy's connection."""
         while True:
             result: list[_Made] = []
             with suppress(ssl.SSLWantReadError):
@@ -361,17 +365,17 @@ Connection = socket.socket | NestedTls
 
 
 def abandonable(work: Callable[[], _Made], bounds: Bounds) -> _Made:
-    """Run what cannot be interrupted (a look-up of a name) in a thread of its own, which is left behind if late.
+    """Run what cannot be interrupted (a look-up of a name) in a thread of its own, which is abandoned if it is late.
 
     Args:
-        work: Returns a connection, which is closed where nobody waits for it any more.
+        work: Returns a connection, which is closed if its thread was abandoned.
         bounds: The limit of the waiting thread.
 
     Raises:
         LateError: It is late.
         RunCancelledError: The run was cancelled.
     """
-    bounds.glance()  # A socket without any time to wait would fail as if the network had.
+    bounds.until_check()  # A socket without any time to wait would fail as if the network had.
     lock, finished = threading.Lock(), threading.Event()
     made: list[_Made] = []
     errors: list[Exception] = []
@@ -391,7 +395,7 @@ def abandonable(work: Callable[[], _Made], bounds: Bounds) -> _Made:
 
     threading.Thread(target=run, name="locklens-connect", daemon=True).start()
     try:
-        while not finished.wait(bounds.glance()):
+        while not finished.wait(bounds.until_check()):
             pass
     except BaseException:
         with lock:

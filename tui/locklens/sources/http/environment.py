@@ -1,4 +1,4 @@
-"""What the environment says of connections: which proxy they take, and whom TLS trusts.
+"""What the environment says about connections: their proxy, and the certificates that TLS trusts.
 
 Proxies follow the rules of Go's client, which both tools use. They differ from other clients' rules: this machine is
 never asked through a proxy, NO_PROXY may name networks (`10.0.0.0/8`) and ports, and a name in it stands for its
@@ -158,7 +158,7 @@ def _added_to_system(file: str) -> str | None:
 
 
 def _load_folder(context: ssl.SSLContext, folder: str, *, is_whole: bool) -> None:
-    """Read every certificate in a folder, whatever its name: OpenSSL alone would want hashed names."""
+    """Read every certificate in a folder, whatever its name: by itself, OpenSSL reads only those with hashed names."""
     if not Path(folder).is_dir():
         return
     if not is_whole and _is_hashed(folder):

@@ -16,7 +16,7 @@ import h11
 import httpx
 
 from locklens.sources.http.ahead import BegunConnections
-from locklens.sources.http.connecting import GLANCE, HTTP1, ProtocolError, ProxyRefusedError, UnsupportedError
+from locklens.sources.http.connecting import CHECK_SECONDS, HTTP1, ProtocolError, ProxyRefusedError, UnsupportedError
 from locklens.sources.http.reading import ResponseBody
 
 TYPE_CHECKING = False
@@ -305,7 +305,7 @@ class _Connection:
             except TimeoutError:
                 raise
             except OSError:
-                self._bounds.glance()
+                self._bounds.until_check()
                 self._cycle.send_failed()
                 return
         self.send(self._cycle.send(h11.EndOfMessage()) or b"")
@@ -327,7 +327,7 @@ class _Connection:
         if not size:
             return 0
         self._connection.settimeout(_MOMENT)
-        end = time.monotonic() + GLANCE
+        end = time.monotonic() + CHECK_SECONDS
         while size < len(view) and time.monotonic() < end:
             try:
                 more = self._connection.recv_into(view[size:])
@@ -341,7 +341,7 @@ class _Connection:
     def read(self, view: memoryview) -> int:
         """Wait for bytes, and return their number; 0 at the end."""
         while True:
-            self._connection.settimeout(self._bounds.glance())
+            self._connection.settimeout(self._bounds.until_check())
             try:
                 return self._connection.recv_into(view)
             except TimeoutError:

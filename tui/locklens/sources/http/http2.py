@@ -22,7 +22,7 @@ from h2.events import DataReceived, Event, ResponseReceived, StreamEnded, Stream
 from h2.exceptions import FrameTooLargeError, H2Error
 from h2.settings import SettingCodes, Settings
 
-from locklens.sources.http.connecting import GLANCE, ProtocolError
+from locklens.sources.http.connecting import CHECK_SECONDS, ProtocolError
 from locklens.sources.http.reading import ResponseBody, declared_length
 
 TYPE_CHECKING = False
@@ -172,10 +172,10 @@ class Http2Connection:
         ]
         with self._room:
             while self.is_usable and len(self._streams) >= self._h2.remote_settings.max_concurrent_streams:
-                self._room.wait(bounds.glance())
+                self._room.wait(bounds.until_check())
             if not self.is_usable:
                 raise UnprocessedError
-            bounds.glance()
+            bounds.until_check()
             try:
                 stream = _Stream(self._h2.get_next_available_stream_id())
                 self._h2.send_headers(stream.number, lines, end_stream=True)
@@ -200,7 +200,7 @@ class Http2Connection:
         """Wait for what comes next; None at the end of the body."""
         while True:
             try:
-                item = stream.items.get(timeout=bounds.glance())
+                item = stream.items.get(timeout=bounds.until_check())
             except Empty:
                 continue
             if isinstance(item, StreamEnded):
@@ -251,7 +251,7 @@ class Http2Connection:
                     selector.register(self._socket, selectors.EVENT_READ)
             wanted = selectors.EVENT_READ
             while not self._is_closed:
-                selector.select(GLANCE)
+                selector.select(CHECK_SECONDS)
                 with self._lock:
                     self._go_on()
                     now = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
@@ -266,7 +266,7 @@ class Http2Connection:
         try:
             self._receive()
             self._send()
-        except Exception as error:  # noqa: BLE001 - whatever frames make `h2` fail, nobody may wait for this thread
+        except Exception as error:  # noqa: BLE001 - whatever frames make `h2` fail, no request may wait for this thread
             self._fail("the server does not keep to HTTP/2", error)
         if not self._streams and time.monotonic() - self._used > _IDLE_SECONDS:
             self._fail("the connection was idle")

@@ -71,7 +71,7 @@ class Transport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request, and return the answer with its body unread.
 
-        What has a content, or may have one, goes over HTTP/1.1. The extension `IS_PACKAGE` tells of a body that may be
+        What has a content, or may have one, goes over HTTP/1.1. The extension `IS_PACKAGE` says that the body may be
         large.
 
         Raises:
@@ -150,7 +150,7 @@ class Transport(httpx.BaseTransport):
                 if not server.is_dialled:
                     server.is_dialled = True
                     break
-                server.lock.wait(self._bounds.glance())
+                server.lock.wait(self._bounds.until_check())
         try:
             made = None if self._is_public_only else connected_ahead(target.host, target.port, self._bounds)
             made = made or self._dialler.dial(target.host, target.port, (HTTP2, HTTP1))
