@@ -28,7 +28,7 @@ _GENERATORS = ("terragrunt.hcl", "terragrunt.hcl.json")
 class RootEvidence(StrEnum):
     """The reason to take a folder without a lock file for a root.
 
-    A backend has no effect in a module; a provider configuration may be that of an example, which nobody runs.
+    A backend has no effect in a module; a provider configuration may be that of an example, which is never run.
     """
 
     BACKEND = "backend"
@@ -49,7 +49,7 @@ class RootPair(Struct, frozen=True):
             was none and nothing says that it is a root. Nothing has to be locked in it then.
         vendored: What the change adds or changes that the tools, run in the folder, take for packages: paths of the
             head side, in the order of their bytes.
-        spellings: Paths of the folder, which the change adds or changes, and what some disk takes each for.
+        spellings: Paths of the folder, which the change adds or changes, and what some file system takes each for.
         has_packages: True if the head side tracks such files, whether the change concerns them or not.
         unlocked: Set for a root without a lock file on either side, of which a configuration file changed.
         states: Files that the change adds or modifies and that may be a state, of whichever root.
@@ -85,7 +85,7 @@ class FolderFiles(Struct, frozen=True):
 
 
 def configuration_files(entries: Iterable[FolderEntry], dialect: Dialect) -> FolderFiles:
-    """Return the configuration files among a folder's entries, without those that OpenTofu passes over for another."""
+    """Return the configuration files among a folder's entries, without those that OpenTofu skips for another one."""
     primary: list[FolderEntry] = []
     overrides: list[FolderEntry] = []
     for entry in _with_suffix(entries, dialect.file_suffixes):

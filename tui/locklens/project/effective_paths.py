@@ -1,6 +1,6 @@
-"""Paths of a repository with an effect that their content does not show.
+"""Paths in a repository that have an effect by where they are, whatever they contain.
 
-Some disks take one file for another one that git tells apart: the usual disks of macOS and Windows ignore case; the
+Some file systems take two names for one file that git keeps apart: those of macOS and Windows usually ignore case; the
 former normalise names too, and the latter know short names. From other places both tools take packages without asking
 a registry.
 """
@@ -31,8 +31,8 @@ _SHORT_NAMES = {
     "terraform.tfvars": r"te(?:rraf|[0-9a-f]{4})~\d\.tfv",
     "terraform.tfvars.json": r"te(?:rraf|[0-9a-f]{4})~\d\.jso",
 }
-"""Files that git or the tools open by name, and their names on Windows: of others, they list a folder, and compare the
-names themselves."""
+"""Files that git or the tools open by name, each with the pattern of its 8.3 names. Other files are found by listing a
+folder, so that their names are compared."""
 
 _NAMED = tuple(_SHORT_NAMES)
 _OF_SHORT = "|".join(f"({form})" for form in _SHORT_NAMES.values())
@@ -50,10 +50,10 @@ _DATA_FOLDER = re.compile(r"\.terraform|terraf~\d")
 
 _CONFIGURED_FOLDER = re.compile(r"terraform\.d|terraf~\d\.d")
 _PROVISIONER = "terraform-provisioner-"
-"""How the name of a program begins that the tools run when they are run in its folder, whatever its version says."""
+"""Prefix of the programs that the tools run from their working directory, whatever version the name has."""
 
 _PERHAPS = re.compile(rf"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~|{_PROVISIONER}", re.IGNORECASE)
-"""A text that each such path contains, unless it has letters of other scripts; most paths are skipped by it."""
+"""Every such path of ASCII letters has a match; most other paths are skipped by it."""
 
 _MIRRORED = r"""(?isx)(?:\A|(?P<folder>.*)/)(?:
     [^/]+/[^/]+/[^/]+/  # host, namespace and type
@@ -65,33 +65,34 @@ _MIRRORED = r"""(?isx)(?:\A|(?P<folder>.*)/)(?:
     )\Z"""
 """How both tools lay out packages in a mirror, in a plugin cache, and in a data folder of another name.
 
-A host may be any word, such as localhost. A name that says nothing of a package counts only below one with a dot or a
-port, or below a version if it is that of a platform.
+A host may be any word, such as localhost. A name that does not look like a package's counts only below a host with
+a dot or a port, or below a version if it is that of a platform.
 """
 
 _PROGRAM = r"(?is)terraform-provider-[\w-]+(?:_v\d.*)?(?:\.exe)?"
-"""A program by itself: `dev_overrides` take it from a folder, and versions before lock files looked where they ran."""
+"""A single program: `dev_overrides` take it from a folder, and versions before lock files looked where they ran."""
 
 _PERHAPS_PROGRAM = re.compile(r"terraform-provider-[\w-]+(?:[._].*)?", re.IGNORECASE | re.DOTALL)
-"""All names that `dev_overrides` take for a program; many are those of texts, so that only a file counts that runs."""
+"""All names that `dev_overrides` take for a program; many text files have such names, so that only executable files
+count."""
 
 _NAME_IN_MIRROR = re.compile(r"terraform-provider-.*|[a-z0-9]+_[a-z0-9]+", re.IGNORECASE | re.DOTALL)
 
 
 def folded(name: str) -> str:
-    """Return what all spellings of a name have in common that some disk takes for one name."""
+    """Return what all spellings of a name have in common that some file system takes for one name."""
     if name.isascii():
         return name.lower().rstrip(" .")
     try:
         check_combining(name)
         name = unicodedata.normalize("NFD", unicodedata.normalize("NFD", name.translate(_IGNORED_BY_HFS)).casefold())
     except CombiningSequenceError:
-        name = name.casefold()  # no disk keeps so many as they are, and no other name is like it
+        name = name.casefold()  # no file system keeps so many as they are, and no other name is like it
     return name.rstrip(" .")
 
 
 def other_spellings(brought: Iterable[str], there: Iterable[str], read: Collection[str]) -> dict[str, str]:
-    """Return the paths of a change that some disk takes for another path, with that one.
+    """Return the paths of a change that some file system takes for another path, each with that path.
 
     These are files that are read by name, whatever lies beside them, and files and folders that have another spelling
     in the same tree, as far as the tools read them.
@@ -115,7 +116,7 @@ def other_spellings(brought: Iterable[str], there: Iterable[str], read: Collecti
 
 
 def _usual_path(path: str) -> str | None:
-    """Return the path that git or the tools open, where some disk takes another one for it; None for no such path."""
+    """Return the path that git or the tools open for a path, where some file system takes both for one; else None."""
     parts = path.split("/")
     usual = [_WORKSPACES if part != _WORKSPACES and folded(part) == _WORKSPACES else part for part in parts]
     if len(parts) > 1 and parts[-2] != _TESTS and folded(parts[-2]) == _TESTS and path.endswith(TEST_SUFFIXES):
@@ -125,7 +126,7 @@ def _usual_path(path: str) -> str | None:
 
 
 def _usual_name(name: str) -> str:
-    form = folded(name.partition(":")[0])  # behind a colon, a stream of the file
+    form = folded(name.partition(":")[0])  # after a colon, a stream of the file
     if form in _NAMED:
         return form
     short = re.fullmatch(_OF_SHORT, form) if "~" in form else None
@@ -133,7 +134,7 @@ def _usual_name(name: str) -> str:
 
 
 def spellings_of_named(brought: Iterable[str], modules: Iterable[str], states: Iterable[str]) -> dict[str, str]:
-    """Return the paths of a change that some disk takes for a place that the configuration names, with that place.
+    """Return the paths of a change that some file system takes for a place of the configuration, each with that place.
 
     Unlike the paths of `other_spellings`, these places need not be in the tree.
 
@@ -171,7 +172,7 @@ def is_read(path: str) -> bool:
 
 
 def _colliding(paths: Iterable[str], there: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each path of which a part has another spelling, with the path that results from that one."""
+    """Yield each path of which a part has another spelling, with the path that has that spelling."""
     parts = {part: _folded_path(part) for path in paths for part in _upwards(path)}
     wanted = set(parts.values())
     short = {folder_of(part) for part in parts if _SHORT.fullmatch(part.rpartition("/")[2])}
@@ -220,8 +221,8 @@ def packages_folder(path: str) -> str | None:
     """Return the folder in which the tools, run there, take what a path holds for packages of their own, or None.
 
     They do so at and below `.terraform`, and at and below `terraform.d/plugins`; a link or a submodule may stand for
-    either, or for `terraform.d`. A provisioner's program they run from the folder itself. Names are compared as the
-    most generous disk does.
+    either, or for `terraform.d`. Provisioners are run from the folder itself. Names are compared as on
+    the file system that keeps the fewest apart.
     """
     if path.isascii() and ("terraf" not in path.lower() or _PERHAPS.search(path) is None):
         return None
@@ -239,7 +240,7 @@ def mirror_folder(path: str) -> str | None:
     """Return the folder that the path of a package makes a mirror; None for other paths.
 
     The tools take packages from it where the user's settings name it: as a mirror, as the plugin cache, as the data
-    folder (`providers` in `TF_DATA_DIR`), or for a program by itself in `dev_overrides`.
+    folder (`providers` in `TF_DATA_DIR`), or for a single program in `dev_overrides`.
     """
     if _NAME_IN_MIRROR.fullmatch(path.rpartition("/")[2]) is None:
         return None
@@ -262,7 +263,7 @@ def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[s
         folder = packages_folder(path)
         folder = mirror_folder(path) if folder is None else folder
         if folder is None and tree is not None and _may_be_program(path):
-            # The system may run whatever cannot be found.
+            # A tree that cannot say whether a file may run counts as one where it may.
             may_run = not isinstance(tree, ListedTree | WorkTree) or tree.may_run(path)
             folder = folder_of(path) if may_run else None
         if folder is not None:
@@ -271,39 +272,40 @@ def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[s
 
 
 def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return what a change brings that the tools take for packages, by the folder in which they are run, or the mirror.
+    """Return what a change adds that the tools take for packages, by the folder in which they are run, or the mirror.
 
     Args:
         base_tree: The old side.
         head_tree: The new side.
-        brought: Paths of all files, links and submodules that the new side has anew, or otherwise than the old side.
+        brought: Paths of all files, links and submodules that the change adds or modifies.
     """
     before = base_tree.links(even_to_nothing=True) if isinstance(base_tree, ListedTree) else {}
     now = links_of(head_tree, {*before, *brought})
-    # A link that leads elsewhere now brings what is there, even if the link itself is as it was.
+    # A link that leads elsewhere now adds what is there, even if the link itself is unchanged.
     moved = (link for link, target in before.items() if now.get(link, target) != target)
     paths = sorted({*brought, *moved})
-    told = set(paths)
-    # A link that the change brings is told of itself, whatever is behind it, unless its own name says nothing.
-    standing = [link for link in now if (link not in told and _is_package(link)) or _leads_into_mirror(link)]
+    reported = set(paths)
+    # A link that the change adds is reported as itself, whatever it leads to, unless its own name does not look like
+    # part of a mirror.
+    standing = [link for link in now if (link not in reported and _is_package(link)) or _leads_into_mirror(link)]
     names = sorted(now)
-    behind = (_behind(link, now, names, paths, told) for link in standing)
-    shown = [name for each in (*behind, _programs_behind(now, names, base_tree, paths, told)) for name in each]
+    behind = (_behind(link, now, names, paths, reported) for link in standing)
+    shown = [name for each in (*behind, _programs_behind(now, names, base_tree, paths, reported)) for name in each]
     return packages_by_folder([*paths, *shown], head_tree)
 
 
 def _programs_behind(
-    links: Mapping[str, str], names: Sequence[str], base_tree: Tree, paths: Sequence[str], told: AbstractSet[str]
+    links: Mapping[str, str], names: Sequence[str], base_tree: Tree, paths: Sequence[str], reported: AbstractSet[str]
 ) -> Iterator[str]:
-    """Yield what programs and packages are called through links whose own names say nothing of a mirror.
+    """Yield the names of programs and packages behind links whose own names do not look like part of a mirror.
 
-    Of a link that the change brings, these may be as the base has them.
+    Behind a link that the change adds, files count even if they are unchanged.
     """
     changed = [path for path in paths if _may_be_program(path) and mirror_folder(path) is None]
     before = base_tree.files if isinstance(base_tree, ListedTree) else ()
-    either = sorted({*changed, *(path for path in before if path not in told and _may_be_program(path))})
+    either = sorted({*changed, *(path for path in before if path not in reported and _may_be_program(path))})
     for link in names if either else ():
-        yield from _behind(link, links, names, either if link in told else changed, frozenset())
+        yield from _behind(link, links, names, either if link in reported else changed, frozenset())
 
 
 def _may_be_program(path: str) -> bool:
@@ -331,7 +333,7 @@ def links_of(tree: Tree, perhaps: Iterable[str]) -> dict[str, str]:
 
 
 def _behind(
-    link: str, links: Mapping[str, str], names: Sequence[str], paths: Sequence[str], told: AbstractSet[str]
+    link: str, links: Mapping[str, str], names: Sequence[str], paths: Sequence[str], reported: AbstractSet[str]
 ) -> Iterator[str]:
     """Yield what some paths are called through a link, and through the links in what is behind it.
 
@@ -340,14 +342,14 @@ def _behind(
         links: All links, and what is behind each.
         names: All links, in order.
         paths: The paths, in order.
-        told: The same paths.
+        reported: The same paths.
     """
     todo, seen = [(link, links[link])], set[str]()
     while todo:
         name, target = todo.pop()
         if target not in seen and len(name) <= MAX_LINK_BYTES:  # no system opens a longer name
             seen.add(target)
-            if any(above in told for above in upwards(target) if above != target):  # a submodule or a link there
+            if any(above in reported for above in upwards(target) if above != target):  # a submodule or a link there
                 yield name
             yield from (_renamed(path, target, name) for path in _below(paths, target))
             todo += [(_renamed(each, target, name), links[each]) for each in _below(names, target)]

@@ -1,4 +1,4 @@
-"""Folders on disk: a walk through all below one, polling for changes, and what stands for contents not judged.
+"""Folders on disk: a walk through all below one, polling for changes, and digests of contents that are not judged.
 
 Lock, configuration and policy files are polled by stat alone. A folder's time of modification changes with the names in
 it, a file's with its bytes. So a poll is one stat for each folder and each such file, and a folder is listed only after
@@ -254,7 +254,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
-        return False  # a link that nobody can follow is a name like any other
+        return False  # a link that cannot be followed is a name like any other
 
 
 def content_ids(tree: Tree, paths: Iterable[str]) -> dict[str, str]:

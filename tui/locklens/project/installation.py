@@ -125,8 +125,8 @@ class InstallationMethod(Struct, frozen=True):
     Attributes:
         kind: What the place is.
         place: The folder, the base URL, or the template of repositories; "" for `direct`.
-        include: Providers that are installed from there; none stands for all.
-        exclude: Those that are not; more important than `include`.
+        include: Providers that are installed from there; an empty tuple stands for all.
+        exclude: Providers that are not; this has precedence over `include`.
         retries: Attempts to download a package after the first; None if the block does not say.
         trusts_all_hashes: True if hashes that a network mirror lists for other platforms are recorded.
     """
@@ -199,7 +199,7 @@ def read_installation(
 
 
 def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
-    """Yield each block with its content; in JSON, one member may stand for several blocks. None for what is none."""
+    """Yield each block with its content, None if it is no block; in JSON, one member may stand for several blocks."""
     for entry in body:
         found = block_bodies(entry.value)
         yield from ((entry, content) for content in found)
@@ -372,7 +372,7 @@ def require_oci(dialect: Dialect) -> None:
 
 
 def given_template(text: str) -> str:
-    """Return the template that `[oci://]HOST/REPOSITORY` of a command line stands for.
+    """Return the template that a typed `[oci://]HOST/REPOSITORY` stands for.
 
     In it `{type}` is `${type}`, which a shell would replace: the URI template of OpenTofu's `-oci-mirror`.
 

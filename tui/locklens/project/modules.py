@@ -1,9 +1,9 @@
 """One module: the configuration files of its folder, read and put together, with override files applied.
 
-An override replaces what it names, and mostly needs
-something to replace; what each kind of block does is in the method of its name.
+An override replaces what it names, and usually that must exist; the `_override_*` methods say what each kind of block
+does.
 
-Parsing is what costs, so a `ModuleReader` keeps what it read by the content of the file: several roots that call the
+Parsing is the expensive part, so a `ModuleReader` caches what it read by the file's digest: several roots that call the
 same module, and both sides of a comparison, share it.
 """
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.project.configuration import Placeable
 
-_Item_co = TypeVar("_Item_co", covariant=True)  # a list of placed resources is one of placed things
-_LIKE_ANY = "An override file can only override"
+_Item_co = TypeVar("_Item_co", covariant=True)  # so that a `Placed[Resource]` is a `Placed[Placeable]` too
+_ONLY_OVERRIDES = "An override file can only override"
 
 
 class ModuleReader:
-    """Reads modules and remembers every file's contents by its digest. Safe to share between threads."""
+    """Reads modules and caches every file's contents by its digest. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._contents: dict[tuple[bytes, bool, str], FileContents] = {}
@@ -67,7 +67,7 @@ class ModuleReader:
         return merger.module(folder, has_files=bool(found))
 
     def read_file(self, tree: Tree, folder: str, entry: FolderEntry, dialect: Dialect) -> SourceFile:
-        """Read one configuration file; what keeps it from being read is a note in its contents."""
+        """Read one configuration file; if it cannot be read, its contents hold the problem instead."""
         path = f"{folder}/{entry.name}" if folder else entry.name
         data: bytes | None = None
         detail = f'The configuration file "{entry.name}" could not be read.'
@@ -101,7 +101,7 @@ class SourceFile(Struct, frozen=True):
 
 
 class Placed(Struct, Generic[_Item_co], frozen=True):
-    """Something declared, with its file and what it hides."""
+    """A declaration with its file, and the declaration that it overrides."""
 
     file: str
     item: _Item_co
@@ -114,15 +114,15 @@ class Module(Struct, frozen=True):
     Attributes:
         folder: Its path in the tree.
         has_files: True if there is any configuration file, of either kind.
-        files: Paths of those that were read.
+        files: Paths of the files that were read.
         required: The required_providers entries by local name.
         providers: Provider configurations.
-        resources: Resources, data sources (those in checks too), ephemeral resources and actions.
+        resources: Resources, data sources (including those in check blocks), ephemeral resources and actions.
         imports: Import blocks.
         calls: Module calls.
-        backend: The backend that keeps the state; None if nothing names one.
+        backend: The backend that keeps the state; None if none is declared.
         problems: Errors and warnings.
-        value_files: Paths of the files that give its variables values, where something is computed of those.
+        value_files: Paths of the files that set its variables, if a value was computed from them.
     """
 
     folder: str
@@ -169,7 +169,7 @@ class Merger:
         )
 
     def failed(self, folder: str, summary: str, detail: str) -> Module:
-        """Return a module of which nothing could be read."""
+        """Return a module that could not be read at all."""
         self._problems.append(ConfigurationProblem.at(folder or ".", None, summary, detail))
         return self.module(folder, has_files=True)
 
@@ -253,7 +253,7 @@ class Merger:
             self._resources.setdefault(key, Placed(file.path, item))
 
     def _override_required(self, file: SourceFile) -> None:
-        """The whole entry is replaced, its source too; several blocks are fine here."""
+        """Replace whole entries, source included; an override file may have several blocks."""
         for block in file.contents.required:
             for entry in block.entries:
                 before = self._required.get(entry.name)
@@ -261,7 +261,7 @@ class Merger:
                 self._required[entry.name] = Placed(file.path, entry, hidden)
 
     def _override_backends(self, file: SourceFile) -> None:
-        """A backend or cloud block replaces whichever there is."""
+        """Replace whichever of the backend and cloud blocks there is."""
         kinds: set[str] = set()
         for block in file.contents.backends:
             if block.kind in kinds:
@@ -272,14 +272,14 @@ class Merger:
             self._backends = {block.kind: Placed(file.path, block)}
 
     def _override_providers(self, file: SourceFile) -> None:
-        """A default configuration needs no base; `version` is replaced where the override has one."""
+        """Replace `version` if the override has one; a default configuration needs none in a primary file."""
         for block in file.contents.providers:
             key = (block.name, block.alias)
             before = self._providers.get(key)
             if before is None and block.alias:
                 detail = (
                     f'There is no {block.name} provider configuration with the alias "{block.alias}". '
-                    f"{_LIKE_ANY} an aliased provider configuration that a primary configuration file defines."
+                    f"{_ONLY_OVERRIDES} an aliased provider configuration that a primary configuration file defines."
                 )
                 self._refuse(file, block, "Missing base provider configuration for override", detail)
             elif before is None:
@@ -292,7 +292,9 @@ class Merger:
         for call in file.contents.calls:
             before = self._calls.get(call.name)
             if before is None:
-                detail = f'There is no module call named "{call.name}". {_LIKE_ANY} a module call of a primary file.'
+                detail = (
+                    f'There is no module call named "{call.name}". {_ONLY_OVERRIDES} a module call of a primary file.'
+                )
                 self._refuse(file, call, "Missing module call to override", detail)
                 continue
             merged, path = before.item, before.file
@@ -303,7 +305,7 @@ class Merger:
             self._calls[call.name] = Placed(path, merged)
 
     def _override_resources(self, file: SourceFile) -> None:
-        """`provider` is replaced. Terraform passes over ephemeral resources, OpenTofu treats them like the others."""
+        """Replace `provider`. Terraform skips ephemeral resources, OpenTofu treats them like the others."""
         for item in file.contents.resources:
             if item.in_check or (item.mode == "ephemeral" and self._dialect.name == "terraform"):
                 continue
@@ -311,7 +313,7 @@ class Merger:
             before = self._resources.get(key)
             if before is None:
                 word = f"{item.mode} resource" if item.mode in ("data", "ephemeral") else "resource"
-                detail = f'There is no {item.type} {word} named "{item.name}". {_LIKE_ANY} one of a primary file.'
+                detail = f'There is no {item.type} {word} named "{item.name}". {_ONLY_OVERRIDES} one of a primary file.'
                 self._refuse(file, item, f"Missing {word} to override", detail)
                 continue
             if item.provider != "":

@@ -32,7 +32,7 @@ _RESOURCES = re.compile(rb"resources|encrypted_data|\\u|\xc5\xbf", re.IGNORECASE
 letter, and U+017F for s."""
 
 _MAX_LOOKED_INTO = 2000
-"""Changed files beside configuration and lock files that are looked into; of more, each may be a state."""
+"""Changed files beside configuration and lock files that are read; if there are more, each may be a state."""
 
 _UNREAD = "\0"
 """Stands for the folders that an unreadable file may call: a root with one may call any. No folder has this name."""
@@ -121,7 +121,7 @@ def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str
     Args:
         tree: The new side.
         touched: Paths of the files that differ.
-        converted: Files that git checks out with other bytes than are looked into here.
+        converted: Files that git checks out with other bytes than are read here.
     """
     paths = [path for path in touched if not is_configuration(path)]
     # A review reads every lock file anyway.

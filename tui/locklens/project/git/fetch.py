@@ -35,7 +35,7 @@ MAX_PACK_BYTES = 4 * 1024**3
 """Limit of one file that a fetch writes, where the system has one. The largest public repositories are as large."""
 
 _MAX_TIPS = 2000
-"""Commits of the clone that the remote is told of, so that it sends only what is missing."""
+"""Commits of the clone that are named to the remote, so that it sends only what is missing."""
 
 _MAX_SHALLOW_BYTES = 16 * 1024 * 1024
 """Limit of the list of commits at which a clone ends."""
@@ -212,7 +212,7 @@ def _lay_out(place: Path, object_format: str, tips: list[str]) -> None:
     (place / "HEAD").write_text("ref: refs/heads/none\n")
     for folder in ("objects", "refs"):
         (place / folder).mkdir()
-    # What the clone has, under names of no meaning: the remote is told of it, and of nothing else.
+    # What the clone has, under names without a meaning: only this is named to the remote.
     lines = "".join(f"{tip} refs/tips/{number:06}\n" for number, tip in enumerate(tips))
     (place / "packed-refs").write_text(f"# pack-refs with: sorted \n{lines}")
 

@@ -150,7 +150,7 @@ class _TooLargeError(ValueError):
 
 
 def _portions(names: Iterable[str]) -> Iterable[list[str]]:
-    """Split names into lists that fit into a pipe; one that is longer by itself is alone, with no answer pending."""
+    """Split names into lists that fit into a pipe; a longer name is alone in its list, with no answer pending."""
     portion: list[str] = []
     size = 0
     for name in names:

@@ -113,7 +113,7 @@ def _answers(command: GitCommand, folder: Path) -> tuple[str, str, str | None]:
         raise _unusable(folder, complaint)
     if len(lines) == len(questions) + has_top:
         return lines[0], lines[1], lines[2] if has_top else None
-    # With a line break in a path, only an answer by itself can be told.
+    # With a line break in a path, only a single answer can be read.
     own = [command.answer("rev-parse", question) for question in questions[1 : 2 + has_top]]
     paths = [answer.decode("utf-8", "surrogateescape").removesuffix("\n") for answer in own]
     return lines[0], paths[0], paths[1] if has_top else None
