@@ -414,7 +414,7 @@ def test_what_opentofu_tolerates_and_how_large_it_is(tmp_path: Path) -> None:
         assert signer_change(new, old) is SignerChange.GAINED
         assert not is_refused(new)
         known = {each.facts.id: each for each in found.values()}
-        believed = estimate_download([(one, one.choices[0])], known, LINUX, believed=Policy().believed)
+        believed = estimate_download([(one, one.choices[0])], known, LINUX, believed=Policy().believed_hosts)
         assert (believed.packages, believed.size, believed.is_sure) == (0, 0, True)
         fetch = estimate_download([(one, one.choices[0])], known, LINUX, believed={"registry.example.com"})
         assert (fetch.packages, fetch.is_sure) == (2, True)

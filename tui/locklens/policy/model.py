@@ -103,7 +103,7 @@ class AllowedProvider(Struct, frozen=True):
     line: int = 1
 
     def names(self, address: ProviderAddress) -> bool:
-        """True if the entry names a provider, whatever its versions."""
+        """True if the entry names a provider, whatever the version."""
         hosts = (self.host,) if self.host else tuple(dialect.default_host for dialect in DIALECTS.values())
         is_named = self.namespace in (_ANY, address.namespace) and self.type in (_ANY, address.type)
         return is_named and address.host in hosts
@@ -172,7 +172,7 @@ class Acceptance(Struct, frozen=True):
     Attributes:
         rule: The finding's rule.
         provider: The full address.
-        change: The change's id, 32 hex digits; 16 if an earlier version wrote it.
+        change: The change's id, 32 hex digits; 16 if an earlier locklens wrote it.
         reason: One printable line.
         by: Name of the person who accepted it.
         on: Date of the acceptance.
@@ -196,7 +196,7 @@ class Acceptance(Struct, frozen=True):
 
     @property
     def is_outdated(self) -> bool:
-        """True if it has an id of an earlier version, which no change has any more."""
+        """True if `change` has the form of an earlier locklens, in which no change has an id any more."""
         return len(self.change) < ID_DIGITS
 
     def has_expired(self, today: date) -> bool:
@@ -246,7 +246,7 @@ class Policy(Struct, frozen=True):
         accept: The acceptances.
         advisories: The advisories that do not count.
         names_paths: True if the file names install paths.
-        local_paths: More install paths, which the CLI configuration of this machine uses.
+        local_paths: Install paths beside those of the file, from this machine's CLI configuration.
         local_platform: The platform of this machine; None without `local_paths`.
     """
 
@@ -279,7 +279,7 @@ class Policy(Struct, frozen=True):
         return tuple(wanted.platform for wanted in self.platforms)
 
     @property
-    def believed(self) -> frozenset[str]:
+    def believed_hosts(self) -> frozenset[str]:
         """The registries whose reported hashes OpenTofu locks, unless its environment forbids it."""
         return frozenset((OPENTOFU.default_host,) if self.reported_hashes is None else self.reported_hashes)
 
@@ -329,7 +329,7 @@ class PolicyChange(Struct, frozen=True):
         has_base: True if the base has a policy.
         is_removed: True if the head has none.
         problem: The reason why the head's file cannot be read; "" if it can.
-        weighs: True if the difference may change a verdict in a way that the base does not permit.
+        is_unpermitted: True if the difference may change a verdict in a way that the base does not permit.
         line: The first line that differs in the head's file; None if there is none.
         content: A digest of the head's file.
     """
@@ -340,7 +340,7 @@ class PolicyChange(Struct, frozen=True):
     has_base: bool = True
     is_removed: bool = False
     problem: str = ""
-    weighs: bool = True
+    is_unpermitted: bool = True
     line: int | None = None
     content: str = ""
 
@@ -366,7 +366,7 @@ def _without_lines(value: Any) -> Any:
 
 
 def proposed(base: Policy, head: Policy) -> Policy:
-    """Return a policy of the acceptances and pins that only the head has, or has with other words, dates or keys."""
+    """Return a policy with only the acceptances and pins that the head adds or changes."""
     found: dict[str, Any] = {}
     for key in _FROM_HEAD:
         known = frozenset(_without_lines(getattr(base, key)))

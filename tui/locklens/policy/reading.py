@@ -384,7 +384,7 @@ class ShownValue(Struct, frozen=True):
 
 def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[ShownValue]:
     """Yield the value of every key; `severities` are those of the rules without a policy, by id."""
-    hosts, believed = list(map(display_host, policy.hosts)), sorted(map(display_host, policy.believed))
+    hosts, believed = list(map(display_host, policy.hosts)), sorted(map(display_host, policy.believed_hosts))
     paths = [path.value for path in policy.paths_in_order]
     allowed = None if policy.allow is None else [one.text for one in policy.allow]
     threshold, side, usual = policy.fail_on or "block", policy.accept_from.value, Policy.none()

@@ -101,7 +101,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         has_base=data is not None,
         is_removed=other is None,
         problem=problem,
-        weighs=bool(problem or keys) and not permits,
+        is_unpermitted=bool(problem or keys) and not permits,
         line=min([*(one.line for one in more.accept), *(pin.line for pin in more.trust)], default=None),
         content=identity_of((other or b"").decode("latin-1")),
     )

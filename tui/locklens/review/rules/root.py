@@ -183,7 +183,7 @@ def own_policy(change: PolicyChange) -> Iterator[Verdict]:
     else:
         words = f"{POLICY_FILE} differs in {head}, in comments or layout alone"
     judge = f"that of {base} applies" if change.has_base else f"{base} has none, so none applies"
-    severity = None if change.weighs else Severity.INFO
+    severity = None if change.is_unpermitted else Severity.INFO
     yield Verdict(f"{words}; {judge}", change.line, POLICY_FILE, severity=severity, content=change.content)
 
 

@@ -364,7 +364,11 @@ class UpgradeScreen(RowActionsScreen):
         selection = self.selection
         terms = selection.terms
         fetch = estimate_download(
-            selection.choices, selection.known, self._here, required=terms.platforms, believed=terms.policy.believed
+            selection.choices,
+            selection.known,
+            self._here,
+            required=terms.platforms,
+            believed=terms.policy.believed_hosts,
         )
         message = self.status_text or ("" if self.asking_words else self._read_only_words)
         return upgrade_status(
