@@ -96,7 +96,7 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     assert change.new_signer is not None
     assert {fact.proof for fact in change.added if fact.hash.startswith("zh:")} == {Proof.SIGNED}
     assert root.configuration is not None
-    assert (found.untouched, found.against, found.left) == (1, "HEAD", 1)
+    assert (found.untouched, found.against, found.still_differing) == (1, "HEAD", 1)
     assert any(isinstance(event, Progress) for event in events)
     apply(plan.proposal)
     real = review(asked)
@@ -112,7 +112,7 @@ def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> No
     assert [root.path for root in found.review.roots] == ["a", "b"]
     assert {change.kind for change in found.review.changes} == {ChangeKind.NEW_PROVIDER}
     assert {one.rule for one in found.review.findings} >= {"LK007"}
-    assert (found.untouched, found.left) == (2, 0)
+    assert (found.untouched, found.still_differing) == (2, 0)
     assert found.review.hosts[0].asked
 
 
@@ -126,7 +126,7 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     assert "LK002" in {one.rule for one in change.findings}
     assert {str(one.accepted) for one in change.findings} == {"HEAD has it already"}
     assert change.severity is None
-    assert found.left == 0
+    assert found.still_differing == 0
 
 
 def test_a_hash_that_the_way_back_removes_was_never_in_the_list(top: Path, environ: dict[str, str]) -> None:
@@ -232,13 +232,13 @@ def test_files_that_come_and_go(top: Path) -> None:
     assert plan.proposal.files == (PlannedFile(f"a/{LOCK}", None, data),)
     found = plan_reviewed(plan, request(top, None))
     assert [(root.path, root.status) for root in found.review.roots] == [("a", LockStatus.ADDED)]
-    assert found.left == 0
+    assert found.still_differing == 0
     apply(plan.proposal)
     assert lock.read_bytes() == data
     gone = plan_reviewed(undo(top), request(top, None))
     assert [(root.path, root.status) for root in gone.review.roots] == [("a", LockStatus.DELETED)]
     assert {change.kind for change in gone.review.changes} == {ChangeKind.REMOVED}
-    assert gone.left == 2
+    assert gone.still_differing == 2
 
 
 def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
         if is_git:
             git(place, "init", "-q")
         found = plan_reviewed(Prune(Scope(place)).plan(), ReviewRequest(partial(open_locked, place)))
-        assert (found.against, found.left, found.untouched) == ("", 0, 1)
+        assert (found.against, found.still_differing, found.untouched) == ("", 0, 1)
         assert [change.kind for change in found.review.changes] == [ChangeKind.REMOVED]
 
 

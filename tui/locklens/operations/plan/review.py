@@ -62,14 +62,15 @@ class PlanReview(Struct, frozen=True):
         untouched: Number of unchanged entries in the planned lock files.
         against: The base that the files were compared with, as sentences name it: "HEAD", "the fork point of main";
             "" where it is no revision.
-        left: Number of entries of these lock files that would differ from the base.
-        tip: The revision whose policy judges: the base, or the one whose fork point the base is; "" as `against`.
+        still_differing: Number of entries in these lock files that differ from the base after the plan.
+        tip: The revision whose policy judges: the base, or the branch whose fork point the base is; "" where
+            `against` is.
     """
 
     review: Review
     untouched: int
     against: str = ""
-    left: int = 0
+    still_differing: int = 0
     tip: str = ""
 
 
@@ -105,10 +106,11 @@ def review_plan(
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
         review = _of_the_result(review, unlike, plan, is_older=_is_of_before(plan, comparison.repository, reviewed))
-        if plan.proposal.target is not WriteTarget.INDEX:  # The index is judged as the next commit, which has them all.
+        # A plan for the index is judged as the next commit, which will have these findings too.
+        if plan.proposal.target is not WriteTarget.INDEX:
             review = _without_those_before(review, _before(plan, comparison, review, request, reviewed))
-        left, tip = sum(map(len, unlike.values())), reviewed.base.tip_name if against else ""
-        return PlanReview(review, _untouched(review, plan), against, left, tip)
+        number, tip = sum(map(len, unlike.values())), reviewed.base.tip_name if against else ""
+        return PlanReview(review, _untouched(review, plan), against, number, tip)
     finally:
         comparison.close()
 
@@ -168,7 +170,7 @@ def _locks(plan: Plan) -> Iterator[PlannedFile]:
 
 
 def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, LockFile]]:
-    """Return the planned lock files of the reviewed base, and its name; "" where it is no revision."""
+    """Return the name of the reviewed base ("" if it is no revision), and the planned lock files as they are there."""
     base = reviewed.base
     if repository is None or base.revision is None:
         return "", {}
@@ -228,13 +230,13 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
 
 
 def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_older: bool) -> Review:
-    """Leave out what is only found about the state that a plan ends.
+    """Leave out findings that are only about the state that the plan replaces.
 
-    An undo, or the restoration of a committed entry, is the way back: that it goes down, has fewer hashes, or has those
-    of the version that it replaces, tells of the state that is left. Likewise that a file could not be read before.
-    The entry of any other commit is not known to be good: of two versions with the same hashes, one was edited, and
-    the signed release alone tells which. Where an older commit has the hashes of today's release, that release was
-    there before the hashes that replaced them, and was not published again over these.
+    An undo, or the restoration of a committed entry, goes back to a known state: a downgrade, fewer hashes, or hashes
+    of the version that is replaced say something of the state before the plan, not of its result. The same is true of a
+    file that could not be read before. The entry of any other commit is not known to be good: of two versions with the
+    same hashes, one was edited, and only the signed release tells which. Where an older commit has the hashes of
+    today's release, that release was there before the hashes that replaced them, and was not republished over these.
 
     Args:
         review: The review of the plan.
@@ -256,14 +258,17 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_older: boo
 
 
 def _is_of_the_step(finding: Finding, change: Change) -> bool:
-    """True for a finding about the step alone: a hash that is no longer listed may be one that the way back removes."""
+    """True for a finding that is about the step between two states, and not about its result.
+
+    A hash that is no longer listed may be one that the restoration removes.
+    """
     if finding.rule == _REPUBLISHED:
         return not any(fact.proof is Proof.STALE for fact in change.kept)
     return finding.rule in OF_THE_STEP
 
 
 def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bool:
-    """True for a finding about the step alone; of an entry that was edited, or published again, its release tells."""
+    """Like `_is_of_the_step`, for an entry of any commit: its release tells whether it was edited or republished."""
     if finding.rule == _EDITED:
         return any(fact.proof is Proof.SIGNED for fact in change.claimed)
     if finding.rule == _REPUBLISHED:
@@ -296,7 +301,7 @@ def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewR
 
 
 def _without_those_before(review: Review, before: Review) -> Review:
-    """Accept the findings that each lock file has before the plan, with the same words."""
+    """Mark as accepted those findings, by rule and message, that a lock file has before the plan."""
     known = {(root.lock_file, one.rule, one.message) for root in before.roots for one in root.all_findings}
 
     def judge(root: RootReview, _: Change | None, finding: Finding) -> Finding:
@@ -345,7 +350,7 @@ def findings_of_plan(review: Review, already_in: str = "") -> tuple[tuple[Findin
 
 
 def known_findings(review: Review) -> dict[str, dict[Severity, int]]:
-    """Return the numbers of findings that a plan does not bring, by the place that has them already."""
+    """Return the numbers of findings that a plan does not add, by the place that has them already."""
     accepted = (finding.accepted for finding in review.findings)
     places = dict.fromkeys(one.already_in for one in accepted if one is not None and one.already_in)
     return {place: severities_of(findings_of_plan(review, place)) for place in sorted(places, key=_ON_DISK.__eq__)}

@@ -433,7 +433,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
     yield from _finding_lines(found)
     if plan_review.against:
-        left = plan_review.left
+        left = plan_review.still_differing
         rest = counted(left, "entry differs", "entries differ") if left else "no entry differs"
         rest += f" from {plan_review.against} in these files"
         yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
