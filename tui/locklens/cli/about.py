@@ -44,7 +44,7 @@ def _run_explain(options: Namespace) -> int:
 
 
 def _nearest(word: str, names: Sequence[str]) -> str:
-    """Return the name that a word stands for most likely, "" for none: LK001 for "lk1"."""
+    """Return the name that a word most likely means, "" if none: LK001 for "lk1"."""
     import difflib
     import re
 

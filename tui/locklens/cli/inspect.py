@@ -74,7 +74,7 @@ def _check_inspect(options: Namespace) -> None:
 
 
 def _run_inspect(options: Namespace) -> int:
-    """Look into packages; the exit status is 1 where one could not be looked into."""
+    """Inspect packages; the exit status is 1 if one could not be inspected."""
     from locklens.review.inspection import Inspections
 
     several = (_of_files(options),) if options.package else _of_providers(options)

@@ -49,7 +49,7 @@ def interruptible() -> Iterator[None]:
 
 
 class _Watch:
-    """A thread that is told of each signal by the interpreter's own handler, which runs at once in whatever thread.
+    """A thread that learns of each signal from the interpreter's own handler, which runs at once in any thread.
 
     After one that ends the command it wakes the main thread, until the block ends: SIGURG has a handler here that does
     nothing, and so its one effect is that a system call returns, and the interpreter looks for signals. Nothing else

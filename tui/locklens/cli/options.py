@@ -1,4 +1,4 @@
-"""The parser of a command, and the options that several commands have, each with what it stands for."""
+"""The parser of a command, the options that several commands share, and the functions that turn those into values."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Parser(argparse.ArgumentParser):
 
         Args:
             description: For its help.
-            usage: The command line behind its name.
+            usage: The command line after the command's name.
             run: Runs it with its options.
             check: Raises `UsageError` for options that contradict one another.
-            **defaults: What else `run` finds in the options.
+            **defaults: Further values that `run` reads from the options.
         """
         self.description = description
         self.usage = f"{self.prog} {usage}".rstrip()
@@ -94,7 +94,7 @@ class Parser(argparse.ArgumentParser):
         Raises:
             UsageError: Always.
         """
-        roots = "; root folders stand behind --" if self._command in {"review", "why"} else ""
+        roots = "; root folders go after --" if self._command in {"review", "why"} else ""
         raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 
 
@@ -119,7 +119,7 @@ class OptionGroup:
         self.flag("--all-roots", "every folder of the repository with a lock file")
 
     def add_tool(self, default: str = "detected for each root") -> None:
-        """Add --tool and --test-directory; `default` describes the tool that is used without the first."""
+        """Add --tool and --test-directory; `default` describes the tool that is used without --tool."""
         self.add("--tool", choices=["terraform", "opentofu"], help=f"tool whose rules apply (default: {default})")
         words = "folder of test files in each root (default: tests)"
         self.add("--test-directory", metavar="DIR", default="tests", help=words)
@@ -131,7 +131,7 @@ class OptionGroup:
         self.add("--output", metavar="FILE", help="write the result to a file (default: standard output)")
 
     def add_events(self, dry_run: str = "write nothing; print the changes as a diff") -> None:
-        """Add --dry-run, with its words, and --json, the options of every command that writes."""
+        """Add --dry-run, whose help is `dry_run`, and --json, the options of every command that writes."""
         self.flag("--dry-run", dry_run)
         self.flag("--json", "print events as JSON, one per line")
 
@@ -141,7 +141,11 @@ class OptionGroup:
         self.flag("--verbose", "list each request, and how long it took")
 
     def add_offline(self, hosts: str = "those of the settings") -> None:
-        """Add --offline, --ask-host and the options of every request; `hosts` names those that may be asked anyway."""
+        """Add --offline, --ask-host and the options of every request.
+
+        Args:
+            hosts: Describes the registries that may be asked without --ask-host.
+        """
         self.flag("--offline", "ask no registry; use cached answers only")
         words = f"another registry that may be asked; may be repeated (default: {hosts})"
         self.add("--ask-host", metavar="HOST", action="append", default=[], type=_host, help=words)
@@ -153,7 +157,7 @@ class OptionGroup:
         self.add("--prove", choices=["none", "changed", "all"], default="none", help=f"{words} (default: none)")
 
     def add_platforms(self, words: str, default: str) -> None:
-        """Add --platform; `words` describe the part of one, `default` those that are used without it."""
+        """Add --platform; `words` say what a platform is for, `default` which are used without the option."""
         words += f"; may be repeated (default: {default})"
         self.add("--platform", metavar="OS_ARCH", action="append", default=[], type=platform_option, help=words)
 
@@ -166,7 +170,7 @@ class OptionGroup:
 
 
 def receive_operands(options: Namespace, receiver: str, operands: Sequence[str]) -> None:
-    """Append the words behind `--` to the option that receives them, such as "root".
+    """Append the words after `--` to the option that receives them, such as "root".
 
     Raises:
         UsageError: Roots are named beside --all-roots.
@@ -251,7 +255,7 @@ def check_source_options(options: Namespace) -> None:
     """Require at most one mirror, with a URL that the tools accept.
 
     Raises:
-        UsageError: They are invalid.
+        UsageError: More than one is given, or the URL or template is invalid.
     """
     given = [f"--{name}" for name in ("fs-mirror", "net-mirror", "oci-mirror") if vars(options)[name.replace("-", "_")]]
     if len(given) > 1:
@@ -268,7 +272,7 @@ def check_source_options(options: Namespace) -> None:
 
 
 def oci_template(text: str) -> str:
-    """Return the template of repositories that a word of the command line stands for.
+    """Return the repository template that the user typed.
 
     Raises:
         UsageError: It names no repository.

@@ -179,7 +179,7 @@ def check_reading(options: Namespace) -> None:
     """Check the options of every command that reads.
 
     Raises:
-        UsageError: They ask for a screen and a file.
+        UsageError: --output or --report is given for a screen.
     """
     options.all_roots = False  # The default, which has deleted lock files too.
     if options.format == "tui" and (options.output or options.report):
@@ -434,7 +434,7 @@ def _planned_words(plan: ProvingPlanned) -> str:
 def require_signatures() -> None:
     """Refuse to judge without gpg where no person looks, and warn on a terminal.
 
-    As a finding it would be a warning, which passes by default, and for every pull request alike.
+    As a finding, it would be a warning on every pull request, and warnings pass by default.
 
     Raises:
         ConfigurationError: No signature can be checked on this machine.

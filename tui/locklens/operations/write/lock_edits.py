@@ -86,7 +86,7 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
 
 
 def _not_prunable(root: Root, address: ProviderAddress) -> ConfigurationError | None:
-    """Return the error about a named provider that cannot be pruned."""
+    """Return why a named provider cannot be pruned; None if it can."""
     name = root.name_of(address)
     requirements = root.configuration.of(address)
     if requirements:
@@ -177,14 +177,14 @@ class Restore(FileOperation, frozen=True):
 
 
 def restore(
-    request: Scope, providers: Sequence[str], revision: str = "HEAD", *, on_root: Callable[[str], None] = no_progress
+    where: Scope, providers: Sequence[str], revision: str = "HEAD", *, on_root: Callable[[str], None] = no_progress
 ) -> Plan:
-    """Plan to restore entries from the lock file of a revision; entries that it lacks are removed.
+    """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
     A missing lock file is created with these entries.
 
     Args:
-        request: The roots, which must be in a git repository.
+        where: The roots, which must be in a git repository.
         providers: Their names as typed.
         revision: A revision of git.
         on_root: Called with each root when its turn begins.
@@ -195,8 +195,8 @@ def restore(
     """
     from locklens.project.git import Repository
 
-    draft = ScopedPlanBuilder(request)
-    with Repository.discover(request.folder) as repository:
+    draft = ScopedPlanBuilder(where)
+    with Repository.discover(where.folder) as repository:
         commit = repository.resolve_base(revision)
         before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
     locks = {path: parse(data, f"{revision}:{lock_path(path)}") for path, data in before.items() if data is not None}
@@ -217,7 +217,7 @@ def restore(
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             require_valid(lock)
             _restore_root(draft, root, lock, selected[root.path])
-    command = command_line("restore", request, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
+    command = command_line("restore", where, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
     return replace(draft.plan(command), restored_from=revision)
 
 

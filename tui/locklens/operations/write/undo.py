@@ -1,4 +1,4 @@
-"""Plans that bring back what was there: a write reverted or applied again, and a folder of a package replaced.
+"""Plans that restore an earlier state: a write is reverted or applied again, and a package's folder is put back.
 
 Undo and redo are writes like any other and open the same Preview. Of the applied writes of a repository, of this or an
 earlier run, any can be undone whose files are still as it left them. A folder of a package that differs is replaced by
@@ -160,7 +160,7 @@ def _describing(target: WriteTarget, *, is_redo: bool) -> Callable[..., str]:
 
 
 def _of_folders(record: Record, top: Path, write: str, *, is_redo: bool) -> Plan:
-    """Plan to bring folders back, or to replace them again."""
+    """Plan to put folders back, or to replace them again."""
     folders = record.folders if is_redo else tuple(map(reversed_folder, reversed(record.folders)))
     require_as_planned(folders)
     change = f"the change applied on {_moment(record)}: {_short(record.command)}"

@@ -290,7 +290,7 @@ def page_of_release(address: ProviderAddress, version: str) -> str:
 
 
 def age_in_words(days: int) -> str:
-    """Return how old a release is, with the origin of the date, which nobody signs."""
+    """Return how old a release is, with the origin of the date, which is never signed."""
     age = "today" if not days else f"{counted(days, 'day')} ago"
     return f"{age}, reported by the registry"
 

@@ -145,7 +145,7 @@ def _sources(packages: Iterable[InspectedPackage]) -> Iterator[Line]:
 
 
 def _unread_lines(packages: Iterable[InspectedPackage]) -> Iterator[Line]:
-    """Yield which packages of other platforms could not be looked into, those with the same reason at once."""
+    """Yield which packages of other platforms could not be inspected, grouped by the reason."""
     platforms: dict[str, list[str]] = {}
     for package in packages:
         platforms.setdefault(f"{package.name}: {package.problem}", []).append(str(package.platform))

@@ -28,7 +28,7 @@ class VersionedModuleJson(JsonStruct, frozen=True):
 
 
 class LinkedModuleJson(JsonStruct, frozen=True):
-    """A module of a program; replaced_by is what `go version -m` has after `=>`."""
+    """A module of a program; `replaced_by` is what `go version -m` has after `=>`."""
 
     path: str
     version: str
@@ -36,7 +36,7 @@ class LinkedModuleJson(JsonStruct, frozen=True):
 
 
 class ExecutableJson(JsonStruct, frozen=True):
-    """A provider's program; unread is why some of it is null."""
+    """A provider's program; `unread` says why parts of it are null."""
 
     name: str
     format: Annotated[str, one_of(*(one.value for one in ExecutableFormat))]
@@ -59,7 +59,7 @@ class InspectedFileJson(JsonStruct, frozen=True):
 
 
 class InspectedPackageJson(JsonStruct, frozen=True):
-    """A package; problem is why it could not be looked into."""
+    """A package; `problem` says why it could not be inspected."""
 
     provider: str | None
     version: str | None
@@ -88,7 +88,7 @@ class SettingDifferenceJson(JsonStruct, frozen=True):
 
 
 class ModuleDifferenceJson(JsonStruct, frozen=True):
-    """A module that differs; a replaced one's version is followed by => and what replaces it."""
+    """A module that differs; the version of a replaced module is followed by `=>` and its replacement."""
 
     path: str
     old: str | None
@@ -118,7 +118,7 @@ class SizeDifferenceJson(JsonStruct, frozen=True):
 
 
 class DifferencesJson(JsonStruct, frozen=True):
-    """What differs between two packages; unknown is what could not be compared, and why."""
+    """What differs between two packages; `unknown` lists what could not be compared, with reasons."""
 
     toolchain: ValueDifferenceJson | None
     modules: list[ModuleDifferenceJson]
@@ -147,14 +147,17 @@ class DifferencesJson(JsonStruct, frozen=True):
 
 
 class PlatformDifferenceJson(JsonStruct, frozen=True):
-    """A platform whose package differs from those of the others, and in what."""
+    """A platform whose package differs from those of the others, and what differs in it."""
 
     platform: str
     differs_in: list[str]
 
 
 class InspectedProviderJson(JsonStruct, frozen=True):
-    """What differs between the packages of one provider; provider is null for files and folders that were named."""
+    """What differs between the packages of one provider.
+
+    `provider` is null for files and folders given on the command line.
+    """
 
     provider: str | None
     differences: DifferencesJson | None
@@ -176,7 +179,7 @@ class InspectedProviderJson(JsonStruct, frozen=True):
 class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
     """What is inside packages: of one version, or of an older and a newer one.
 
-    The keys differences, platforms and advisories are those of the only provider; of several they are in providers.
+    `differences`, `platforms` and `advisories` describe a single provider; for several, look in `providers`.
     """
 
     run: RunJson

@@ -1,11 +1,11 @@
 """The reports that CI servers read: JUnit XML, GitLab's Code Quality, and those of runs that ended without a review.
 
 There are as many dialects of JUnit XML as readers. Elements and attributes are those that the strictest of them has,
-the schema of Jenkins' xunit plugin (junit-10.xsd). A report always has a case: plugins take one without any for a
-broken run.
+the schema of Jenkins' xunit plugin (junit-10.xsd). A report always has a test case: plugins take a report without any
+for a broken run.
 
 A run that ended before there was a review reports that it did, so that no earlier report is taken for its own. Its JSON
-and SARIF are empty texts, which no program reads: a document without findings would look like a good review.
+and SARIF are empty, which no parser accepts: a document without findings would look like a good review.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LONGEST = 1000
 
 
 def junit_report(review: Review, *, fail_on: str | None = None) -> Printable:
-    """Return a review with a suite for each root, a case for each finding, and one for each change without any.
+    """Return a review with a suite for each root, and a test case for each finding and each change without findings.
 
     Args:
         review: The review to print.
         fail_on: The lowest severity that is a failure, as --fail-on says; None for the policy's, else block. Other
-            findings are cases that pass, with the finding as their output, and accepted ones are skipped.
+            findings are test cases that pass, with the finding as their output, and accepted ones are skipped.
     """
     return page(_junit_lines(review, fail_on))
 

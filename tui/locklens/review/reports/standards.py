@@ -141,7 +141,7 @@ def _location(one: ReportedFinding) -> Sarif:
 
 def _artifact(path: str) -> Sarif:
     """The place of a file: relative to the repository's top, percent-encoded, so that no name reads as a URL."""
-    if os.path.isabs(path):  # noqa: PTH117 - the path is text of the review, which is opened by nobody
+    if os.path.isabs(path):  # noqa: PTH117 - the path is text of the review, and never opened
         return {"uri": "file://" + quote(_bytes(path.replace("\\", "/")), safe="/")}
     return {"uri": quote(_bytes(path), safe="/"), "uriBaseId": "%SRCROOT%"}
 
@@ -191,7 +191,7 @@ _STATUS_NOTES = {
 
 
 def openvex(found: Inspection | Inspections) -> Printable:
-    """Return the document of the packages that were looked into, of each provider the newer one of two.
+    """Return the document of the inspected packages, of each provider the newer one of two.
 
     Raises:
         ConfigurationError: There is nothing to state, which a document must.

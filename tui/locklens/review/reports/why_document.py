@@ -47,7 +47,7 @@ class PlaceJson(JsonStruct, frozen=True):
 
 
 class NamedRequirementJson(RequirementJson, frozen=True):
-    """A requirement with what requires; count stands for others like it in the module."""
+    """A requirement and what requires it; `count` is the number of others like it in the module."""
 
     contributor: Contributor
     subject: str
