@@ -122,7 +122,7 @@ def split(argv: Sequence[str]) -> Invocation:
     """Split a command line.
 
     Raises:
-        UsageError: There is no such command, or `-C` has no folder or stands behind the command.
+        UsageError: There is no such command, or `-C` has no folder or comes after the command.
     """
     words = list(argv)
     operands: list[str] = []
