@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 
-_INSTALL_PATHS = (
-    "direct", "plugin-cache", "packed-mirror", "unpacked-mirror", "network-mirror", "oci-mirror", "installed",
-)  # fmt: skip
-
 
 def add_doctor_options(parser: Parser) -> None:
     """Add the options of `doctor`."""
+    from locklens.doctor.model import PackagePath
+
     parser.begin(
         "Find out why init or lock failed: read the log of the failing run, test each known cause, and name fixes. "
         "Without a log, examine the root in the current folder, else each root of the repository. Nothing is written.",
@@ -46,8 +44,9 @@ def add_doctor_options(parser: Parser) -> None:
     group.add("--platform", metavar="OS_ARCH", type=platform_option, help=words)
     words = "the failing tool's version (default: as the log says)"
     group.add("--tool-version", metavar="VERSION", default="", help=words)
-    words = f"where the package came from: {', '.join(_INSTALL_PATHS)} (default: as the message says)"
-    group.add("--install-path", choices=_INSTALL_PATHS, metavar="PATH", help=words)
+    paths = [path.value for path in PackagePath]
+    words = f"where the package came from: {', '.join(paths)} (default: as the message says)"
+    group.add("--install-path", choices=paths, metavar="PATH", help=words)
     words = "the failing run's package: a folder, a zip file, or a hash (default: none)"
     group.add("--package", metavar="PATH|HASH", default="", help=words)
     words = "folder of a mirror to look in; may be repeated (default: the settings')"
