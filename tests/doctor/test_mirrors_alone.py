@@ -16,7 +16,9 @@ from locklens.cli.main import main
 from locklens.demo import package_bytes
 from locklens.demo.cases import requires
 from locklens.demo.incidents import boxed_log
+from locklens.doctor.examined import likeliest_mirror
 from locklens.project.clifiles import this_platform
+from locklens.project.installation import InstallationMethod, MethodKind
 
 CORP = "corp.example.com/acme/demo"
 OTHER = "darwin_arm64" if str(this_platform()) != "darwin_arm64" else "linux_amd64"
@@ -92,6 +94,10 @@ def test_the_fix_names_the_mirror_and_ends_the_error(corp: Path, doctor: Any) ->
             'network_mirror {\n    url = "https://mirror.example.com/p/"\n  }',
             "--net-mirror https://mirror.example.com/p/",
         ),
+        (
+            'network_mirror {\n    url = "https://a.example/"\n  }\n  network_mirror {\n    url = "https://b.example/"\n  }',
+            "--net-mirror https://a.example/",
+        ),
         ('filesystem_mirror {\n    path = "/elsewhere"\n  }', ""),
     ],
 )
@@ -100,6 +106,15 @@ def test_a_mirror_that_is_not_here(block: str, option: str, corp: Path, doctor: 
     commands = [one["command"] for one in doctor(corp, "--platform", str(this_platform()), "ci.log")["remedies"]]
     found = [one for one in commands if one.startswith("locklens lock")]
     assert found == ([f"locklens lock {option} --platform {this_platform()} {CORP} --root=one"] if option else [])
+
+
+def test_of_several_mirrors_the_likeliest_is_meant() -> None:
+    kinds = MethodKind.OCI, MethodKind.FILESYSTEM, MethodKind.NETWORK
+    methods = [InstallationMethod(kind, "place") for kind in kinds]
+    assert likeliest_mirror(methods) is methods[2]
+    assert likeliest_mirror(methods[:2]) is methods[1]
+    assert likeliest_mirror(methods[:1]) is methods[0]
+    assert likeliest_mirror(()) is None
 
 
 def test_a_mirror_that_was_repaired_is_fixed(corp: Path, doctor: Any) -> None:

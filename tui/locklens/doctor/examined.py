@@ -13,10 +13,11 @@ from msgspec import Struct
 from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
 from locklens.packages.installed import KEPT_ASIDE
+from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import listing, shell_word, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -100,6 +101,14 @@ def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPac
     """Return the copies that the lock file accepts."""
     locked = frozenset(entry.hashes)
     return tuple(one for one in found if one.hashes & locked and one.kind != "given")
+
+
+_LIKELIEST = (MethodKind.NETWORK, MethodKind.FILESYSTEM)
+
+
+def likeliest_mirror(methods: Iterable[InstallationMethod]) -> InstallationMethod | None:
+    """Return the mirror that packages most likely come from: on the web, else a folder, else another one."""
+    return min(methods, key=lambda one: (*_LIKELIEST, one.kind).index(one.kind), default=None)
 
 
 class InstalledPlace(Struct, frozen=True):
@@ -191,8 +200,7 @@ class Examined(Struct, frozen=True, dict=True):
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
         mirrors: The folders of mirrors that the user or this machine's settings name for the provider.
-        network_mirrors: The URLs of mirrors that the settings name for it.
-        oci_mirrors: The templates of OCI repositories that they name for it.
+        servers: The mirrors on servers that the settings name for it, those of one kind together.
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
         is_constraint_of_here: True if the constraint in the message stands in the configuration, or did in a commit.
@@ -229,8 +237,7 @@ class Examined(Struct, frozen=True, dict=True):
     fitting: tuple[str, ...] = ()
     asks_registry: bool = True
     mirrors: tuple[str, ...] = ()
-    network_mirrors: tuple[str, ...] = ()
-    oci_mirrors: tuple[str, ...] = ()
+    servers: tuple[InstallationMethod, ...] = ()
     machine: str = ""
     names_tool: bool = False
     start: str = "."
@@ -256,7 +263,7 @@ class Examined(Struct, frozen=True, dict=True):
     def is_of_mirror_alone(self) -> bool:
         """True if no registry gives the release, as far as is known, and a mirror of the settings or the user may."""
         is_here = any(one.kind == "mirror" for one in self.packages)
-        if self.is_known or not (is_here or self.mirrors or self.network_mirrors or self.oci_mirrors):
+        if self.is_known or not (is_here or self.mirrors or self.servers):
             return False
         return not self.asks_registry or self.is_denied
 
@@ -268,15 +275,20 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def failing_mirror(self) -> str:
-        """The URL of the network mirror in the settings here whose host the message names; "" for another host."""
+        """The URL of the mirror in the settings here whose host the message names; "" for another host."""
         host = self.message.host
-        return next((url for url in self.network_mirrors if host and host == urlsplit(url).netloc), "")
+        return next((one.place for one in self.servers if host and host == urlsplit(one.place).netloc), "")
+
+    @property
+    def oci_mirror(self) -> str:
+        """The first template of OCI repositories in the settings here; "" without one."""
+        return next((one.place for one in self.servers if one.kind is MethodKind.OCI), "")
 
     @property
     def is_of_server(self) -> bool:
         """True if a mirror on a server, which the settings here name, did not have a file for the failing run."""
         if self.message.kind == "oci-tag-missing":
-            return bool(self.oci_mirrors)
+            return self.oci_mirror != ""
         return self.message.reason is NetworkReason.ABSENT and self.failing_mirror != ""
 
     @property

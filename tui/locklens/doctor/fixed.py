@@ -61,7 +61,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
         return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
     if x.is_offered:
-        mirror = x.failing_mirror or next(iter(x.oci_mirrors), "the mirror")
+        mirror = x.failing_mirror or x.oci_mirror or "the mirror"
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
     if x.is_of_local_file:
         locked = frozenset(entry.hashes)
@@ -233,7 +233,7 @@ def _repaired(x: Examined) -> FoundPackage | None:
         return None
     kinds = ("mirror",) if path.is_mirror and x.message.kind != "local-package" else _SHARED
     copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
-    is_only = not x.asks_registry and not x.network_mirrors and not x.oci_mirrors
+    is_only = not x.asks_registry and not x.servers
     place = x.message.place
     used = tuple(
         one

@@ -102,6 +102,11 @@ class PackagePath(StrEnum):
         """True for mirrors of any kind."""
         return self.value.endswith("-mirror")
 
+    @property
+    def is_on_server(self) -> bool:
+        """True for mirrors that are no folders."""
+        return self.is_mirror and self not in {PackagePath.PACKED_MIRROR, PackagePath.UNPACKED_MIRROR}
+
 
 class NetworkReason(StrEnum):
     """The reason of a failed request, as the tool's message tells it."""

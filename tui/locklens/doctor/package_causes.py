@@ -238,7 +238,7 @@ def _empty_mirrors(x: Examined) -> Judgement | None:
     is_installed = any(one.is_of_root and one.hashes & locked for one in x.packages)
     if x.entry is None or x.asks_registry or not x.mirrors or is_installed:
         return None
-    if x.network_mirrors or x.oci_mirrors or x.of_kind("mirror"):
+    if x.servers or x.of_kind("mirror"):
         return None
     words = f"{listing(list(x.mirrors), 3)} has no package of {x.release} for {x.platform_on_disk or 'any platform'}"
     return Judgement(_YES, f"{words}, and the settings let init ask no registry", basis=Basis.HERE)
@@ -282,10 +282,9 @@ def mirror_differs(x: Examined) -> Judgement | None:
 
 def _unasked(x: Examined) -> Judgement | None:
     """Return that nothing is known of the mirrors on servers which the settings name; None where they name none."""
-    servers = (*x.network_mirrors, *x.oci_mirrors)
-    if not servers or x.entry is None:
+    if not x.servers or x.entry is None:
         return None
-    words = f"init would ask {listing(list(servers), 2)}, which is not asked here"
+    words = f"init would ask {listing([one.place for one in x.servers], 2)}, which is not asked here"
     return Judgement(_UNKNOWN, words, f"its packages: {x.command_line('verify', *_of_root(x))}", basis=Basis.HERE)
 
 

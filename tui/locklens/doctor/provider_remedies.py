@@ -12,9 +12,10 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.examined import FoundPackage, holding
+from locklens.doctor.examined import FoundPackage, holding, likeliest_mirror
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, Remedy, RemedyWrite, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
+from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import shell_words
 from locklens.versions import newest
@@ -95,10 +96,10 @@ class Affected(Struct, frozen=True):
         copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.hashes]
         there = next((copy for copy in copies if copy.platform == self.platform), next(iter(copies), None))
         if there is not None:
-            return "--fs-mirror", there.top(x.address)
-        if x.network_mirrors:
-            return "--net-mirror", x.network_mirrors[0]
-        return ("--fs-mirror", x.mirrors[0]) if x.mirrors else ("--oci-mirror", x.oci_mirrors[0])
+            return MethodKind.FILESYSTEM.option, there.top(x.address)
+        folders = (InstallationMethod(MethodKind.FILESYSTEM, place) for place in x.mirrors)
+        mirror = likeliest_mirror((*x.servers, *folders))
+        return (mirror.kind.option, mirror.place) if mirror is not None else ()
 
     def size_of(self, platform: str) -> int | None:
         """Return the bytes of a platform's package; None if unknown."""
@@ -303,7 +304,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     kinds = ("mirror", "plugin-cache")
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked and not each.is_left), None)
-    if packed is None and (x.replaced or x.incident.path in _ON_SERVERS):
+    if packed is None and (x.replaced or (x.incident.path is not None and x.incident.path.is_on_server)):
         yield from fix_mirror(one)
         return
     place = one.path(packed.path) if packed is not None else "DIR"
@@ -381,9 +382,6 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
             note,
         )
 
-
-_ON_SERVERS = frozenset({PackagePath.NETWORK_MIRROR, PackagePath.OCI_MIRROR})
-"""Mirrors without a folder on the runner."""
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
 """Errors of programs that are not there, or may not run, whatever is locked."""

@@ -14,6 +14,7 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
+from locklens.project.installation import MethodKind
 from locklens.text import counted, listing, shell_words
 from locklens.trust.authentication import Refusal
 
@@ -90,7 +91,7 @@ def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, no
     x = one.examined
     copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.platform == one.platform]
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    if one.platform and x.entry is not None and not copies and not (x.network_mirrors or x.oci_mirrors):
+    if one.platform and x.entry is not None and not copies and not x.servers:
         return
     is_known = any(copy.hashes & locked for copy in copies)
     if not is_known and any(cause.id is _C.MIRROR_DIFFERS and cause.is_probable for cause in one.causes):
@@ -98,7 +99,7 @@ def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, no
     words = "its zip file is locked already" if is_known else "no registry has signed it: compare it with its publisher"
     cost = _NONE if is_known else _HIGH
     note = f"{words}; {note}" if note else words
-    size = 0 if "--fs-mirror" in one.mirror_words else None
+    size = 0 if MethodKind.FILESYSTEM.option in one.mirror_words else None
     yield Remedy(remedy, f"{title}, from the mirror", len(one.roots), cost, size, command, note)
 
 

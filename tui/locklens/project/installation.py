@@ -52,6 +52,7 @@ class MethodKind(StrEnum):
 
     Attributes:
         argument: The block's argument that names the place; "" where it has none.
+        option: The option of `lock` and `upgrade` that names such a place; "" for registries, which need none.
         served: Several of this kind in words, where the place is a mirror on servers, which list hashes; else "".
         is_on_disk: True if the place is a folder of packages.
         is_tofu_only: True if Terraform does not know the block.
@@ -59,6 +60,7 @@ class MethodKind(StrEnum):
     """
 
     argument: str
+    option: str
     served: str
     is_on_disk: bool
     is_tofu_only: bool
@@ -68,6 +70,7 @@ class MethodKind(StrEnum):
         cls,
         name: str,
         argument: str = "",
+        option: str = "",
         served: str = "",
         is_on_disk: bool = False,
         is_tofu_only: bool = False,
@@ -76,14 +79,14 @@ class MethodKind(StrEnum):
         """Return the member that is its block's name as text."""
         kind = str.__new__(cls, name)
         kind._value_ = name
-        kind.argument, kind.served, kind.is_on_disk = argument, served, is_on_disk
+        kind.argument, kind.option, kind.served, kind.is_on_disk = argument, option, served, is_on_disk
         kind.is_tofu_only, kind.of_tofu = is_tofu_only, of_tofu
         return kind
 
-    DIRECT = "direct", "", "", False, False, (_RETRIES,)
-    FILESYSTEM = "filesystem_mirror", "path", "", True
-    NETWORK = "network_mirror", "url", "network mirrors", False, False, (_RETRIES, _TRUSTS)
-    OCI = "oci_mirror", "repository_template", "OCI mirrors", False, True
+    DIRECT = "direct", "", "", "", False, False, (_RETRIES,)
+    FILESYSTEM = "filesystem_mirror", "path", "--fs-mirror", "", True
+    NETWORK = "network_mirror", "url", "--net-mirror", "network mirrors", False, False, (_RETRIES, _TRUSTS)
+    OCI = "oci_mirror", "repository_template", "--oci-mirror", "OCI mirrors", False, True
 
 
 class ProviderPattern(Struct, frozen=True):

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.examined import ASSUMED, ElsewhereEntry, Examined, FoundPackage, InstalledPlace, holding
+from locklens.doctor.examined import (
+    ASSUMED,
+    ElsewhereEntry,
+    Examined,
+    FoundPackage,
+    InstalledPlace,
+    holding,
+    likeliest_mirror,
+)
 from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.lockfile.render import is_canonical
@@ -223,8 +231,7 @@ class Examiner:
             asks_registry=known.has_direct,
             mirrors=(*self._request.mirrors, *known.mirrors) if known.has_installation else self._request.mirrors,
             is_constraint_of_here=self._has_constraint(one),
-            network_mirrors=known.places(MethodKind.NETWORK),
-            oci_mirrors=known.places(MethodKind.OCI),
+            servers=known.servers,
             machine=this_platform(),
             names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
             start=path_from_shell(self._request.folder),
@@ -372,8 +379,20 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
         return row.path
     if sources.has_installation and not sources.has_direct:
         told["path"] = "the CLI configuration here"
-        kinds = {method.kind for method in sources.methods}
-        if kinds == {MethodKind.OCI}:
-            return PackagePath.OCI_MIRROR
-        return PackagePath.NETWORK_MIRROR if MethodKind.NETWORK in kinds else PackagePath.PACKED_MIRROR
+        mirror = likeliest_mirror(sources.methods)
+        return _path_from(MethodKind.FILESYSTEM if mirror is None else mirror.kind)
     return None
+
+
+def _path_from(kind: MethodKind) -> PackagePath:
+    match kind:
+        case MethodKind.DIRECT:
+            return PackagePath.DIRECT
+        case MethodKind.FILESYSTEM:
+            return PackagePath.PACKED_MIRROR
+        case MethodKind.NETWORK:
+            return PackagePath.NETWORK_MIRROR
+        case MethodKind.OCI:
+            return PackagePath.OCI_MIRROR
+        case _:
+            assert_never(kind)

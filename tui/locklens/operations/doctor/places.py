@@ -62,14 +62,15 @@ class Sources(Struct, frozen=True):
             methods = tuple(one for one in methods if one.kind is not MethodKind.DIRECT)
         return replace(self, methods=methods)
 
-    def places(self, *kinds: MethodKind) -> tuple[str, ...]:
-        """Return the places of methods of some kinds, in their order."""
-        return tuple(one.place for one in self.methods if one.kind in kinds)
-
     @property
     def mirrors(self) -> tuple[str, ...]:
         """Folders of filesystem mirrors, explicit and implied."""
-        return self.places(*(kind for kind in MethodKind if kind.is_on_disk))
+        return tuple(one.place for one in self.methods if one.kind.is_on_disk)
+
+    @property
+    def servers(self) -> tuple[InstallationMethod, ...]:
+        """Mirrors on servers, those of one kind together."""
+        return tuple(one for kind in MethodKind if kind.served for one in self.methods if one.kind is kind)
 
     @property
     def has_direct(self) -> bool:
