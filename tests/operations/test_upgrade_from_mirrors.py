@@ -7,6 +7,8 @@ from conformance.case import HERE, TERRAFORM, Files, requires
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
 
+from locklens.project.installation import MethodKind
+
 OLD: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
 PINNED = replace(CASE, files=OLD, cli="# @MIRROR@\n")
 LOCK = ".terraform.lock.hcl"
@@ -52,6 +54,11 @@ def test_mirror_options_that_contradict(capfd: Capture) -> None:
     ):
         assert run("upgrade", *words) == 2
         assert "mirror" in capfd.readouterr().err
+    for kind in MethodKind:
+        if kind.argument:
+            place = "r.test/{namespace}/{type}" if kind is MethodKind.OCI else "https://b.example/"
+            assert run("upgrade", "--safe", kind.option, place) == 2
+            assert f"take no {kind.option}\n" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["init", "lock", "upgrade"])

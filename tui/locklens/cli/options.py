@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform
     from locklens.dialect import Dialect
-    from locklens.project.installation import InstallationMethod
+    from locklens.project.installation import InstallationMethod, MethodKind
     from locklens.releases import NetworkSettings
     from locklens.storage.cache import Cache
 
@@ -163,10 +163,23 @@ class OptionGroup:
 
     def add_sources(self) -> None:
         """Add the options that name a mirror instead of registries."""
-        self.add("--fs-mirror", metavar="DIR", help="use packages from a mirror in a folder (default: registries)")
-        self.add("--net-mirror", metavar="URL", help="use packages from a network mirror (default: registries)")
-        words = "use packages from OCI registries, such as reg.example.com/{namespace}/{type} (default: registries)"
-        self.add("--oci-mirror", metavar="HOST/REPOSITORY", help=words)
+        from typing import assert_never
+
+        from locklens.project.installation import MethodKind
+
+        for kind in MethodKind:
+            match kind:
+                case MethodKind.DIRECT:
+                    continue
+                case MethodKind.FILESYSTEM:
+                    form, words = "DIR", "a mirror in a folder"
+                case MethodKind.NETWORK:
+                    form, words = "URL", "a network mirror"
+                case MethodKind.OCI:
+                    form, words = "HOST/REPOSITORY", "OCI registries, such as reg.example.com/{namespace}/{type}"
+                case _:
+                    assert_never(kind)
+            self.add(kind.option, metavar=form, help=f"use packages from {words} (default: registries)")
 
 
 def receive_operands(options: Namespace, receiver: str, operands: Sequence[str]) -> None:
@@ -252,23 +265,16 @@ def platforms_of(options: Namespace) -> tuple[Platform, ...]:
 
 
 def check_source_options(options: Namespace) -> None:
-    """Require at most one mirror, with a URL that the tools accept.
+    """Require at most one mirror, with a URL or a template that the tools accept.
 
     Raises:
         UsageError: More than one is given, or the URL or template is invalid.
     """
-    given = [f"--{name}" for name in ("fs-mirror", "net-mirror", "oci-mirror") if vars(options)[name.replace("-", "_")]]
+    given = _given_mirrors(options)
     if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} cannot be used together", hint="leave only one of them")
-    if options.net_mirror:
-        from locklens.project.installation import check_mirror_url
-
-        try:
-            check_mirror_url(options.net_mirror)
-        except ValueError as error:
-            raise UsageError(f"invalid network mirror URL: {error}") from error
-    if options.oci_mirror:
-        oci_template(options.oci_mirror)
+        names = " and ".join(kind.option for kind, _ in given)
+        raise UsageError(f"{names} cannot be used together", hint="leave only one of them")
+    source_methods(options)
 
 
 def oci_template(text: str) -> str:
@@ -287,13 +293,41 @@ def oci_template(text: str) -> str:
 
 
 def source_methods(options: Namespace) -> tuple[InstallationMethod, ...] | None:
-    """Return the mirror that the command line names; None without one."""
-    from locklens.project.installation import InstallationMethod, MethodKind
+    """Return the mirror that the command line names; None without one.
 
-    given = vars(options)
-    if place := given.get("oci_mirror"):
-        return (InstallationMethod(MethodKind.OCI, oci_template(place)),)
-    for name, kind in (("fs_mirror", MethodKind.FILESYSTEM), ("net_mirror", MethodKind.NETWORK)):
-        if place := given.get(name):
-            return (InstallationMethod(kind, place),)
-    return None
+    Raises:
+        UsageError: Its URL or template is invalid.
+    """
+    from locklens.project.installation import InstallationMethod
+
+    return tuple(InstallationMethod(kind, _place(kind, text)) for kind, text in _given_mirrors(options)) or None
+
+
+def _given_mirrors(options: Namespace) -> list[tuple[MethodKind, str]]:
+    """Return the mirrors that the command line names, as typed."""
+    from locklens.project.installation import MethodKind
+
+    given = ((kind, vars(options).get(kind.option[2:].replace("-", "_"))) for kind in MethodKind if kind.option)
+    return [(kind, text) for kind, text in given if text]
+
+
+def _place(kind: MethodKind, text: str) -> str:
+    """Return the place of a method as `InstallationMethod` has it, for the text that the user typed."""
+    from typing import assert_never
+
+    from locklens.project.installation import MethodKind, check_mirror_url
+
+    match kind:
+        case MethodKind.DIRECT | MethodKind.FILESYSTEM:
+            place = text
+        case MethodKind.NETWORK:
+            place = text
+            try:
+                check_mirror_url(text)
+            except ValueError as error:
+                raise UsageError(f"invalid network mirror URL: {error}") from error
+        case MethodKind.OCI:
+            place = oci_template(text)
+        case _:
+            assert_never(kind)
+    return place

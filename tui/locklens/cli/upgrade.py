@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, deliver, tell
-from locklens.cli.options import Parser, cache_of, check_source_options, given_tool, platforms_of
+from locklens.cli.options import Parser, cache_of, check_source_options, given_tool, platforms_of, source_methods
 from locklens.cli.write import apply_plan, plan_progress, plan_with, run_write, scope_of
 from locklens.errors import NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, report_pages
@@ -58,8 +58,8 @@ def _check_upgrade(options: Namespace) -> None:
     if (options.safe or options.list) and (options.providers or options.platform or options.edit_constraints):
         raise UsageError("--list and --safe take no PROVIDER, --platform or --edit-constraints")
     check_source_options(options)
-    if (options.safe or options.list) and (options.fs_mirror or options.net_mirror or options.oci_mirror):
-        raise UsageError("--list and --safe ask registries, and take no --fs-mirror, --net-mirror or --oci-mirror")
+    if (options.safe or options.list) and (methods := source_methods(options)):
+        raise UsageError(f"--list and --safe ask registries, and take no {methods[0].kind.option}")
     if options.format and not options.list:
         raise UsageError("--format requires --list", hint="--json prints events as JSON")
     if options.list and (options.dry_run or options.json):
