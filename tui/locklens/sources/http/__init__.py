@@ -2,7 +2,7 @@
 
 It is the only user of httpx, h11 and h2.
 
-What was answered in an earlier run of the last hour is not asked again, and offline counts however old it is.
+Answers of the last hour, from earlier runs, are used again; offline, an answer counts however old it is.
 
 What comes back is a value or one of the errors of `SourceError`: no type of the HTTP library leaves this package.
 Nothing here knows registries. Tokens are handed in for one request, go to that URL's own origin, over TLS or to this

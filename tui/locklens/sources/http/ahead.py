@@ -1,4 +1,4 @@
-"""Connections that are made before there is anybody to ask on them: while the rest of the program is still loaded."""
+"""Connections that are made before there is a request for them, while the rest of the program is still being loaded."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class BegunConnections:
         threading.Thread(target=work, name="locklens-ahead", daemon=True).start()
 
     def take(self, place: _Place, bounds: Bounds) -> ssl.SSLSocket | None:
-        """Return a connection that was begun, once it is made; None if none was, or if it came to nothing.
+        """Return a connection that was begun, once it is made; None if there is none, or if it failed.
 
         Raises:
             LateError: The deadline has passed.
@@ -69,7 +69,7 @@ class BegunConnections:
             found.add_done_callback(_close)
             raise
         if found.exception() is not None:
-            return None  # The next attempt tells why.
+            return None  # The next attempt reports why.
         if time.monotonic() - begun > _SECONDS:
             _close(found)
             return None
@@ -86,7 +86,7 @@ class BegunConnections:
 
 _CONTEXTS: dict[tuple[str, str], TlsContexts] = {}
 _CONNECTIONS = BegunConnections()
-"""What was begun in this process, until a run takes it over."""
+"""The connections and trust that this process began to prepare, until a run takes them over."""
 
 _LOCK = threading.Lock()
 
@@ -97,7 +97,7 @@ def read_trust_ahead(environ: Mapping[str, str]) -> None:
         contexts = _CONTEXTS.setdefault(_named(environ), TlsContexts(environ))
 
     def read() -> None:
-        with suppress(OSError, ssl.SSLError):  # Whoever connects is told.
+        with suppress(OSError, ssl.SSLError):  # The error is raised again for the first connection.
             contexts.read()
 
     threading.Thread(target=read, name="locklens-trust", daemon=True).start()
@@ -107,8 +107,8 @@ def connect_ahead(urls: Iterable[str], environ: Mapping[str, str]) -> None:
     """Begin to connect to servers that will be asked, and return; send no request.
 
     Args:
-        urls: URLs of theirs. Those without TLS, and those behind a proxy, are passed over.
-        environ: Proxies and certificates are named there.
+        urls: Their URLs. Those without TLS, and those behind a proxy, are skipped.
+        environ: Names proxies and certificates.
     """
     with _LOCK:
         contexts = _CONTEXTS.setdefault(_named(environ), TlsContexts(environ))

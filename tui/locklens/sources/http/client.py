@@ -1,4 +1,4 @@
-"""The client of a run: shares answers between those who ask the same, in this run and with earlier ones."""
+"""The client of a run: it shares answers between equal requests, of this run and of earlier ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ oldest are let go, and would be asked for again."""
 _GLANCE = 0.1
 
 _LOOK_SECONDS = 0.05
-"""Seconds between two looks at another event during a wait."""
+"""Seconds between two checks of the other event during a wait."""
 
 LIFE = timedelta(hours=1)
 """The time for which an answer is used without asking. A review is repeated many times in a working session, and should
@@ -44,7 +44,7 @@ _OK, _NOT_FOUND = 200, 404
 
 
 class JoinedEvent(threading.Event):
-    """An event that is also set while another one is; setting it does not set the other one.
+    """An event that also counts as set while another one is; setting it does not set the other one.
 
     Args:
         other: The other event; None until there is one.
@@ -70,10 +70,10 @@ class JoinedEvent(threading.Event):
 
 
 class Client:
-    """Asks over HTTP. Any number of threads may use it. What speaks HTTP is loaded by the first real request.
+    """Asks over HTTP. Any number of threads may use it. The HTTP library is loaded by the first real request.
 
     Args:
-        environ: Proxies and certificates are named there.
+        environ: Names proxies and certificates.
         memory: The answers of earlier runs; None to remember nothing.
         is_offline: No request is sent: cached answers count, and all else raises OfflineError.
         cancel: Set by another thread to stop: every wait ends with RunCancelledError.
@@ -164,7 +164,7 @@ class Client:
         return self._sender().ask(url, kind, token, sent)
 
     def begin(self, url: str, kind: RequestKind, *, token: Token | None = None, is_fresh: bool = False) -> None:
-        """Ask a URL in a thread of its own, unless that was begun before; `get` has the answer, or the error."""
+        """Ask a URL in a thread of its own, unless that was begun before; `get` returns the answer or raises."""
         _, ask = self._claimed(url, kind, token, is_fresh=is_fresh and not self._is_offline)
         if ask is not None:
             with self._lock:
@@ -172,11 +172,11 @@ class Client:
                 self._beside.submit(ask)
 
     def load(self) -> None:
-        """Load what speaks HTTP, before there is a request."""
+        """Load the HTTP library, before there is a request."""
         self._sender().load()
 
     def forget(self) -> None:
-        """Let every URL and every host that failed be asked again, also what earlier runs were answered.
+        """Let every URL and every host that failed be asked again, also where earlier runs got an answer.
 
         Offline, cached answers continue to count: there are no others.
         """
@@ -228,7 +228,7 @@ class Client:
     def _claimed(
         self, url: str, kind: RequestKind, token: Token | None, *, is_fresh: bool
     ) -> tuple[Future[Response], Callable[[], None] | None]:
-        """Return where an answer will be; where it is the caller's turn to ask for it, also what does that."""
+        """Return where an answer will be, and if it is the caller's turn to ask for it, the function that does."""
         token = token if token is not None and may_carry_token(url) else None
         key = (url, token is not None)
         with self._lock:
@@ -255,7 +255,7 @@ class Client:
             raise
 
     def _hold(self, size: int) -> None:
-        """Let the oldest answers go where there are too many bytes of them."""
+        """Drop the oldest answers if there are too many bytes of them."""
         with self._lock:
             self._held += size
             if self._held <= _MOST_HELD:
@@ -266,7 +266,7 @@ class Client:
                     del self._answers[key]
 
     def _ask(self, url: str, kind: RequestKind, token: Token | None, *, is_fresh: bool) -> Response:
-        """Look for an answer of earlier runs, and ask where none counts."""
+        """Look for an answer of earlier runs, and ask if none counts."""
         if self._cancel.is_set():
             raise RunCancelledError("the run was cancelled")
         with_token = token is not None
@@ -293,7 +293,7 @@ class Client:
                 if self._cancel.is_set():
                     raise RunCancelledError("the run was cancelled") from None
             except SourceError as error:
-                # Each asker raises its own: an exception that two threads raise mixes up their traces.
+                # Each caller raises its own: an exception that two threads raise mixes up their traces.
                 raise error.twin() from error.__cause__
 
     def _sender(self) -> Sender:
@@ -325,8 +325,8 @@ def _offline(url: str, why: str) -> OfflineError:
 class Recollection(Struct):
     """Decides which answers are cached, and which cached ones are used.
 
-    Online, what was found counts for as long as `LIFE`. That something is absent counts offline only: it may come any
-    moment, and a client that waits for it asks again and again. Offline an old answer is better than none.
+    Online, what was found counts for as long as `LIFE`. That something is absent counts offline only: it may appear at
+    any moment, and a client that waits for it asks again and again. Offline an old answer is better than none.
 
     Attributes:
         memory: None without a cache.
@@ -364,7 +364,7 @@ class Recollection(Struct):
         )
 
     def forget(self) -> None:
-        """Let no answer up to now count; without effect offline."""
+        """Ignore all answers up to now; without effect offline."""
         self.forgotten_at = moment()
 
     def _counts(self, found: RememberedAnswer) -> bool:

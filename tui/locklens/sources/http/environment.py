@@ -51,7 +51,7 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str:
 
     Args:
         url: The URL that is asked.
-        environ: HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked at, each also in lower case.
+        environ: HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read, each also in lower case.
     """
     parts = urlsplit(url)
     name = f"{parts.scheme.upper()}_PROXY"
@@ -98,10 +98,11 @@ def tls_context(environ: Mapping[str, str], *, is_whole: bool = True) -> ssl.SSL
     """Return a context that verifies certificates and host names.
 
     Args:
-        environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are looked at.
+        environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are read.
         is_whole: False to read of the system's store, and of SSL_CERT_DIR, only what a certificate asks for, where the
             files of a folder are named for that, which takes no time; and of SSL_CERT_FILE what the system's file
-            lacks. Such a folder may lack what a user added: who is not trusted then must be looked for in all of it.
+            lacks. Such a folder may lack what a user added: an authority that is not found must be looked for
+            in all of it.
 
     Raises:
         OSError: SSL_CERT_FILE cannot be read, and no folder of SSL_CERT_DIR has a certificate; str() names the file.
@@ -168,7 +169,7 @@ def _load_folder(context: ssl.SSLContext, folder: str, *, is_whole: bool) -> Non
         try:
             context.load_verify_locations(path)
         except OSError:
-            continue  # As Go does: what is no certificate is passed over.
+            continue  # As Go does: a file that is no certificate is skipped.
 
 
 def _system_context(*, is_whole: bool) -> ssl.SSLContext:

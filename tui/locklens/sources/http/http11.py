@@ -1,7 +1,7 @@
 """Connections of HTTP/1.1, one request at a time on each, directly or through a proxy.
 
-Heads and chunks are read by `h11`, which knows no sockets. A body whose length is declared is read past it: large
-packages come this way, and each hand through which their bytes go costs as much as TLS does.
+Heads and chunks are read by `h11`, which knows no sockets. A body whose length is declared bypasses it: large
+packages come this way, and each further copy of their bytes costs as much as TLS does.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _HEAD = 100 * 1024
 """Bytes of a head, or of the head of a chunk."""
 
 _BLOCK, _BLOCK_AT_FIRST = 1 << 18, 1 << 16
-"""Bytes that one read takes at most: of a body of known length, and of all else."""
+"""The largest number of bytes for one read: of a body of known length, and of all else."""
 
 _SOCKS_REPLY = 512
-"""Bytes of what a proxy says in SOCKS at most."""
+"""The largest number of bytes that a proxy may send in SOCKS."""
 
 _MOMENT = 0.004
 """Seconds in which more must arrive to be part of the same block."""
@@ -49,7 +49,7 @@ _REFUSED = "the proxy did not connect"
 
 
 class Http1Connections:
-    """The connections of HTTP/1.1 of a run: those that are idle are used again.
+    """The HTTP/1.1 connections of a run; idle ones are used again.
 
     Args:
         dialler: Makes them.
@@ -83,7 +83,7 @@ class Http1Connections:
         Args:
             method: The HTTP method.
             target: What is asked for.
-            headers: By lower-case names, with those that tell where the content ends.
+            headers: By lower-case names, including those that say where the content ends.
             proxy: URL of the proxy, "" without one.
             content: The body; None without one.
 
@@ -125,7 +125,7 @@ class Http1Connections:
         return httpx.Response(answer.status_code, headers=list(answer.headers), stream=body)
 
     def adopt(self, connection: Connection, target: RequestTarget) -> None:
-        """Take a connection over that was made elsewhere, and chose HTTP/1.1."""
+        """Take over a connection that was made elsewhere, and on which the server chose HTTP/1.1."""
         self._server(target, "").waiting.append(_Connection(connection, self._dialler))
 
     def close(self) -> None:
@@ -284,7 +284,7 @@ class _Connection:
             del block[size:]
             left -= size
             self.is_done = not left and self._may_go_on()
-            yield cast("bytes", block)  # Nothing changes it any more, and a copy costs as much as a hand.
+            yield cast("bytes", block)  # Nothing changes it any more, so that no copy is needed.
 
     def _may_go_on(self) -> bool:
         """True if both sides let another request follow, once the answer was read."""

@@ -1,9 +1,9 @@
 """One connection of HTTP/2 (RFC 9113), which many requests share without waiting for each other.
 
-The frames are those of the `h2` library, which knows no sockets. A thread of the connection reads; who asked waits for
-what concers the own request alone, until the own deadline, and resets the own stream when that comes, or when the run
-is cancelled: nothing of that holds the others up or ends the connection. (httpcore lets whoever asked read for all of
-them under a lock: the others then wait for as long as that one may, and its time-out ends the connection of all.)
+The frames are those of the `h2` library, which knows no sockets. A thread of the connection reads. Each asking
+thread waits for its own answer alone, until its own deadline, and resets its stream then, or when the run is cancelled:
+this neither delays the others nor ends the connection. (With httpcore, one asking thread reads for all under a lock:
+the others wait for as long as that one may, and its time-out ends the connection for all.)
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ _SHARED_WINDOW = 1 << 24
 """Bytes that may be on the way to all requests of a connection together."""
 
 _MOST_UNSENT = 1 << 20
-"""Bytes that wait to be sent: a server that keeps asking for replies and reads none of them is given up."""
+"""The largest number of bytes that wait to be sent: the connection to a server that keeps asking for replies and reads
+none of them is closed."""
 
 _MOST_UNASKED = _SHARED_WINDOW
 """Bytes that a server may send while nothing is asked for: what was on the way to requests that were given up."""
@@ -59,7 +60,7 @@ _GOAWAY = 7
 
 
 class UnprocessedError(Exception):
-    """The server did not look at the request: it can be sent again, on another connection."""
+    """The server did not process the request: it can be sent again, on another connection."""
 
 
 class NeedsHttp1Error(Exception):
@@ -79,7 +80,7 @@ class _Stream:
 
 
 class Http2Connection:
-    """A connection that was made and has chosen HTTP/2.
+    """An open connection on which the server chose HTTP/2.
 
     Args:
         connection: The socket; it belongs to this object from now on.
@@ -130,8 +131,8 @@ class Http2Connection:
         Raises:
             LateError: The deadline has passed.
             ProtocolError: The server broke off, or does not keep to HTTP/2.
-            UnprocessedError: To be asked again.
-            NeedsHttp1Error: To be asked again over HTTP/1.1.
+            UnprocessedError: It has to be sent again.
+            NeedsHttp1Error: It has to be sent again over HTTP/1.1.
             RunCancelledError: The run was cancelled.
         """
         stream = self._begin(method, target, headers, bounds, at_length=at_length)
@@ -190,7 +191,7 @@ class Http2Connection:
         return stream
 
     def _widen(self, stream: _Stream) -> None:
-        """Let all of a body come that is known to be of modest length."""
+        """Let a whole body arrive that is known to be of modest length."""
         with self._lock:
             if stream.number in self._streams:
                 self._h2.increment_flow_control_window(_WINDOW, stream.number)
@@ -216,14 +217,14 @@ class Http2Connection:
                 self._took(stream, event.flow_controlled_length)
 
     def _took(self, stream: _Stream, size: int) -> None:
-        """Let the server send as much again as was read."""
+        """Let the server send as many more bytes as were read."""
         with self._lock:
             if size and not self._is_closed:
                 self._h2.acknowledge_received_data(size, stream.number)
                 self._send()
 
     def _end(self, stream: _Stream) -> None:
-        """Take leave of a request, wherever it stands: what is still on the way is thrown away."""
+        """End a request in whatever state it is; what is still on the way is discarded."""
         with self._room:
             is_open = self._streams.pop(stream.number, None) is not None
             self._used = time.monotonic()
@@ -237,7 +238,7 @@ class Http2Connection:
             if unread:
                 self._h2.acknowledge_received_data(unread, stream.number)
             if is_open:
-                # Of a connection without a sign of life nothing more is expected.
+                # Nothing more is expected from a connection without a sign of life.
                 self._is_ending = self._is_ending or self._heard < stream.begun
                 self._h2.reset_stream(stream.number, ErrorCodes.CANCEL)
             self._send()
@@ -292,7 +293,7 @@ class Http2Connection:
                 return
 
     def _frames(self, data: bytes) -> bytes:
-        """Take the frames out that announce the end of the connection, after which `h2` would not read on.
+        """Remove the frames that announce the end of the connection, after which `h2` would stop reading.
 
         RFC 9113, section 6.8: what was asked before is still answered, and that is how servers end connections that
         have served some number of requests.
@@ -315,7 +316,7 @@ class Http2Connection:
         return b"".join(kept)
 
     def _leave(self, last: int) -> None:
-        """Ask no more on this connection; requests after the last that the server looks at are asked elsewhere."""
+        """Ask no more on this connection; requests after the last one that the server processes are sent elsewhere."""
         self._is_ending = True
         for number in [number for number in self._streams if number > last]:
             self._finish(number, UnprocessedError())

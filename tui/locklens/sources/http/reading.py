@@ -42,7 +42,7 @@ _ANY_RATIO = 2 * MIB
 versions has half a megabyte, in which little but the numbers differs."""
 
 TRANSPORT_ERRORS = (TransportError, httpx.InvalidURL, ImportError, OSError, UnicodeError)
-"""All that a request can fail with. ImportError: a proxy that takes another package to speak to."""
+"""All errors that a request can fail with. ImportError: a kind of proxy that needs another package."""
 
 
 class TransportFailure(Struct, frozen=True):
@@ -175,7 +175,7 @@ def declared_length(response: httpx.Response) -> int | None:
 
 
 def drain(response: httpx.Response) -> bytes:
-    """Read off a body that does not matter, if it is short, so that the connection can be used again."""
+    """Read and discard a body, if it is short, so that the connection can be used again."""
     length = declared_length(response)
     if length is not None and length <= _SHORT:
         try:
@@ -202,7 +202,7 @@ def read_error(response: httpx.Response, most: int) -> bytes:
 
 
 def read_body(response: httpx.Response, url: str, kind: RequestKind) -> bytes:
-    """Read a body within its bound, of which decompression cannot break out either.
+    """Read a body within its bound, which also limits the decompressed bytes.
 
     Raises:
         FailedError: It is too large, breaks off or cannot be decompressed.

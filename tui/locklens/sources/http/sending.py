@@ -1,4 +1,4 @@
-"""Sends requests with their retries and redirects, and limits what one host has to bear."""
+"""Sends requests with their retries and redirects, and limits the load on each host."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ class Sender:
     requests go to the transport as they are.
 
     Args:
-        environ: Proxies and certificates are named there.
+        environ: Names proxies and certificates.
         cancel: Set by another thread to stop.
         pause: Waits between two attempts, in seconds; None for waiting that can be cancelled.
         log: Gets a line for each request.
         on_retry_after: Called with the seconds for which the server of a download asked.
-        is_public_only: True to ask no address that is not reachable from everywhere, unless it is a proxy.
+        is_public_only: True to connect to public addresses only, and to proxies.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Sender:
                 return answer, headers.get("Retry-After", "")
             current = redirected(current, location)
             if origin(current) != first:
-                token = None  # For good: a way back could be of the other host's making.
+                token = None  # For good: a redirect back could come from the other host.
         raise FailedError(TransportFailure(f"{host_name(url)} redirects more than {kind.redirects} times"))
 
     def _exchange(

@@ -34,11 +34,11 @@ _LARGE = MIB
 _WITHOUT_CONTENT = {"GET", "HEAD"}
 
 _ATTEMPTS = 3
-"""Connections on which a request is begun that no server has looked at."""
+"""Connections on which a request is tried that no server has processed."""
 
 
 class _Server:
-    """What is known of a server that is asked over TLS, without a proxy."""
+    """The connections to a server that is asked over TLS, without a proxy, and its protocol."""
 
     def __init__(self) -> None:
         self.lock = threading.Condition()
@@ -53,10 +53,10 @@ class Transport(httpx.BaseTransport):
     """Sends requests; any number of threads may use it.
 
     Args:
-        environ: Proxies and certificates are named there.
+        environ: Names proxies and certificates.
         bounds: The time limit of the asking thread.
-        is_public_only: True to send nothing to an address that is not reachable from everywhere. A proxy is the user's
-            own choice, and connects by its own rules.
+        is_public_only: True to send requests to public addresses only. A proxy is the user's own choice, and
+            connects by its own rules.
     """
 
     def __init__(self, environ: Mapping[str, str], bounds: Bounds, *, is_public_only: bool = False) -> None:
@@ -77,7 +77,7 @@ class Transport(httpx.BaseTransport):
         Raises:
             TransportError: There is no answer, or not in time.
             OSError: There is no connection.
-            PrivateAddressError: The address must not be asked.
+            PrivateAddressError: The address is not public, and only public ones may be asked.
             RunCancelledError: The run was cancelled.
         """
         method, url, is_package = request.method, str(request.url), IS_PACKAGE in request.extensions
@@ -124,7 +124,7 @@ class Transport(httpx.BaseTransport):
     def _ask_shared(
         self, server: _Server, method: str, target: RequestTarget, headers: dict[str, str], *, is_package: bool
     ) -> httpx.Response | None:
-        """Send a request over HTTP/2; None if the server does not speak it, or wants this one otherwise."""
+        """Send a request over HTTP/2; None if the server does not speak it, or wants this one over HTTP/1.1."""
         for _ in range(_ATTEMPTS):
             shared = self._shared(server, target)
             if shared is None:
@@ -140,7 +140,7 @@ class Transport(httpx.BaseTransport):
         raise ProtocolError("the server ends connections before it looks at a request")
 
     def _shared(self, server: _Server, target: RequestTarget) -> Http2Connection | None:
-        """Return the connection of HTTP/2, made by the first who asks; None if the server does not speak it."""
+        """Return the connection of HTTP/2, made by the first request; None if the server does not speak it."""
         with server.lock:
             while True:
                 if server.speaks_http1:

@@ -49,8 +49,8 @@ class Response(Struct, frozen=True):
 
     Attributes:
         status: The HTTP status: any that the tools do not retry.
-        url: Final URL, after redirects, to which relative URLs in the body refer. A cached answer lacks what stood
-            behind `?` if that was not asked for.
+        url: Final URL, after redirects, to which relative URLs in the body refer. A cached answer lacks the
+            query if that was not asked for.
         content_type: The header, None if there is none.
         body: Decompressed; b"" unless the status is 200, or the kind wants the bodies of errors too.
         had_token: True if a token was sent with the request.
@@ -101,7 +101,7 @@ class Exchange(Struct, frozen=True):
     """One line of the log: a request that was sent, or a cached answer that was used instead.
 
     Attributes:
-        url: Without what is behind `?` and before `@`.
+        url: Without query and login.
         outcome: The status, or the reason why there is none.
         seconds: Duration.
         size: Bytes of the body.
@@ -206,7 +206,7 @@ class Kinds(Struct, frozen=True):
             sums=RequestKind("a list of checksums", MIB, limit, retries=retries),
             signature=RequestKind("a signature", 64 * KIB, limit, retries=retries),
             dates=RequestKind("a list of release dates", 16 * MIB, limit, accept="application/json"),
-            # Terraform sends a HEAD first and shrugs off what becomes of it: one hiccup does it no harm either.
+            # Terraform sends a HEAD first and ignores its failure: one hiccup does it no harm either.
             package_retries=1 if is_terraform else of_packages,
         )
 
