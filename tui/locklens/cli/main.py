@@ -22,7 +22,7 @@ def main(argv: Sequence[str], open_ui: OpenUi) -> int:
     """Run one command line.
 
     Args:
-        argv: The arguments behind the program's name.
+        argv: The arguments after the program's name.
         open_ui: Opens the terminal UI and returns the exit status.
 
     Returns:
@@ -108,7 +108,7 @@ class Invocation:
         folder: The folder to work in.
         command: The name of the command, or "help".
         arguments: The words for the command, with long options in their double-dash form.
-        operands: The words behind `--`.
+        operands: The words after `--`.
     """
 
     def __init__(self, folder: str, command: str, arguments: list[str], operands: list[str]) -> None:
@@ -160,7 +160,7 @@ def _leading_options(words: list[str]) -> tuple[str, list[str], list[str]]:
 
 
 def _takes_next(option: str, words: Sequence[str]) -> bool:
-    """True if the first of the words behind an option is its value, also where it reads like a command.
+    """True if the first word after an option is its value, even if it reads like a command.
 
     The first parser with the option says so: it means the same in all. They are asked only where a command or -C may
     follow, the likely ones first: building all of them takes longer than a small review.
@@ -179,7 +179,7 @@ def _ends_options(word: str) -> bool:
 
 
 def _named(words: list[str]) -> tuple[str, list[str]]:
-    """Return the name of the command at the beginning, in one word or two, and the words behind it.
+    """Return the name of the command at the beginning, in one word or two, and the words after it.
 
     Raises:
         UsageError: There is no such command.

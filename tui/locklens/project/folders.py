@@ -196,8 +196,8 @@ class WalkedFolder(Struct, frozen=True):
     """A folder that was listed.
 
     Attributes:
-        path: Relative to where the walk began, with slashes; "" for that itself.
-        files: The names in it that are no folders and no links to folders, in order.
+        path: Relative to the first folder, with slashes; "" for that folder.
+        files: The names in it that are neither folders nor links to folders, in order.
         error: Why its names are not known; None if they are.
     """
 
@@ -258,9 +258,9 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def content_ids(tree: Tree, paths: Iterable[str]) -> dict[str, str]:
-    """Return what stands for the content of each path: a file's bytes and whether it can be run, a link's target.
+    """Return a text for each path that identifies its content; "" if there is neither a file nor a link.
 
-    It is "" where there is neither.
+    The content of a file is its bytes and whether it can be run, that of a link its target.
 
     Of a path behind a link that leads nowhere inside the tree, the link counts.
     """
@@ -294,7 +294,7 @@ def _on_disk(top: str, paths: Iterable[str]) -> dict[str, str]:
 
 
 def _of_place(top: str, path: str, most: int) -> tuple[str, int]:
-    """Return what stands for the content of a path on disk, and the bytes that were read."""
+    """Return a text that identifies the content of a path on disk, and the number of bytes that were read."""
     place = top
     try:
         for part in path.split("/"):

@@ -65,7 +65,7 @@ def find_roots(
         submodules: The submodules that differ.
         unlocked: Roots without a lock file of which a configuration file changed, by folder.
         converted: Files of the head side that git checks out with other bytes.
-        only: Folders, relative to the top, to which the answer is restricted. Packages below them are among it: the
+        only: Folders, relative to the top, to which the answer is restricted. Packages below them are included: the
             tools may be run there too.
 
     Raises:
@@ -173,7 +173,7 @@ def _spelt_otherwise(
         calls: The local modules of the new side.
         tracked: Path of every file, link and submodule of the new side.
         anew: Paths of what the change adds or modifies.
-        unnamed: Links and submodules, whose names say nothing.
+        unnamed: Links and submodules, which count whatever their name is.
         states: Files that may be a state.
         roots: Folders whose configuration may name a place.
     """

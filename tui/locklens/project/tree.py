@@ -32,7 +32,7 @@ MAX_LINK_BYTES = 4096
 """No longer link is followed, as in Linux."""
 
 MAX_PATH_BYTES = 4096
-"""No longer path is looked at: no system opens one, so that git cannot check it out either."""
+"""No longer path is read: no system opens one, so that git cannot check it out either."""
 
 MAX_STEPS = 2_000_000
 """Folders that are entered, for all links of a tree together: a large repository takes a tenth."""
@@ -129,7 +129,7 @@ def is_too_long(path: str) -> bool:
 
 
 def require_length(path: str) -> None:
-    """Refuse a path that is too long as a whole: what would be there cannot be said.
+    """Refuse a path that is too long as a whole: it is not known what would be there.
 
     Raises:
         ConfigurationError: It is.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 ABSENT = "nothing"
-"""The state of a place where nothing is."""
+"""The state of an empty place."""
 
 
 def state_of(place: str) -> str:
@@ -106,7 +106,7 @@ def move(record: Record) -> None:
 
 
 def revert(record: Record) -> None:
-    """Bring every folder of a record back that was moved; what is in place already stays."""
+    """Move every folder of a record back that was moved; what is in place already stays."""
     for folder in reversed(record.folders):
         staged, kept = _name(record, folder, "new"), folder.aside or _name(record, folder, "old")
         is_moved = os.path.lexists(kept) if folder.old != ABSENT else state_of(folder.place) == folder.new
@@ -201,7 +201,7 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
 
 
 def _settle(record: Record, top: Path, journal: Journal) -> str:
-    """Complete a write if some files are written and the others untouched, else reverts it; return a sentence."""
+    """Complete a write if some files are written and the others untouched, else revert it; return a sentence."""
     lead = f"an interrupted write ({record.command})"
     if record.folders:
         return _bring_back(record, top, journal, lead)
@@ -238,7 +238,7 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
 
 
 def _bring_back(record: Record, top: Path, journal: Journal, lead: str) -> str:
-    """Revert a write of folders, whatever was done of it; return a sentence."""
+    """Revert a write of folders, however far it got; return a sentence."""
     places = ", ".join(folder.place for folder in record.folders)
     try:
         is_own = os.fsdecode(record.top) == str(top) and record.id.isalnum()

@@ -211,7 +211,7 @@ class _Conflicted(Struct, frozen=True):
         """Read the sides.
 
         Raises:
-            ConfigurationError: The lock file is in no conflict, or its markers cannot be told apart.
+            ConfigurationError: The lock file is in no conflict, or its markers are ambiguous.
             RepositoryError: Git failed.
         """
         conflict = root.lock.conflict
@@ -288,7 +288,7 @@ def _stages(path: str, top: Path) -> MergeSides | None:
         except UnmergedFileError as error:
             sides = MergeSides(error.base or b"", error.ours or b"", error.theirs or b"")
         except ConfigurationError:
-            return None  # Git has something else there than a file: what is on disk decides.
+            return None  # Git has something other than a file there: what is on disk decides.
         else:
             return None
     if any(len(side) > MAX_LOCK_FILE_BYTES for side in (sides.base, sides.ours, sides.theirs)):

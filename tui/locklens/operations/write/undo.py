@@ -97,14 +97,14 @@ def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[App
 def damaged_records(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
     """Return a sentence for each record of a write that is damaged, so that the write cannot be undone.
 
-    It is told from the time on when the record was read; raises as `applied_writes`.
+    Each is reported from the moment on at which the record was read; errors are those of `applied_writes`.
     """
     words = "a record of a write here is damaged, so that this write cannot be undone; it was set aside"
     return tuple(f"{place}: {words}" for place in (journal or Journal()).damaged(top_of(folder)))
 
 
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:
-    """Plan to restore the old bytes of a write, or the new ones again, if every file is as that needs it.
+    """Plan to restore the old bytes of a write, or the new ones again, if no file was changed since.
 
     Args:
         folder: In the repository, or the folder that was written in where there is none.
@@ -151,7 +151,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
 
 
 def _describing(target: WriteTarget, *, is_redo: bool) -> Callable[..., str]:
-    """Return what describes a change: of the index, it is none of the provider's version."""
+    """Return the function that describes a change: one of the index is no change of the provider's version."""
     if target is not WriteTarget.INDEX:
         return change_words
     from locklens.operations.write.stage import staged_words, unstaged_words
