@@ -1,7 +1,7 @@
 """The policy file as a document: its types, the line of each key and element, and errors about values.
 
-tomllib does not report lines. The types are the keys that the reader accepts, and what the JSON Schema for editors is
-made of.
+tomllib does not report lines. The types are the keys that the reader accepts, and the source of the JSON Schema for
+editors.
 """
 
 from __future__ import annotations

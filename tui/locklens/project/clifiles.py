@@ -3,7 +3,7 @@
 Each tool has its own places. If the user names a file, the folder is not read, nor the credentials that `login` stored
 there.
 
-The older HCL differs from that of configurations: names of arguments may be quoted, as everybody does in
+The older HCL differs from that of configurations: names of arguments may be quoted, as is usual in
 `dev_overrides`, commas are optional, and a block is a value like another. A file that begins with `{` is JSON, whatever
 its name is. It is read as a tree of entries with their lines.
 """

@@ -60,7 +60,7 @@ class LocalNames:
 
 
 def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requirement], list[ConfigurationProblem]]:
-    """Return what a module by itself requires, and what keeps something from being known.
+    """Return what a module itself requires, and why some of that is not known.
 
     Of the resources of one kind that use one provider the first is listed, with their number.
 
@@ -86,7 +86,7 @@ def provider_subject(name: str, alias: str) -> str:
 
 
 class _Gathering:
-    """Requirements of one module, as far as they were gathered."""
+    """Collects the requirements of one module."""
 
     def __init__(self, module: Module, key: str, dialect: Dialect) -> None:
         self.requirements: list[Requirement] = []
@@ -196,7 +196,7 @@ class _Gathering:
 
 
 def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
-    """Return type and name of an import's target, and whether it is in a module; None for no managed resource."""
+    """Return type and name of an import's target, and whether it is in a module; None if it is no managed resource."""
     position = 0
     while parts[position : position + 1] == ("module",) and not isinstance(parts[position], hcl.IndexStep):
         position += 2

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.project.modules import ModuleReader
 
 TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
-"""How the names of test files of either tool end."""
+"""Suffixes of the names of test files of either tool."""
 
 _MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
 
@@ -35,10 +35,10 @@ _MAX_LOOKED_INTO = 2000
 """Changed files beside configuration and lock files that are read; if there are more, each may be a state."""
 
 _UNREAD = "\0"
-"""Stands for the folders that an unreadable file may call: a root with one may call any. No folder has this name."""
+"""Stands for the folders that an unreadable file may call: its root may call any folder. No folder has this name."""
 
 _MAX_ALIASES = 100_000
-"""Paths through links that are followed up; a tree full of links to each other has no end of them."""
+"""The largest number of paths through links that are followed; links to each other make endless ones."""
 
 
 def is_configuration(path: str) -> bool:
@@ -87,7 +87,7 @@ def with_changed_configuration(
     Args:
         calls: The local modules of the new side.
         touched: Paths of the files that differ.
-        roots: The folders that are looked at.
+        roots: The folders that are considered.
         states: Those of the files that may be a state.
     """
     found: set[str] = set()

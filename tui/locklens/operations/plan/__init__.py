@@ -108,8 +108,8 @@ class RootResult(Struct, frozen=True):
         after: The new bytes, written or not; None where the run failed before they were known.
         planned: The planned lock file; None where it is unchanged.
         is_written: True if the file was written.
-        checked: Which of its entries were held against releases, as a clause; "" where the run failed.
-        is_unchecked: True if it has entries and none of them was.
+        checked: Which of its entries were compared with releases, as a clause; "" if the run failed.
+        is_unchecked: True if it has entries and none of them was compared.
         diagnostics: Errors and warnings.
         notes: Further sentences.
     """

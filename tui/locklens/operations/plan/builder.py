@@ -47,7 +47,7 @@ class PlanBuilder:
         top: The folder that planned files are relative to.
         files: The planned file of each path.
         changes: Planned changes of providers.
-        compared: The same as in `Plan`.
+        compared: See `Plan`.
         diagnostics: Errors, warnings and notes.
 
     Args:
@@ -103,7 +103,7 @@ class PlanBuilder:
 
     @contextmanager
     def attempt(self, root: str) -> Iterator[None]:
-        """Plan one root: an error leaves the root untouched, and is added to the diagnostics."""
+        """Plan one root; an error leaves the root untouched and is added to the diagnostics."""
         files, number = dict(self.files), len(self.changes)
         had = sum(diagnostic.is_error for diagnostic in self.diagnostics)
         try:

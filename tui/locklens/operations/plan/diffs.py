@@ -30,7 +30,7 @@ _COMPARED = 4_000_000
 _NO_LINE_END = "No newline at end of file"
 _MODE = "100644"
 _CARRIED = str.maketrans("", "", "\t\x0c\x85\u2028\u2029")
-"""Characters of ordinary files that a patch keeps: terminals and logs at most end a line there."""
+"""Control characters that a patch keeps: terminals and logs at most end a line there."""
 
 _BINARY_LINE = 52
 """Bytes in a line of git's binary patches."""
@@ -192,7 +192,7 @@ def _names(path: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
         return  # An empty file that is added or removed has no hunk either.
     for sign, side, data in (("---", "a", old), ("+++", "b", new)):
         name = quoted_name(f"{side}/{path}") if data is not None else "/dev/null"
-        # Without it patch(1) reads text behind a space as a date.
+        # Without it patch(1) reads text after a space as a date.
         end = "\t" if " " in name and name[0] != '"' else ""
         yield f"{sign} {name}{end}"
 

@@ -82,7 +82,7 @@ def why_unknown(change: Change, review: Review, *, is_asking: bool) -> str:
 
 
 def _fact(label: str, count: str, moment: str, *, is_verified: bool, more: str = "") -> Line:
-    """A count; good only where all that it counts is verified: what a registry reports without a signature is not."""
+    """A count; good only if all that it counts is verified, which hashes reported without a signature are not."""
     spans = [
         Span(f"  {label}".ljust(_EVIDENCE_LABEL)),
         Span(f" {count:<{_COUNT - 1}}", Role.GOOD if is_verified else Role.WARN),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")
-"""The lines that a message names, behind the name of a file too: they move when something else in the file changes."""
+"""The lines that a message names, also after the name of a file: they move when something else in the file changes."""
 
 
 class ReportedFinding(Struct, frozen=True):
@@ -127,7 +127,7 @@ def bounded(text: str, limit: int) -> str:
 
 
 def fails_at(finding: Finding, threshold: str) -> bool:
-    """True if a finding counts at a severity or above, as --fail-on has it."""
+    """True if a finding counts at a severity or above, as with --fail-on."""
     if finding.accepted is not None or threshold == "never":
         return False
     return finding.severity.rank <= Severity(threshold).rank

@@ -291,7 +291,7 @@ class SignerUsesJson(JsonStruct, frozen=True):
 
     @classmethod
     def of(cls, signer: SignerUses, past: Past | None) -> SignerUsesJson:
-        """Describe a signer; `past` as in `KeysDocument.of`."""
+        """Describe a signer; `past` is that of `KeysDocument.of`."""
         before = past.get(signer.key.fingerprint, ()) if past is not None and signer.key is not None else None
         return cls(
             tier=signer.tier,

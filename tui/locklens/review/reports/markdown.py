@@ -2,8 +2,8 @@
 
 The same review is the same text, so that a comment can be kept up to date; its first line finds it again.
 
-Text of others stands in code spans alone: there Markdown, HTML, mentions, references, links and commit ids mean
-nothing, on GitHub and on GitLab. Tables and HTML elements never hold any. Right-to-left letters and combining marks,
+Foreign text stands only in code spans, where neither GitHub nor GitLab reads Markdown, HTML, mentions, references,
+links or commit ids. Tables and HTML elements never hold any. Right-to-left letters and combining marks,
 which would redraw the words beside them, are escaped.
 """
 
@@ -250,7 +250,7 @@ def _is_other(old: Signer, new: Signer) -> bool:
 
 
 def _signer(signer: Signer) -> str:
-    """Each key with its whole fingerprint and the names that it claims, and the tier."""
+    """Each key with its whole fingerprint and claimed names, and the tier."""
     if not signer.keys:
         return "unsigned" if signer.tier is Tier.UNSIGNED else f"signer unknown ({signer.tier})"
     keys = []

@@ -121,7 +121,7 @@ def _result(one: ReportedFinding, number: int) -> Sarif:
         "level": _LEVELS[finding.severity],
         "message": _message(f"{finding.rule} {wording_of(finding).title}: {finding.message}"),
         "locations": [_location(one)],
-        # GitHub goes by the first one alone.
+        # GitHub reads only the first one.
         "partialFingerprints": {"primaryLocationLineHash": one.fingerprint, "locklens/v1": one.fingerprint},
         "properties": _properties(one),
     }
@@ -177,7 +177,7 @@ _CONTEXT = "https://openvex.dev/ns/v0.2.0"
 _DOCUMENTS = "https://openvex.dev/docs/public/vex-"
 _ENTRY = "https://pkg.go.dev/vuln/"
 _AUTHOR = "Unknown Author"
-"""The specification asks for a person or an organisation, which nobody named; other tools write the same."""
+"""The specification asks for a person or an organisation, and none is known; other tools write the same."""
 
 _FUNCTIONS = 5
 
