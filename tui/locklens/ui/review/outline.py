@@ -386,16 +386,22 @@ class Candidate:
                 return [finding.rule for finding in self.findings]
             case PROVIDER.name:
                 return map(str, self.providers)
-            case _ if self.change is None:
-                return []
             case KIND.name:
-                return [self.change.kind.value]
+                return [self.change.kind.value] if self.change is not None else []
+            case PROOF.name:
+                return _proofs(self.change) if self.change is not None and is_settled(self.change) else []
             case _:
-                return _proofs(self.change) if is_settled(self.change) else []
+                raise AssertionError(f"the field {field} of the grammar has no values")
 
     def has(self, word: str) -> bool:
         """Whether it is reviewed, or can be and is not."""
-        return self.can_be_reviewed and self.reviewed == (word == "reviewed")
+        match word:
+            case "reviewed":
+                return self.can_be_reviewed and self.reviewed
+            case "unreviewed":
+                return self.can_be_reviewed and not self.reviewed
+            case _:
+                raise AssertionError(f"the word {word} of the grammar has no meaning")
 
     @property
     def text(self) -> str:
