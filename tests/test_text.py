@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from locklens.lines import Role, Span, line
 from locklens.review.model import HashFact
 from locklens.text import (
+    _COLOURS,
     counted,
     has_log_command,
     json_text,
@@ -97,6 +98,10 @@ def test_no_line_is_a_command_of_a_log(text: str) -> None:
 def test_ordinary_lines_are_no_commands() -> None:
     for text in ("## Heading [link]", "a::b", "std::string", "# [x]", "[##]", "main.tf:3:1"):
         assert one_line(text) == text
+
+
+def test_colours_are_those_of_roles() -> None:
+    assert _COLOURS.keys() <= set(Role)
 
 
 def test_colours_are_of_painted_pieces_alone() -> None:

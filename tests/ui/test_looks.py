@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +14,13 @@ from ui.conftest import ServingSource, until
 from locklens.addresses import ProviderAddress
 from locklens.lines import Role, Span, line
 from locklens.review.model import Evidence, Severity, SideName, Unverified
+from locklens.ui import app
 from locklens.ui.app import THEMES
 from locklens.ui.hashes.detail import hashes_status
 from locklens.ui.review.frame import StatusFacts, review_status
 from locklens.ui.review.outline import Grouping
 from locklens.ui.shell.bars import Reading
-from locklens.ui.widgets import strip_of, wrapped
+from locklens.ui.widgets import _role_styles, strip_of, wrapped
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -165,27 +168,29 @@ def contrast(first: Color, second: Color) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+def test_each_role_has_its_colour_in_both_themes() -> None:
+    assert all(_role_styles(theme).keys() == set(Role) for theme in THEMES)
+    first, *others = THEMES
+    assert all(theme.variables.keys() == first.variables.keys() for theme in others)
+
+
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 def test_all_text_can_be_read_on_all_grounds(theme: Theme) -> None:
-    grounds = (
-        theme.background,
-        theme.surface,
-        theme.panel,
-        theme.variables["cursor-line"],
-        theme.variables["cursor-line-unfocused"],
-    )
-    texts = (
-        theme.foreground,
-        theme.secondary,
-        theme.error,
-        theme.warning,
-        theme.primary,
-        theme.success,
-        theme.variables["quiet"],
-    )
+    """Texts have the colours of the roles and those of the style sheet; a frame or a scroll bar is no text."""
+    colours = {**vars(theme), **theme.variables}
+    sheet = Path(app.__file__).with_name("app.tcss").read_text("utf-8")
+    of_sheet = re.compile(r"(?<![-\w])(color|background): (?:\$([\w-]+)|\S)")
+    named = {(kind, name) for kind, name in of_sheet.findall(sheet)}
+    assert all(name for _, name in named), "colours come from the theme's variables alone"
+    texts = {style.color.name for style in _role_styles(theme).values() if style.color is not None}
+    texts |= {colours[name] for kind, name in named if kind == "color"}
+    grounds = {colours[name] for kind, name in named if kind == "background"}
+    grounds |= {colours["cursor-line"], colours["cursor-line-unfocused"]}
+    assert len(texts) >= 7
+    assert len(grounds) == 5
     for ground in grounds:
         for text in texts:
-            assert contrast(Color.parse(ground or ""), Color.parse(text or "")) >= 4.5, (ground, text)
+            assert contrast(Color.parse(ground), Color.parse(text)) >= 4.5, (ground, text)
 
 
 async def test_without_colour_words_and_signs_say_it_all(

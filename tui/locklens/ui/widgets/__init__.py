@@ -199,8 +199,7 @@ _known_styles: dict[str, dict[Role, Style]] = {}
 def _role_styles(theme: Theme) -> dict[Role, Style]:
     """The styles of a theme; cached, since every painted line needs them."""
     if theme.name not in _known_styles:
-        colours = {"foreground": theme.foreground, "secondary": theme.secondary, "error": theme.error}
-        colours |= {"warning": theme.warning, "primary": theme.primary, "success": theme.success, **theme.variables}
+        colours = {**vars(theme), **theme.variables}
         _known_styles[theme.name] = {
             role: Style(color=colours[name], bold=bold) for role, (name, bold) in _VARIABLES.items()
         }
