@@ -124,3 +124,14 @@ async def test_it_stands_in_the_middle_above_the_screen(
             if shown.region.area and not shown.has_focus and shown.id != "dialog-search-text":
                 assert shown.background_colors[1] != frame, "an empty field without the focus is seen too"
         await on.press("escape")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind not in {ExportDialog, FormDialog, PasteDialog}])
+async def test_a_key_that_does_nothing_is_answered(kind: type[Dialog[Any]], samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        on.app.push_screen(MAKERS[kind](on, samples))
+        await on.pilot.pause()
+        await on.press("J")
+        assert "J does nothing in this dialog; its keys are below" in on.text
+        await on.press("j")
+        assert "J does nothing" not in on.text

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
-from textual import on
+from textual import events, on
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -43,6 +43,11 @@ class ClosedOnce(Screen[ScreenResultType]):
         return super().dismiss(result)
 
 
+def label_of(key: events.Key) -> str:
+    """Return what a key is called that types a letter, digit or sign; "" for any other."""
+    return "space" if key.key == "space" else (key.character or "") if key.is_printable else ""
+
+
 class DialogKey(NamedTuple):
     """A key in the key line of a dialog."""
 
@@ -63,6 +68,9 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
 
     KEYS: ClassVar[Sequence[DialogKey]] = (DialogKey("esc", "close", "close"),)
     FRAME: ClassVar[str] = ""
+
+    _has_answered = False
+    """True while the message is the answer to a key that does nothing."""
 
     def compose(self) -> ComposeResult:
         """Yield the title, the body, the message and the key line."""
@@ -110,6 +118,16 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
         event.stop()
         if event.action:
             await self.run_action(event.action)
+
+    def on_key(self, event: events.Key) -> None:
+        """Say of a letter, digit or sign that it does nothing here; the next key that does something ends that."""
+        if event.key in self.active_bindings:
+            if self._has_answered:
+                self._has_answered = False
+                self.say("")
+        elif label := label_of(event):
+            self._has_answered = True
+            self.say(f"{label} does nothing in this dialog; its keys are below")
 
     def action_close(self) -> None:
         """Close without a result."""

@@ -19,7 +19,7 @@ from locklens.errors import LockLensError
 from locklens.machine import find_program, safe_environment
 from locklens.review.reports.evidence_lines import page_of_release
 from locklens.text import visible
-from locklens.ui.dialogs import ClosedOnce, TextDialog
+from locklens.ui.dialogs import ClosedOnce, TextDialog, label_of
 from locklens.ui.shell import after
 from locklens.ui.views import PreferenceChanged
 from locklens.ui.widgets import Bar
@@ -233,8 +233,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         """
         if event.key in self.active_bindings:
             return
-        label = "space" if event.key == "space" else event.character if event.is_printable else None
-        if label is not None:
+        if label := label_of(event):
             self.say(f"{label} does nothing on this screen; ? lists its keys")
 
     def on_paste(self) -> None:
