@@ -137,7 +137,7 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     status, out, _ = run("--offline")
     assert status == 1
     roots = "32 roots: 0 ok, 23 unknown, 9 worse (warn or block); 24 providers, 29 distinct versions"
-    assert f"{roots}; 13 findings: 5 block, 7 warn, 1 info\n" in out
+    assert f"{roots} (not read: 1 lock file in conflict); 13 findings: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
     assert "unknown in 31 (offline and not cached; the lock file cannot be read)\n" in out
     assert re.search(r"module version not exact +off \(LK029 off: ", out)

@@ -58,8 +58,8 @@ def total_words(health: Health) -> str:
     found = f": {', '.join(f'{number} {severity}' for severity, number in counts.items())}" if counts else ""
     versions = sum(len(one.versions) for one in health.spread)
     spread = f"{counted(len(health.spread), 'provider')}, {counted(versions, 'distinct version')}"
-    if not health.spread:
-        spread = unread_words(root.new for root in health.review.roots) or spread
+    if unread := unread_words(root.new for root in health.review.roots):
+        spread = f"{spread} ({unread})" if health.spread else unread
     return (
         f"{counted(len(health.review.roots), 'root')}: {health.ok} ok, {health.unknown} unknown, "
         f"{health.worse} worse (warn or block); {spread}; {counted(sum(counts.values()), 'finding')}{found}"
