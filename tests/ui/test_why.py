@@ -64,6 +64,13 @@ def test_every_place_can_be_opened_and_every_version_copied(tmp_path: Path) -> N
     assert not any(".tf" in text for text in copied)
 
 
+def test_the_paths_of_one_root_are_those_of_the_report(tmp_path: Path) -> None:
+    folder = write(tmp_path, {f"live/a/{path}": text for path, text in FILES.items()})
+    text = text_of(asked(folder, "aws", "live/a", offered=OFFERED))
+    assert "live/a/z_override.tf:3" in text
+    assert "./" not in text
+
+
 def test_a_conflict_comes_first_as_the_smallest_set(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {
         "main.tf": requiring("hashicorp/aws ~> 5.0") + 'module "m" { source = "./m" }\n',

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
     """Yield the explanation of each root, conflicts first; of roots with the same text, once.
 
-    Places in the text are relative to the root. The lines of several roots open the files of the first one.
+    Places of several roots with the same text are relative to each root, and open the files of the first one.
 
     Args:
         why: The explanation.
@@ -73,7 +73,11 @@ def why_blocks(
         lines = list(root_why_lines(root, root.path, is_asking=is_asking, shared=shared))
         key = str(root.explanation.address), root.tool.product, *(each.text for each in lines)
         blocks.setdefault(key, ([], lines))[0].append(root)
-    return list(blocks.values())
+    # The paths of one root are shown in full, so that they can be opened from where they are read.
+    return [
+        (roots, lines if len(roots) > 1 else list(root_why_lines(roots[0], "", is_asking=is_asking, shared=shared)))
+        for roots, lines in blocks.values()
+    ]
 
 
 def ranked_roots(why: Why) -> list[RootWhy]:
@@ -359,13 +363,11 @@ def _report_lines(why: Why, *, lists_roots: bool) -> Iterator[str]:
     silences = Counter(root.silence for root in roots if _is_silent(root))
     shared = {silence: count for silence, count in silences.items() if count > 1}
     limit = len(roots) if lists_roots else NAMES_SHOWN
-    for number, (members, block) in enumerate(why_blocks(why, shared=shared)):
+    for number, (members, lines) in enumerate(why_blocks(why, shared=shared)):
         if number or len(roots) > 1:
             yield ""
         first = members[0]
         yield from plain_lines([block_head(members, address=str(first.explanation.address), limit=limit)])
-        # The paths of one root are printed in full, so that they can be opened from where the report is read.
-        lines = block if len(members) > 1 else root_why_lines(first, "", shared=shared)
         yield from plain_lines(lines, indent="  ")
     for silence, count in shared.items():
         yield ""
