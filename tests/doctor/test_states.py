@@ -19,6 +19,7 @@ from locklens.cli.main import main
 from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import sample_entry
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
+from locklens.doctor.causes import BY_ID
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
 from locklens.doctor.report_text import verdict_sentence
 from locklens.project.clifiles import this_platform
@@ -313,7 +314,8 @@ def test_a_broken_zip_file_of_a_mirror_is_no_download(made: Any, doctor: Any, mo
 
 def test_a_verdict_has_each_provider() -> None:
     def cause(name: str, verdict: CauseVerdict) -> Cause:
-        return Cause(verdict, "", id=CauseId.HAND_EDIT, provider=name, roots=(name,), subject=name)
+        known = BY_ID[CauseId.HAND_EDIT]
+        return Cause(verdict, "", id=known.id, traits=known.traits, provider=name, roots=(name,), subject=name)
 
     causes = (cause("a", CauseVerdict.YES), cause("a", CauseVerdict.LIKELY), cause("b", CauseVerdict.LIKELY))
     words = verdict_sentence(Diagnosis("", False, (), Incident(), causes))

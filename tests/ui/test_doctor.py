@@ -25,7 +25,7 @@ from locklens.demo.cases import sample_entry
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Trait
 from locklens.doctor.report_text import is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
@@ -366,7 +366,7 @@ async def test_a_merge_fix_opens_the_preview_of_the_merge(opened: Opening) -> No
     [(CauseVerdict.NO, True, ""), (CauseVerdict.UNKNOWN, False, "; 1 of 2 causes could not be checked")],
 )
 def test_ok_is_said_only_where_each_cause_is_ruled_out(verdict: CauseVerdict, is_ok: bool, rest: str) -> None:
-    causes = tuple(Cause(one, "", id=CauseId.REPUBLISHED) for one in (CauseVerdict.NO, verdict))
+    causes = tuple(Cause(one, "", id=CauseId.REPUBLISHED, traits=Trait.OF_HASHES) for one in (CauseVerdict.NO, verdict))
     diagnosis = Diagnosis("", False, (), None, causes, is_of_log=False)  # type: ignore[arg-type]
     assert is_clean(diagnosis) is is_ok
     assert verdict_sentence(diagnosis) == f"No cause for an error was found{rest}."

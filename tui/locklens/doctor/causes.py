@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from locklens.doctor import lock_causes, network_causes, package_causes, provider_remedies, release_causes, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, TrustCost, most_likely_first
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, Trait, TrustCost, most_likely_first
 from locklens.text import listing
 
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ class KnownCause(Struct, frozen=True):
         check: The steps of a check by hand.
         test: Judges it; returns None where it does not apply.
         remedies: Its fixes.
+        traits: What is true of it whatever its verdict: said in each row, since a wrong default is a wrong diagnosis.
         rules: Ids of the findings that suggest it.
-        stops_init: True if a root is examined for it without a log.
-        is_of_hashes: True if the popular fixes that accept any bytes would hide it.
     """
 
     id: CauseId
@@ -41,9 +40,8 @@ class KnownCause(Struct, frozen=True):
     check: str
     test: Callable[[Examined], Judgement | None]
     remedies: Callable[[Affected], Iterator[Remedy]]
+    traits: Trait
     rules: tuple[str, ...] = ()
-    stops_init: bool = False
-    is_of_hashes: bool = False
 
 
 CAUSES = (
@@ -54,8 +52,8 @@ CAUSES = (
         "terraform init names file and line; git diff shows what changed there.",
         lock_causes.lock_syntax,
         remedies.fix_file,
+        Trait.STOPS_INIT,
         rules=("LK019",),
-        stops_init=True,
     ),
     KnownCause(
         CauseId.REPUBLISHED,
@@ -65,9 +63,8 @@ CAUSES = (
         "Compare the zh lines with the SHA256SUMS of the release, and ask the publisher in another channel.",
         release_causes.republished,
         remedies.fix_republished,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK001", "LK003", "LK023"),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.HAND_EDIT,
@@ -76,9 +73,8 @@ CAUSES = (
         "git log -p -- .terraform.lock.hcl shows a commit that changed the version and left the hashes.",
         lock_causes.hand_edit,
         remedies.fix_entry,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK002", "LK003", "LK017", "LK023", "LK025"),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.BAD_MERGE,
@@ -87,9 +83,8 @@ CAUSES = (
         "git log --merges -- .terraform.lock.hcl; locklens git install makes the next merge go block by block.",
         lock_causes.bad_merge,
         remedies.fix_merge,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK002", "LK019", "LK023"),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.NOT_LOCKED,
@@ -98,8 +93,8 @@ CAUSES = (
         "terraform providers lists what requires which provider; locklens why does so with file and line.",
         lock_causes.not_locked,
         remedies.fix_unlocked,
+        Trait.STOPS_INIT,
         rules=("LK006", "LK037"),
-        stops_init=True,
     ),
     KnownCause(
         CauseId.NOT_REQUIRED,
@@ -108,6 +103,7 @@ CAUSES = (
         "terraform providers lists what is required; compare it with the blocks of the lock file.",
         lock_causes.not_required,
         remedies.fix_unrequired,
+        Trait.NONE,
         rules=("LK007",),
     ),
     KnownCause(
@@ -117,8 +113,8 @@ CAUSES = (
         "locklens why PROVIDER lists each constraint with its place, and those that exclude one another.",
         lock_causes.constraint_conflict,
         provider_remedies.fix_constraint,
+        Trait.STOPS_INIT,
         rules=("LK005",),
-        stops_init=True,
     ),
     KnownCause(
         CauseId.WRONG_SOURCE,
@@ -127,6 +123,7 @@ CAUSES = (
         "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
         lock_causes.wrong_source,
         provider_remedies.fix_source,
+        Trait.NONE,
     ),
     KnownCause(
         CauseId.OTHER_TOOL,
@@ -135,9 +132,8 @@ CAUSES = (
         "The first line of the lock file names the tool that wrote it, each block the registry.",
         lock_causes.other_tool,
         remedies.fix_tool,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK002", "LK026", "LK032"),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.YANKED,
@@ -146,7 +142,7 @@ CAUSES = (
         "curl https://HOST/v1/providers/NAMESPACE/TYPE/versions lists what most registries have.",
         release_causes.yanked,
         remedies.fix_version,
-        stops_init=True,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
     ),
     KnownCause(
         CauseId.CACHE_DIFFERS,
@@ -155,9 +151,8 @@ CAUSES = (
         "locklens verify compares it with the lock file.",
         package_causes.cache_differs,
         provider_remedies.fix_copy,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK027",),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.PLUGIN_CORRUPTED,
@@ -166,9 +161,8 @@ CAUSES = (
         "locklens verify names the files; init replaces the folder.",
         package_causes.plugin_corrupted,
         provider_remedies.fix_installed,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK027",),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.PLUGIN_MISSING,
@@ -177,7 +171,7 @@ CAUSES = (
         "Look into .terraform/providers for the version in the lock file.",
         package_causes.plugin_missing,
         provider_remedies.fix_installed,
-        stops_init=True,
+        Trait.STOPS_INIT,
     ),
     KnownCause(
         CauseId.MIRROR_DIFFERS,
@@ -186,9 +180,8 @@ CAUSES = (
         "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
         package_causes.mirror_differs,
         provider_remedies.fix_copy,
+        Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK020", "LK027"),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.MIRROR_LACKS,
@@ -197,7 +190,7 @@ CAUSES = (
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
         package_causes.mirror_lacks,
         provider_remedies.fix_mirror,
-        stops_init=True,
+        Trait.STOPS_INIT,
     ),
     KnownCause(
         CauseId.PLATFORM_MISSING,
@@ -206,9 +199,8 @@ CAUSES = (
         "Look for the zh of the platform's zip file in the block; SHA256SUMS names them.",
         package_causes.platform_missing,
         remedies.fix_platform,
+        Trait.STOPS_INIT | Trait.OF_HASHES | Trait.OF_PLATFORM,
         rules=("LK008", "LK009", "LK020"),
-        stops_init=True,
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.H1_MISSING,
@@ -217,8 +209,8 @@ CAUSES = (
         "Count the h1 lines of the block: one is enough for one platform only.",
         package_causes.h1_missing,
         remedies.fix_platform,
+        Trait.OF_HASHES | Trait.OF_PLATFORM,
         rules=("LK008", "LK009", "LK024"),
-        is_of_hashes=True,
     ),
     KnownCause(
         CauseId.DOWNLOAD_DAMAGED,
@@ -227,7 +219,7 @@ CAUSES = (
         "Download it once more without a proxy, and compare its SHA-256 with the release's SHA256SUMS.",
         release_causes.download_damaged,
         remedies.fix_download,
-        is_of_hashes=True,
+        Trait.OF_HASHES,
     ),
     KnownCause(
         CauseId.PACKAGE_ALTERED,
@@ -236,6 +228,7 @@ CAUSES = (
         "Download it from another network, and compare its SHA-256 with SHA256SUMS; tell the publisher.",
         release_causes.package_altered,
         remedies.fix_package,
+        Trait.NONE,
     ),
     KnownCause(
         CauseId.KEY_CHANGED,
@@ -244,6 +237,7 @@ CAUSES = (
         "locklens keys --history shows earlier signers; compare all 40 digits with what the publisher announced.",
         release_causes.key_changed,
         remedies.fix_signature,
+        Trait.NONE,
         rules=("LK010", "LK011", "LK030"),
     ),
     KnownCause(
@@ -253,6 +247,7 @@ CAUSES = (
         "locklens keys shows the dates; the publisher has to sign again, or to extend the key.",
         release_causes.key_expired,
         remedies.fix_signature,
+        Trait.NONE,
         rules=("LK012", "LK030"),
     ),
     KnownCause(
@@ -262,8 +257,8 @@ CAUSES = (
         "Ask the publisher which key and which version replace it.",
         release_causes.key_revoked,
         remedies.fix_signature,
+        Trait.STOPS_INIT,
         rules=("LK012", "LK030"),
-        stops_init=True,
     ),
     KnownCause(
         CauseId.CREDENTIALS,
@@ -272,6 +267,7 @@ CAUSES = (
         "Look at the credentials block and at TF_TOKEN_ variables of the runner: _ stands for a dot, __ for a dash.",
         network_causes.credentials,
         remedies.fix_credentials,
+        Trait.NONE,
     ),
     KnownCause(
         CauseId.PROXY_OR_CA,
@@ -280,6 +276,7 @@ CAUSES = (
         "curl -v https://HOST/.well-known/terraform.json on the runner shows who answers.",
         network_causes.proxy_or_ca,
         remedies.fix_request,
+        Trait.NONE,
     ),
     KnownCause(
         CauseId.REGISTRY_DOWN,
@@ -288,13 +285,13 @@ CAUSES = (
         "Its status page, and the same request from another network.",
         network_causes.registry_down,
         remedies.fix_by_retry,
+        Trait.NONE,
     ),
 )
 
 """The causes; of those that a finding suggests, the likeliest stands first."""
 
 BY_ID = {cause.id: cause for cause in CAUSES}
-_OF_HASHES = frozenset(cause.id for cause in CAUSES if cause.is_of_hashes)
 
 
 def explain_cause(cause: CauseId) -> tuple[str, ...]:
@@ -329,10 +326,13 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     """
     row = BY_KIND.get(examined.message.kind)
     suggested = suggested_causes(rules)
-    ids = row.causes if row is not None else (*suggested, *(cause.id for cause in CAUSES if cause.stops_init))
+    of_roots = (cause.id for cause in CAUSES if Trait.STOPS_INIT in cause.traits)
+    ids = row.causes if row is not None else (*suggested, *of_roots)
     name = str(examined.address) if examined.address is not None else ""
     tested = {one: judged for one in ids if (judged := BY_ID[one].test(examined)) is not None}
-    causes = [Cause(**asdict(judged), id=one, provider=name) for one, judged in tested.items()]
+    causes = [
+        Cause(**asdict(judged), id=one, traits=BY_ID[one].traits, provider=name) for one, judged in tested.items()
+    ]
     if examined.error is not None:
         causes = [_of_known_platform(as_of_the_run(cause), examined) for cause in causes]
     return most_likely_first(causes, suggested)
@@ -341,7 +341,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
     source = dict(examined.incident.sources).get("platform", "")
-    if not cause.id.is_of_platform or not source.startswith(ASSUMED):
+    if Trait.OF_PLATFORM not in cause.traits or not source.startswith(ASSUMED):
         return _of_known_path(cause, examined)
     words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
     if cause.verdict is CauseVerdict.YES:
@@ -355,7 +355,7 @@ def _of_known_path(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: none is certain where a folder is not told from a zip file, whose hashes differ."""
     error = examined.error
     is_known = error is None or error.kind != "package-mismatch" or examined.incident.path is not None
-    if is_known or not cause.id.is_of_platform:
+    if is_known or Trait.OF_PLATFORM not in cause.traits:
         return cause
     words = f"{cause.evidence}; whether the package was a folder or a zip file is not known"
     if cause.verdict is CauseVerdict.YES:
@@ -519,7 +519,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
             causes = [each for each in causes if _strength(each) == best[one.examined.error]]
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
-        if any(cause.id in _OF_HASHES or cause.id is CauseId.YANKED for cause in causes):
+        if any(Trait.OF_HASHES in cause.traits for cause in causes):
             offered = [*provider_remedies.copies(one), *offered]
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
             found.setdefault(frozenset((remedy.command or remedy.title).split()), []).append((remedy, one))
@@ -548,9 +548,10 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
 
 def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:
     """Return the popular fixes that would hide the causes; only where one of them is about hashes or signatures."""
-    ids = {cause.id for cause in causes if cause.verdict is not CauseVerdict.NO}
+    possible = [cause for cause in causes if cause.verdict is not CauseVerdict.NO]
+    ids = {cause.id for cause in possible}
     fixes = []
-    if ids & (_OF_HASHES | {CauseId.YANKED}):
+    if any(Trait.OF_HASHES in cause.traits for cause in possible):
         fixes += [
             NotOffered(
                 "delete the lock file and run init",

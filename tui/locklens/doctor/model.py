@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Flag, StrEnum, auto
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -42,10 +42,17 @@ class CauseId(StrEnum):
     PROXY_OR_CA = "proxy-or-ca"
     REGISTRY_DOWN = "registry-down"
 
-    @property
-    def is_of_platform(self) -> bool:
-        """True if the verdict depends on the platform of the failing run."""
-        return self in {CauseId.H1_MISSING, CauseId.PLATFORM_MISSING}
+
+class Trait(Flag):
+    """What is true of a cause, whatever its verdict."""
+
+    NONE = 0
+    STOPS_INIT = auto()
+    """A root is examined for it without a log."""
+    OF_HASHES = auto()
+    """Copies of the locked package would help, and popular fixes that accept any bytes would hide it."""
+    OF_PLATFORM = auto()
+    """Its verdict depends on the platform of the failing run."""
 
 
 class CauseVerdict(StrEnum):
@@ -258,12 +265,14 @@ class Cause(Judgement, frozen=True, kw_only=True):
     """A tested cause.
 
     Attributes:
+        traits: Those of its id.
         provider: The provider that it is about; "" for the lock file as a whole, or for several.
         roots: The roots that it was tested in, as reports show them; () for several providers.
         subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
     """
 
     id: CauseId
+    traits: Trait
     provider: str = ""
     roots: tuple[str, ...] = ()
     subject: str = ""

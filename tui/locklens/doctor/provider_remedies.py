@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.examined import FoundPackage, holding, likeliest_mirror
-from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, Remedy, RemedyWrite, TrustCost
+from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, Remedy, RemedyWrite, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.selection.choosing import conflicts
@@ -64,7 +64,8 @@ class Affected(Struct, frozen=True):
         x = self.examined
         found = {one.platform for one in x.packages if one.platform and one.of_files and not one.of_files & x.unpacked}
         by_hashes = any(
-            cause.id.is_of_platform and cause.is_probable and cause.basis is Basis.HASHES for cause in self.causes
+            Trait.OF_PLATFORM in cause.traits and cause.is_probable and cause.basis is Basis.HASHES
+            for cause in self.causes
         )
         return x.platform or (next(iter(found)) if len(found) == 1 else x.machine if by_hashes else "")
 

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.doctor.causes import cause_title, remedy_title
-from locklens.doctor.model import WARNINGS, WRAPPERS, Basis, CauseId, CauseVerdict, Certainty, TrustCost
+from locklens.doctor.model import WARNINGS, WRAPPERS, Basis, CauseId, CauseVerdict, Certainty, Trait, TrustCost
 from locklens.doctor.redacting import LEFT_OUT, shareable
 from locklens.lines import Role, Span, labelled, line
 from locklens.review.reports.markdown import code, prose
@@ -84,7 +84,7 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     more = f" (and {left} more)" if left else ""
     genuine = diagnosis.with_verdict(CauseVerdict.NO)
     is_released = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in genuine)
-    is_genuine = is_released and chief[0].id.is_of_platform
+    is_genuine = is_released and Trait.OF_PLATFORM in chief[0].traits
     ending = ". The locked packages are still those of the release." if is_genuine else "."
     also = f" Likely, too: {', and '.join(map(cause_title, others[:2]))}." if certain and others else ""
     return f"{_capital(joined)}{more}{ending}{also}{_unexplained(diagnosis)}"
