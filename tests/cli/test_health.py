@@ -26,6 +26,7 @@ from locklens.demo.serving import SAMPLE_RULES
 from locklens.executables import GoModule
 from locklens.packages.inspecting import keep_facts
 from locklens.review.health import CHECKS
+from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.storage.cache import Cache
 
 LOCK = ".terraform.lock.hcl"
@@ -275,6 +276,19 @@ def test_the_other_tool_s_host(run: Run, top: Path) -> None:
     path = top / "a" / LOCK
     path.write_bytes(path.read_bytes().replace(b'"terraform init"', b'"tofu init"'))
     assert counts(document(run, "--offline", status=0)) == {"other-host": 1}
+
+
+def test_each_rule_about_what_is_locked_is_judged(run: Run, top: Path) -> None:
+    (top / "locklens.toml").write_text(f'[trust.other]\nkeys = ["{"A1" * 20}"]\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "policy")
+    lay(top / "deployed", AWS, more=BACKEND, locked=False)
+    lay(top / "old", ("elastic/ec", "0.12.2", "~> 0.12"))
+    path = lay(top / "moved", AWS) / LOCK
+    path.write_bytes(path.read_bytes().replace(b'"terraform init"', b'"tofu init"'))
+    (top / "moved/main.tf").write_text(requires(("registry.terraform.io/hashicorp/aws", "~> 5.0")))
+    found = {finding["rule"] for root in document(run, status=0)["roots"] for finding in root["findings"]}
+    assert {rule.id for rule in RULES.values() if rule.subject is RuleSubject.HEALTH} <= found
 
 
 def test_no_command_is_printed_that_ends_nothing(run: Run, top: Path) -> None:

@@ -20,7 +20,7 @@ from locklens.review.health import is_counted
 from locklens.review.model import Change, ChangeKind, Finding, HashFact, HostState, RootReview
 from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
-from locklens.review.rules.health import Behind, LockedState, findings_of
+from locklens.review.rules.health import OF_AGE, OF_SIGNER, AgedEntry, Behind, SignedEntry, findings_of
 from locklens.review.rules.judge import judge_change
 from locklens.versions import Constraints, Version, newest_matching
 
@@ -171,8 +171,8 @@ def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, po
         if is_counted(finding):
             yield replace(finding, provider=change.address)
     if change.new_signer is not None:
-        state = LockedState(group.tool, policy, entry=group.entry, signer=change.new_signer)
-        yield from heeded(findings_of("LK039", state, first.lock_file), policy)
+        state = SignedEntry(group.tool, group.entry, change.new_signer, policy)
+        yield from heeded(findings_of(OF_SIGNER, state, first.lock_file), policy)
 
 
 def _telling_case(group: EntryGroup, policy: Policy) -> Case | None:
@@ -283,8 +283,7 @@ class Distances:
             behind = self._behind(tool, entry.address, entry.version, constraints)
             is_unknown = is_unknown or behind is True
             if isinstance(behind, Behind):
-                state = LockedState(tool, self._policy, entry=entry, behind=behind)
-                found += findings_of("LK038", state, lock_file)
+                found += findings_of(OF_AGE, AgedEntry(tool, entry, behind), lock_file)
         return list(heeded(found, self._policy)), is_unknown
 
     def _behind(

@@ -31,7 +31,7 @@ from locklens.review.context import RootContext, Unread
 from locklens.review.health import RootReach
 from locklens.review.model import Finding, LockStatus, RootReview
 from locklens.review.rules import finding_of, heeded
-from locklens.review.rules.health import Absence, LockedState, findings_of
+from locklens.review.rules.health import OF_ABSENCE, OF_ENTRY, Absence, AbsentLock, LockedEntry, findings_of
 from locklens.review.rules.judge import judge_root
 from locklens.review.rules.root import CHECKS, own_packages
 from locklens.selection.choosing import combined
@@ -347,19 +347,19 @@ class _RootsReader:
         )
 
     def _own_findings(self, root: RootReview, judged: Sequence[Finding], absence: Absence | None) -> Iterator[Finding]:
-        policy, configuration = self._policy, root.configuration
+        configuration = root.configuration
         if not root.new.exists:
             for verdict in CHECKS["LK041"](root):
                 yield finding_of("LK041", verdict, root.lock_file, None)
         if absence is not None and configuration is not None and (configuration.required() or root.new.exists):
             has_backend = self._module(root.path).backend is not None
-            yield from findings_of("LK037", LockedState(root.tool, policy, absence, has_backend), root.lock_file)
+            yield from findings_of(OF_ABSENCE, AbsentLock(absence, has_backend), root.lock_file)
         for verdict in own_packages(self._layout.packages.get(root.path, ())):
             yield finding_of("LK036", verdict, root.lock_file, None)
         moved = {finding.provider for finding in judged if finding.rule == "LK015"}
         for entry in root.new.entries:
             if entry.address not in moved:
-                yield from findings_of("LK040", LockedState(root.tool, policy, entry=entry), root.lock_file)
+                yield from findings_of(OF_ENTRY, LockedEntry(root.tool, entry), root.lock_file)
 
 
 def _reach(root: Root) -> RootReach:

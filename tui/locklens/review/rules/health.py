@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
 from locklens.addresses import display_host
-from locklens.dialect import DIALECTS, Dialect
-from locklens.policy import Policy
+from locklens.dialect import DIALECTS
 from locklens.review.model import Finding, Severity
 from locklens.review.rules import Verdict, finding_of
 from locklens.text import counted
-from locklens.trust import Signer, Tier
+from locklens.trust import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
+    from locklens.policy import Policy
+    from locklens.trust import Signer
     from locklens.versions import Version
+
+State = TypeVar("State")
 
 BEHIND_DAYS = 180
 """Days between two releases from which on the older one counts as behind."""
@@ -46,48 +50,57 @@ class Behind(Struct, frozen=True):
     versions: int
 
 
-class LockedState(Struct, frozen=True):
-    """A root, or one of its locked providers, with what is known of it.
+class AbsentLock(Struct, frozen=True):
+    """A root whose lock file is not in the repository.
 
     Attributes:
-        tool: The root's tool.
-        policy: The policy that applies.
-        absence: Why the lock file is not in the repository; None where it is.
         has_backend: True if the configuration says where the state is kept.
-        entry: The locked provider; None for the root itself.
-        signer: The signer of the locked release; None if unknown.
-        behind: None if unknown, or for the newest release.
     """
 
+    reason: Absence
+    has_backend: bool
+
+
+class LockedEntry(Struct, frozen=True):
+    """A locked provider, and the tool of its root."""
+
     tool: Dialect
-    policy: Policy = Policy()
-    absence: Absence | None = None
-    has_backend: bool = False
-    entry: LockEntry | None = None
-    signer: Signer | None = None
-    behind: Behind | None = None
+    entry: LockEntry
 
 
-def _not_in_the_repository(state: LockedState) -> Iterator[Verdict]:
-    if state.absence is Absence.IGNORED:
+class SignedEntry(LockedEntry, frozen=True):
+    """A locked provider with the signer of its release, and the policy that applies."""
+
+    signer: Signer
+    policy: Policy
+
+
+class AgedEntry(LockedEntry, frozen=True):
+    """A locked provider with the distance to the newest release in range, which is another one."""
+
+    behind: Behind
+
+
+def _not_in_the_repository(state: AbsentLock) -> Iterator[Verdict]:
+    if state.reason is Absence.IGNORED:
         yield Verdict("the lock file exists, and git ignores it: every clone selects versions anew")
-    elif state.absence is Absence.MISSING:
+    else:
         severity = None if state.has_backend else Severity.INFO
         yield Verdict("no lock file: every init selects versions anew", severity=severity)
 
 
-def _behind(state: LockedState) -> Iterator[Verdict]:
+def _behind(state: AgedEntry) -> Iterator[Verdict]:
     entry, behind = state.entry, state.behind
-    if entry is not None and behind is not None and behind.days >= BEHIND_DAYS:
+    if behind.days >= BEHIND_DAYS:
         newer = f"{counted(behind.versions, 'newer version')} in range"
         yield Verdict(
             f"{entry.address} {entry.version} is {behind.days} days older than {behind.newest}, {newer}", entry.line
         )
 
 
-def _not_pinned(state: LockedState) -> Iterator[Verdict]:
+def _not_pinned(state: SignedEntry) -> Iterator[Verdict]:
     entry, signer = state.entry, state.signer
-    if entry is None or signer is None or not signer.keys or not state.policy.trust:
+    if not signer.keys or not state.policy.trust:
         return
     # The tools themselves know the key of the official tier.
     if signer.tier is not Tier.OFFICIAL and state.policy.pin(entry.address) is None:
@@ -95,23 +108,28 @@ def _not_pinned(state: LockedState) -> Iterator[Verdict]:
         yield Verdict(f"{entry.address} {entry.version} is signed by {keys}, which is not pinned", entry.line)
 
 
-def _other_host(state: LockedState) -> Iterator[Verdict]:
+def _other_host(state: LockedEntry) -> Iterator[Verdict]:
     others = {tool.default_host: tool for tool in DIALECTS.values() if tool is not state.tool}
-    if state.entry is not None and (other := others.get(state.entry.address.host)) is not None:
+    if (other := others.get(state.entry.address.host)) is not None:
         host = display_host(state.entry.address.host)
         yield Verdict(f"{host} is the registry of {other.product}, locked by {state.tool.product}", state.entry.line)
 
 
-CHECKS: Mapping[str, Callable[[LockedState], Iterator[Verdict]]] = {
-    "LK037": _not_in_the_repository,
-    "LK038": _behind,
-    "LK039": _not_pinned,
-    "LK040": _other_host,
-}
+OF_ABSENCE: Mapping[str, Callable[[AbsentLock], Iterator[Verdict]]] = {"LK037": _not_in_the_repository}
+OF_AGE: Mapping[str, Callable[[AgedEntry], Iterator[Verdict]]] = {"LK038": _behind}
+OF_SIGNER: Mapping[str, Callable[[SignedEntry], Iterator[Verdict]]] = {"LK039": _not_pinned}
+OF_ENTRY: Mapping[str, Callable[[LockedEntry], Iterator[Verdict]]] = {"LK040": _other_host}
+
+CHECKS: Mapping[str, Callable[..., Iterator[Verdict]]] = {**OF_ABSENCE, **OF_AGE, **OF_SIGNER, **OF_ENTRY}
+"""A check belongs to the table of the state that it judges: a table is always run as a whole."""
 
 
-def findings_of(rule: str, state: LockedState, lock_file: str) -> Iterator[Finding]:
-    """Yield the findings of a rule about a root or an entry of its lock file."""
-    line, address = (state.entry.line, state.entry.address) if state.entry is not None else (None, None)
-    for verdict in CHECKS[rule](state):
-        yield finding_of(rule, verdict, lock_file, line, address)
+def findings_of(
+    checks: Mapping[str, Callable[[State], Iterator[Verdict]]], state: State, lock_file: str
+) -> Iterator[Finding]:
+    """Yield the findings of all checks of one kind of state."""
+    entry = state.entry if isinstance(state, LockedEntry) else None
+    line, address = (entry.line, entry.address) if entry is not None else (None, None)
+    for rule, check in checks.items():
+        for verdict in check(state):
+            yield finding_of(rule, verdict, lock_file, line, address)
