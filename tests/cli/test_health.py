@@ -478,6 +478,31 @@ def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask
     assert (summary["ok"], summary["unknown"], summary["verdict"]) == (2, 0, "ok")
 
 
+def test_what_the_policy_does_not_ask_for_is_off(run: Run, top: Path) -> None:
+    def off(status: int = 0) -> dict[str, str]:
+        checks = document(run, "--offline", status=status)["checks"]
+        return {one["id"]: one["reason"] for one in checks if one["reason"] and not one["unknown"]}
+
+    lay(top / "a", AWS)
+    policy = top / "locklens.toml"
+    policy.write_text('[severity]\nLK045 = "off"\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "policy")
+    by_policy = {
+        "not-allowed": "the policy has no allow list",
+        "platform-missing": "no platforms are required by the policy",
+        "signer-not-pinned": "the policy pins no keys",
+        "toolchain": "no toolchain in locklens.toml",
+    }
+    none = off()
+    assert {check: reason for check, reason in none.items() if check in by_policy} == by_policy
+    assert by_policy.keys() == {check.id for check in CHECKS if check.asked_by}
+    keys = f'allow = ["hashicorp/*"]\nplatforms = ["linux_amd64"]\ntoolchain = "1.22"\n[trust.other]\nkeys = ["{"A1" * 20}"]\n'
+    policy.write_text(keys)
+    git(top, "commit", "-qam", "more")
+    assert none.keys() - off().keys() == {*by_policy, "odd-platform", "replaced-module"}
+
+
 def test_a_release_is_inspected_once_all_its_packages_are(capsys: pytest.CaptureFixture[str], top: Path) -> None:
     kept = runner(capsys, "health")
 

@@ -10,8 +10,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
+from locklens.policy import POLICY_FILE, Policy
 from locklens.review.coverage import CONTRADICTED
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
+from locklens.review.rules.catalogue import RULES
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
@@ -44,51 +46,69 @@ class Check(Struct, frozen=True):
         id: Its name in documents.
         title: Up to 31 characters: the screen has no room for more.
         rules: The rules whose findings it counts.
-        command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
         needs: What it cannot be made without.
+        command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
+        asked_by: The field of the policy, a key of `_UNASKED`, without which nobody asks for it; "" for none.
     """
 
     id: str
     title: str
     rules: tuple[str, ...]
+    needs: Need
     command: str = ""
-    needs: Need = Need.ENTRIES
+    asked_by: str = ""
+
+    def objection(self, policy: Policy) -> str:
+        """Return why the policy does not ask for it; "" if it does."""
+        if self.asked_by and getattr(policy, self.asked_by) == getattr(Policy.none(), self.asked_by):
+            return _UNASKED[self.asked_by]
+        if all(policy.severity.get(rule, RULES[rule].severity.value) == "off" for rule in self.rules):
+            rule, *_ = self.rules
+            return f'{", ".join(self.rules)} off: [severity] {rule} = "warn" in {POLICY_FILE} turns it on'
+        return ""
 
 
-_CONTRADICTIONS = ("LK001", "LK002", "LK026", "LK030", "LK033")
+_UNASKED = {
+    "allow": "the policy has no allow list",
+    "platforms": "no platforms are required by the policy",
+    "toolchain": f"no toolchain in {POLICY_FILE}",
+    "trust": "the policy pins no keys",
+}
+"""What is said where a field of the policy is not set."""
+
 
 CHECKS = (
-    Check("syntax", "lock file cannot be read", ("LK019",), needs=Need.FILES),
-    Check("unread-configuration", "configuration cannot be read", ("LK041",), needs=Need.FILES),
-    Check("packages-differ", "same version, different hashes", ("LK023",), "doctor"),
+    Check("syntax", "lock file cannot be read", ("LK019",), Need.FILES),
+    Check("unread-configuration", "configuration cannot be read", ("LK041",), Need.FILES),
+    Check("packages-differ", "same version, different hashes", ("LK023",), Need.ENTRIES, "doctor"),
     Check(
         "not-authentic",
         "release contradicted or refused",
         ("LK001", "LK002", "LK026", "LK030", "LK033"),
+        Need.PACKAGES,
         "hashes",
-        needs=Need.PACKAGES,
     ),
-    Check("packages-in-repository", "packages in the repository", ("LK036",), needs=Need.FILES),
-    Check("not-satisfied", "constraint not satisfied", ("LK005",), "upgrade", needs=Need.CONSTRAINTS),
-    Check("not-locked", "required but not locked", ("LK006",), "lock", needs=Need.REQUIREMENTS),
-    Check("not-allowed", "not on the allow list", ("LK022",)),
-    Check("platform-missing", "required platform missing", ("LK009",), "lock", needs=Need.RELEASE),
-    Check("no-zh", "only h1 hashes, none is signed", ("LK020",), "lock"),
-    Check("malformed", "malformed or unknown hash", ("LK017",)),
-    Check("orphan", "orphan, nothing requires it", ("LK007",), "prune", needs=Need.USERS),
-    Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), "keys", needs=Need.RELEASE),
-    Check("signer-not-pinned", "signer not pinned", ("LK039",), "keys", needs=Need.RELEASE),
-    Check("other-host", "registry of the other tool", ("LK015", "LK040"), "upgrade"),
-    Check("own-advisory", "advisory of the provider itself", ("LK043",), "upgrade", needs=Need.ADVISORIES),
-    Check("advisories", "advisories of modules inside", ("LK042",), needs=Need.INSPECTION),
-    Check("odd-platform", "package unlike its platforms'", ("LK044",), needs=Need.BUILDS),
-    Check("toolchain", "older Go than required", ("LK045",), "upgrade", needs=Need.BUILDS),
-    Check("replaced-module", "replaced modules inside", ("LK046",), needs=Need.BUILDS),
-    Check("not-canonical", "formatting differs", ("LK018",), "format"),
-    Check("lock-missing", "lock file missing or ignored", ("LK037",), "lock", needs=Need.FILES),
-    Check("behind", "180 days behind newest in range", ("LK038",), "upgrade", needs=Need.DATES),
-    Check("module-not-exact", "module version not exact", ("LK029",), needs=Need.FILES),
-    Check("non-ascii", "non-ASCII provider name", ("LK034",)),
+    Check("packages-in-repository", "packages in the repository", ("LK036",), Need.FILES),
+    Check("not-satisfied", "constraint not satisfied", ("LK005",), Need.CONSTRAINTS, "upgrade"),
+    Check("not-locked", "required but not locked", ("LK006",), Need.REQUIREMENTS, "lock"),
+    Check("not-allowed", "not on the allow list", ("LK022",), Need.ENTRIES, asked_by="allow"),
+    Check("platform-missing", "required platform missing", ("LK009",), Need.RELEASE, "lock", asked_by="platforms"),
+    Check("no-zh", "only h1 hashes, none is signed", ("LK020",), Need.ENTRIES, "lock"),
+    Check("malformed", "malformed or unknown hash", ("LK017",), Need.ENTRIES),
+    Check("orphan", "orphan, nothing requires it", ("LK007",), Need.USERS, "prune"),
+    Check("signer", "unsigned, unexpected or expired key", ("LK010", "LK011", "LK012"), Need.RELEASE, "keys"),
+    Check("signer-not-pinned", "signer not pinned", ("LK039",), Need.RELEASE, "keys", asked_by="trust"),
+    Check("other-host", "registry of the other tool", ("LK015", "LK040"), Need.ENTRIES, "upgrade"),
+    Check("own-advisory", "advisory of the provider itself", ("LK043",), Need.ADVISORIES, "upgrade"),
+    Check("advisories", "advisories of modules inside", ("LK042",), Need.INSPECTION),
+    Check("odd-platform", "package unlike its platforms'", ("LK044",), Need.BUILDS),
+    Check("toolchain", "older Go than required", ("LK045",), Need.BUILDS, "upgrade", asked_by="toolchain"),
+    Check("replaced-module", "replaced modules inside", ("LK046",), Need.BUILDS),
+    Check("not-canonical", "formatting differs", ("LK018",), Need.ENTRIES, "format"),
+    Check("lock-missing", "lock file missing or ignored", ("LK037",), Need.FILES, "lock"),
+    Check("behind", "180 days behind newest in range", ("LK038",), Need.DATES, "upgrade"),
+    Check("module-not-exact", "module version not exact", ("LK029",), Need.FILES),
+    Check("non-ascii", "non-ASCII provider name", ("LK034",), Need.ENTRIES),
 )
 """In display order: the most alarming first."""
 

@@ -24,15 +24,13 @@ from locklens.operations.health.judging import (
 )
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for
-from locklens.policy import POLICY_FILE, Policy
 from locklens.review.health import CHECKS, Health, Need, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules import in_order
-from locklens.review.rules.catalogue import RULES
 from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -207,20 +205,31 @@ class _Scan(Struct):
 
     def unknown(self, lacking: Mapping[Need, tuple[set[int], str]]) -> dict[str, tuple[set[int], str]]:
         """Return the numbers of the roots of which each check cannot say, and why; or why it was not made at all."""
-        is_inspected = any(group.change.builds is not None for group in self.groups)
-        off = dict(_switched_off(self.effective.policy, has_advisories=self.has_advisories, is_inspected=is_inspected))
+        policy, unmade = self.effective.policy, self.unmade()
         unread = {number for number, root in enumerate(self.roots) if not root.review.new.is_complete}
-        found: dict[str, tuple[set[int], str]] = {check: (set(), reason) for check, reason in off.items()}
+        found: dict[str, tuple[set[int], str]] = {}
         for check in CHECKS:
-            if check.id not in off:
-                numbers, reason = lacking.get(check.needs, (set[int](), ""))
-                also = unread if check.needs is not Need.FILES else set[int]()
-                reasons = (reason if numbers - also else "", _UNREAD_LOCK if also else "")
-                found[check.id] = numbers | also, "; ".join(filter(None, reasons))
+            if off := check.objection(policy) or unmade.get(check.needs, ""):
+                found[check.id] = set(), off
+                continue
+            numbers, reason = lacking[check.needs]
+            also = unread if check.needs is not Need.FILES else set[int]()
+            reasons = (reason if numbers - also else "", _UNREAD_LOCK if also else "")
+            found[check.id] = numbers | also, "; ".join(filter(None, reasons))
         return found
 
+    def unmade(self) -> dict[Need, str]:
+        """Return what no root has, since nobody made it; each with the reason."""
+        unmade: dict[Need, str] = {}
+        if not self.has_advisories:
+            words = "no database of advisories is kept: see locklens advisories update"
+            unmade |= {Need.ADVISORIES: words, Need.INSPECTION: words}
+        if not self.effective.policy.toolchain and all(group.change.builds is None for group in self.groups):
+            unmade[Need.BUILDS] = "no package was inspected: see locklens inspect"
+        return unmade
+
     def lacking(self, unknown_ages: set[int], *, is_offline: bool) -> dict[Need, tuple[set[int], str]]:
-        """Return the numbers of the roots that lack what a check needs, with the reason."""
+        """Return the numbers of the roots that lack each thing that a check needs, with the reason."""
 
         def of(groups: Iterable[EntryGroup]) -> set[int]:
             return {number for group in groups for number, _ in group.members}
@@ -238,6 +247,8 @@ class _Scan(Struct):
         required = self.effective.policy.required
         in_part = [group for group in groups if not group.is_inspected_in_full(required)]
         return {
+            Need.FILES: (set(), ""),
+            Need.ENTRIES: (set(), ""),
             Need.RELEASE: (unasked, registry),
             Need.PACKAGES: (unasked | manifests, registry if unasked else _MANIFEST),
             Need.DATES: (unknown_ages, dates),
@@ -302,29 +313,6 @@ def _releases(groups: Iterable[EntryGroup]) -> set[tuple[ProviderAddress, str]]:
 def _is_unsure_of_itself(group: EntryGroup) -> bool:
     known = group.change.advisories
     return known is not None and any(each.is_own for each in known.now.unjudged)
-
-
-def _switched_off(policy: Policy, *, has_advisories: bool, is_inspected: bool) -> Iterator[tuple[str, str]]:
-    """Yield the checks that nobody asks for, by the policy, a database or an inspection; each with the reason."""
-    if not has_advisories:
-        words = "no database of advisories is kept: see locklens advisories update"
-        yield from ((check, words) for check in ("own-advisory", "advisories"))
-    if not is_inspected and not policy.toolchain:
-        words = "no package was inspected: see locklens inspect"
-        yield from ((check, words) for check in ("odd-platform", "replaced-module"))
-    if not policy.toolchain:
-        yield "toolchain", "no toolchain in locklens.toml"
-    for check in CHECKS:
-        severities = {policy.severity.get(rule, RULES[rule].severity.value) for rule in check.rules}
-        if severities == {"off"}:
-            (rule, *_) = check.rules
-            yield check.id, f'{", ".join(check.rules)} off: [severity] {rule} = "warn" in {POLICY_FILE} turns it on'
-    if not policy.platforms:
-        yield "platform-missing", "no platforms are required by the policy"
-    if not policy.trust:
-        yield "signer-not-pinned", "the policy pins no keys"
-    if policy.allow is None:
-        yield "not-allowed", "the policy has no allow list"
 
 
 _UNREAD_LOCK = "the lock file cannot be read"
