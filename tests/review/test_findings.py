@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
+from locklens.doctor.causes import CAUSES
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import Policy
@@ -30,6 +31,7 @@ from locklens.review.case import Case
 from locklens.review.changes import compare
 from locklens.review.context import LockedPlace, RootContext
 from locklens.review.evidence import trace, unasked_case
+from locklens.review.health import CHECKS as HEALTH_CHECKS
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
 from locklens.review.rules import Verdict, agreement, release
 from locklens.review.rules.agreement import LockedPackages
@@ -565,3 +567,7 @@ def test_every_rule_explains_itself() -> None:
         page = explain_rule(rule)
         assert page.startswith(f"{rule.id}  {rule.title}  ({rule.severity})")
         assert all(text in " ".join(page.split()) for text in (rule.meaning, rule.why, rule.check, rule.remedy))
+
+
+def test_causes_and_checks_name_rules_of_the_catalogue() -> None:
+    assert {rule for row in (*CAUSES, *HEALTH_CHECKS) for rule in row.rules} <= RULES.keys()

@@ -30,10 +30,6 @@ PATH_NAMES: Mapping[InstallPath, str] = {
 """The source of packages on each path, in words."""
 
 
-CONTRADICTED = "its hashes contradict the release, so that lock adds none; locklens doctor (i) tests the causes"
-"""Why `lock` adds nothing to an entry, and the next step."""
-
-
 class LockedHashes(Struct, frozen=True):
     """The locked hashes of one version, with the facts about its release.
 

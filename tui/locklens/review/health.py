@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
 from locklens.policy import POLICY_FILE, Policy
-from locklens.review.coverage import CONTRADICTED
-from locklens.review.model import Finding, Review, RootReview, Severity, worst
+from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, worst
 from locklens.review.rules.catalogue import RULES
 from locklens.text import counted, listing, shell_words
 
@@ -115,16 +114,6 @@ CHECKS = (
 _COUNTED = frozenset(rule for check in CHECKS for rule in check.rules)
 
 _WRITING = frozenset({"lock", "upgrade", "prune", "format"})
-
-_REFUSALS = {
-    "LK001": CONTRADICTED,
-    "LK002": CONTRADICTED,
-    "LK005": "the locked version does not satisfy the configuration; upgrade it first",
-    "LK015": "the tool moves it to its own registry; upgrade it first",
-    "LK030": "the tool refuses the release",
-    "LK033": "the signed checksums belong to another release",
-}
-"""The findings about an entry for which `lock` leaves its whole root as it is, unless it is given other providers."""
 
 _CASES = {
     "contradicted": CONTRADICTED,
@@ -469,7 +458,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
             else:
                 parts.setdefault((), []).append(path)
         else:
-            refused = {one.provider: _REFUSALS[one.rule] for one in root.findings if _is_refused(one)}
+            refused = {one.provider: RULES[one.rule].refusal for one in root.findings if _is_refused(one)}
             refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
             wanted = {one.provider for one in own}
             refused = {one: reach.unrequired for one in wanted if one not in reach.required} | refused
@@ -482,7 +471,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
 
 
 def _is_refused(finding: Finding) -> bool:
-    return finding.rule in _REFUSALS and finding.case != "grown"
+    return bool(RULES[finding.rule].refusal) and finding.case != "grown"
 
 
 def _removal(lock_file: str, found: Iterable[Finding]) -> str:

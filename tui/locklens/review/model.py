@@ -165,6 +165,9 @@ class Unverified(StrEnum):
 UNVERIFIED_RULE = "LK003"
 NOT_REQUIRED_RULE = "LK007"
 
+CONTRADICTED = "its hashes contradict the release, so that lock adds none; locklens doctor (i) tests the causes"
+"""Why `lock` adds nothing to an entry, and the next step."""
+
 
 class HashFact(Struct, frozen=True):
     """One hash of the lock file with its proof; `platform` is None if unknown."""

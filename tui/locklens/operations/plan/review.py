@@ -37,7 +37,6 @@ from locklens.review.model import (
 )
 from locklens.review.reports import by_severity, hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
-from locklens.review.rules.change import OF_THE_STEP
 from locklens.text import counted, visible
 
 if TYPE_CHECKING:
@@ -264,7 +263,7 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
     """
     if finding.rule == _REPUBLISHED:
         return not any(fact.proof is Proof.STALE for fact in change.kept)
-    return finding.rule in OF_THE_STEP
+    return RULES[finding.rule].is_of_step
 
 
 def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bool:
@@ -275,7 +274,7 @@ def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bo
         packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
         is_released = bool(packages) and all(PROOF_KINDS[fact.proof].is_verified for fact in packages)
         return is_older and is_released and _is_of_the_step(finding, change)
-    return finding.rule in OF_THE_STEP
+    return RULES[finding.rule].is_of_step
 
 
 def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review) -> Review:

@@ -24,8 +24,9 @@ from locklens.operations.root_modules import Root, RootReader, enclosing, requir
 from locklens.operations.write.apply import Operation, RegistryOperation, listed_roots, no_progress
 from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings
 from locklens.project.tree import FileSystem
-from locklens.review.coverage import CONTRADICTED, LockedHashes, coverage
+from locklens.review.coverage import LockedHashes, coverage
 from locklens.review.health import LeftOut
+from locklens.review.model import CONTRADICTED
 from locklens.selection.choosing import combined
 from locklens.text import counted, listing
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import forms_in_words
-from locklens.review.model import Finding, Severity
+from locklens.review.model import CONTRADICTED, Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +51,10 @@ class Rule(Struct, frozen=True):
         severity: The default, which the rule may override for a case.
         needs: The input needed beyond the files, a key of `_NEEDS`, which has a sentence for each; "" for none.
         cases: Special cases, of which the usual title or remedy would not be true, by name.
+        is_of_step: True if it judges the step between two entries, and not the entry that is left.
+        is_doubt: True if locked hashes are not those of the signed release, or not all.
+        refusal: Why `lock` leaves a root with this finding about an entry as it is, unless it is given other
+            providers, a clause; "" if it does not.
     """
 
     id: str
@@ -63,6 +67,9 @@ class Rule(Struct, frozen=True):
     remedy: str
     needs: str = ""
     cases: Mapping[str, RuleWording] = {}
+    is_of_step: bool = False
+    is_doubt: bool = False
+    refusal: str = ""
 
     def wording(self, case: str) -> RuleWording:
         """The title and the remedy of a finding; of a case without words of its own, those of the rule."""
@@ -98,6 +105,8 @@ _ALL = (
                 "another way than the registry, whether and why the version was republished.",
             ),
         },
+        is_doubt=True,
+        refusal=CONTRADICTED,
     ),
     Rule(
         "LK002",
@@ -111,6 +120,8 @@ _ALL = (
         "`terraform providers lock`.",
         "Restore the entry, then lock the provider again (R and L on the screen) on a machine that you trust.",
         "registry",
+        is_doubt=True,
+        refusal=CONTRADICTED,
     ),
     Rule(
         "LK003",
@@ -144,6 +155,7 @@ _ALL = (
                 "commit message.",
             )
         },
+        is_of_step=True,
     ),
     Rule(
         "LK005",
@@ -154,6 +166,7 @@ _ALL = (
         "`init` fails. Usually the constraint was edited without updating the lock file.",
         "Run `terraform init` without -upgrade: the error names the constraint.",
         "Commit the lock file that `init -upgrade` writes, or restore the constraint.",
+        refusal="the locked version does not satisfy the configuration; upgrade it first",
     ),
     Rule(
         "LK006",
@@ -277,6 +290,7 @@ _ALL = (
         "Major versions of providers remove arguments and change defaults, so the plan may replace resources.",
         "Read the upgrade guide and the plan.",
         "Merge it separately from other changes.",
+        is_of_step=True,
     ),
     Rule(
         "LK014",
@@ -302,6 +316,7 @@ _ALL = (
         "Another namespace is another publisher, with other keys; a look-alike name is a known trick.",
         "Compare the addresses character by character, and read the publisher's announcement of the move.",
         "Make sure that the configuration's `source` has the same address, and that the state was moved too.",
+        refusal="the tool moves it to its own registry; upgrade it first",
     ),
     Rule(
         "LK016",
@@ -371,6 +386,7 @@ _ALL = (
         "A wider constraint permits later upgrades that are not part of this review.",
         "Compare with the required_providers blocks of all modules.",
         "Nothing to do, if the configuration change is intended.",
+        is_of_step=True,
     ),
     Rule(
         "LK022",
@@ -408,6 +424,7 @@ _ALL = (
         "With a plugin cache or an unpacked mirror only h1 counts: the other platforms can no longer be installed.",
         "Check whether a cache or an unpacked mirror is in use; `init` on one platform records only its own h1.",
         "Run `terraform providers lock` with all platforms in use.",
+        is_of_step=True,
     ),
     Rule(
         "LK025",
@@ -419,6 +436,7 @@ _ALL = (
         "No tool writes this. The next `init` fails, and new hashes accepted to repair it are unchecked.",
         "Read the diff: the hash lines are unchanged.",
         "Restore the entry, then upgrade this provider alone (R on the screen, and `locklens upgrade`).",
+        is_of_step=True,
     ),
     Rule(
         "LK026",
@@ -430,6 +448,7 @@ _ALL = (
         "Compare with the SHA256SUMS of both registries.",
         "Lock the provider again from its own registry.",
         "registry",
+        is_doubt=True,
     ),
     Rule(
         "LK027",
@@ -489,6 +508,7 @@ _ALL = (
         "Run `terraform init` in a fresh copy of the root.",
         "Select another version, or ask the publisher.",
         "registry",
+        refusal="the tool refuses the release",
     ),
     Rule(
         "LK031",
@@ -531,6 +551,7 @@ _ALL = (
         "Fetch the release's SHA256SUMS: packages are named terraform-provider-TYPE_VERSION_OS_ARCH.zip.",
         "Keep the previous version, and notify the operator of the registry.",
         "registry",
+        refusal="the signed checksums belong to another release",
     ),
     Rule(
         "LK034",

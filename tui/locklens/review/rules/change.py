@@ -188,6 +188,3 @@ CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
     "LK034": _not_ascii,
 }
 """The checks of a change that leaves an entry; not run for a removed provider."""
-
-OF_THE_STEP = frozenset({"LK004", "LK013", "LK021", "LK024", "LK025"})
-"""The rules that judge the step between two entries, and not the entry that is left."""

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification import EntryPackages, PackageVerdict
-from locklens.review.coverage import CONTRADICTED, LockedHashes, ProviderCoverage, coverage
-from locklens.review.model import Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
+from locklens.review.coverage import LockedHashes, ProviderCoverage, coverage
+from locklens.review.model import CONTRADICTED, Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
 from locklens.review.reports import hash_words, hashes_of_review
 from locklens.review.reports.evidence_lines import (
     PROOFS,
