@@ -351,7 +351,7 @@ def test_lock_files_in_conflict_are_not_said_to_lock_nothing(tmp_path: Path) -> 
 
 
 def test_all_that_is_not_read_of_several_roots_is_named(tmp_path: Path) -> None:
-    files = {
+    files: dict[str, str | bytes] = {
         "a/main.tf": "x {\n",
         "b/main.tf": 'module "far" { source = "acme/far/aws" }\n',
         "c/.terraform.lock.hcl": CONFLICTED,

@@ -236,7 +236,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         if label := label_of(event):
             self.say(f"{label} does nothing on this screen; ? lists its keys")
 
-    def on_paste(self) -> None:
+    def on_paste(self, event: events.Paste) -> None:  # noqa: ARG002 - as a screen that takes text declares it
         """Say that nothing takes pasted text where the focus is."""
         way_on = "press / before it, for the filter" if "slash" in self.active_bindings else "? lists its keys"
         self.say(f"pasted text does nothing on this screen; {way_on}")
