@@ -148,6 +148,8 @@ def test_only_the_same_request_says_that_the_registry_answers(
     words = "the registry answers other requests here, and this one was not tried"
     assert words in _evidence(document)["registry-down"]
     assert _first(document) == ("registry-down", "likely")
+    document = doctor(folder, _log(folder, QUERY, NO_NAME.format("registry.terraform.io")))
+    assert "requests of this registry are answered here" in _evidence(document)["registry-down"]
 
 
 def test_another_registry_proves_nothing(made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch) -> None:

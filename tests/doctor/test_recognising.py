@@ -109,6 +109,36 @@ def test_a_log_that_is_cut_within_its_message_tells_what_is_left() -> None:
     assert (error.kind, error.provider, error.version) == ("package-mismatch", P, V)
 
 
+FIRST_TRY = (
+    "Initializing provider plugins...\n- Reusing previous version of hashicorp/aws from the dependency lock file\n\n"
+    f"Error: {QUERY}\n\n{LIST}\n{DISCOVERY}\n{GET} dial tcp: lookup registry.terraform.io: no such host\nAttempt 2 of 2\n"
+)
+SECOND_TRY = (
+    "Initializing the backend...\nInitializing provider plugins...\n- Reusing previous version of hashicorp/aws from the "
+    f"dependency lock file\n- Installing hashicorp/aws v{V}...\n"
+)
+REFUSED = f"\nError: {FAILED}\n\n{WHILE} the current package for {P} {V} doesn't match any of the checksums previously recorded\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "kinds", "overcome"),
+    [
+        (FIRST_TRY + SECOND_TRY + REFUSED, ["current-package"], ["registry-unreachable"]),
+        (FIRST_TRY + SECOND_TRY, ["registry-unreachable"], []),
+        (FIRST_TRY + SECOND_TRY + REFUSED + FIRST_TRY, ["registry-unreachable", "current-package"], []),
+        ("$ cd a\n" + FIRST_TRY + "$ cd b\n" + SECOND_TRY + REFUSED, ["registry-unreachable", "current-package"], []),
+        (FIRST_TRY + SECOND_TRY.replace("aws", "tls") + REFUSED, ["registry-unreachable", "current-package"], []),
+    ],
+)
+def test_an_error_that_a_later_attempt_got_past_is_not_what_failed(
+    log: str, kinds: list[str], overcome: list[str]
+) -> None:
+    read = read_log(log.encode())
+    assert [error.kind for error in read.errors] == kinds
+    assert [error.kind for error in read.overcome] == overcome
+    assert not any("Initializing" in error.text for error in (*read.errors, *read.overcome))
+
+
 def test_several_errors_and_the_facts_beside_them() -> None:
     first = FAILED, f"{WHILE} the local package for {P} {V} doesn't match any of the checksums previously recorded"
     other = P.replace("aws", "tls")

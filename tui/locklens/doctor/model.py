@@ -189,11 +189,17 @@ class LogFacts(Struct, frozen=True):
 
 
 class ReadLog(Struct, frozen=True):
-    """A log that was read; `is_cut` if it was longer than the bound, so that only its end was read."""
+    """A log that was read.
+
+    Attributes:
+        is_cut: True if it was longer than the bound, so that only its end was read.
+        overcome: Errors that a later run in the log got past, as in a log with several attempts.
+    """
 
     errors: tuple[RecognisedError, ...]
     facts: LogFacts = LogFacts()
     is_cut: bool = False
+    overcome: tuple[RecognisedError, ...] = ()
 
 
 class StartingPoint(Struct, frozen=True):

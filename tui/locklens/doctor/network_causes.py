@@ -57,11 +57,14 @@ def _repeated(x: Examined) -> _Repeated:
             return _Repeated(False, f"that host fails here too: {trouble.words}")
         words = f"the message names {x.message.host}, and {x.address.host} was asked here: the outcome may differ"
         return _Repeated(None, words if answer or trouble is not None else "", answer)
-    as_of, problem = known.get(_request(x), (None, None))
+    request = _request(x)
+    as_of, problem = known.get(request, (None, None))
     if problem is not None and problem.was_asked:
         return _Repeated(False, f"the same request fails here too: {problem.words}")
     if as_of:
-        return _Repeated(True, "the same request is answered here", as_of)
+        # Of a registry whose services the settings name, the discovery document itself is not asked for.
+        what = "requests of this registry are" if request == "discovery" else "the same request is"
+        return _Repeated(True, f"{what} answered here", as_of)
     if answer:
         return _Repeated(None, "the registry answers other requests here, and this one was not tried", answer)
     return _Repeated(None, f"another request fails here too: {trouble.words}" if trouble is not None else "")

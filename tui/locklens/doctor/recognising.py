@@ -10,6 +10,7 @@ from msgspec import DecodeError, Struct, ValidationError, field
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
+from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log
 from locklens.doctor.model import WARNINGS, WRAPPERS, LogFacts, NetworkReason, ReadLog, RecognisedError
@@ -17,7 +18,7 @@ from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 MOST_ERRORS = 50
@@ -113,6 +114,10 @@ _ABOUT_RUN = re.compile(
     rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})(?: versions matching|\.\.\.))"
 )
 """A line of `init` about one provider that the root requires."""
+_INSTALLS = re.compile(rf"^- (?P<step>Installing|Installed) (?P<provider>{_LISTED}) v\d")
+_ABOUT_VERSIONS = frozenset({"registry-unreachable", "query-failed"})
+"""Errors of requests that a run makes before it begins to install a provider."""
+_DEFAULT_HOSTS = frozenset(tool.default_host for tool in DIALECTS.values())
 _BEGINS_RUN = re.compile(r"^Initializing (?:the backend|provider plugins|modules)")
 _STEP = re.compile(r"^##\[group\]Run ")
 _FOLDERS = tuple(
@@ -193,6 +198,14 @@ class _Block(Struct, frozen=True):
     is_error: bool
     unit: str = ""
     run: _Run = _Run(0)
+    installed: Mapping[tuple[str, str, str], int] = {}
+
+    def is_overcome(self, error: RecognisedError) -> bool:
+        """True if a later run in the folder got past the failed request of an error: one about versions, or a file."""
+        step = "Installing" if error.kind in _ABOUT_VERSIONS else "Installed"
+        host, _, short = error.provider.partition("/")
+        name = short if host in _DEFAULT_HOSTS else error.provider
+        return error.reason is not None and self.installed.get((step, self.run.folder, name), 0) > self.number
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -209,15 +222,19 @@ def read_log(data: bytes) -> ReadLog:
     """Return the known errors of a log and the facts in it; within the bounds of `cleaning`."""
     text, is_cut = decoded_log(data)
     lines = clean_lines(text)
-    errors = _errors_in(lines)
+    errors, overcome = _errors_in(lines)
     if not errors and (guessed := clean_lines(text, is_guessed=True)):
-        lines, errors = guessed, _errors_in(guessed)
-    return ReadLog(errors, _facts(lines, errors), is_cut)
+        lines, (errors, overcome) = guessed, _errors_in(guessed)
+    return ReadLog(errors, _facts(lines, errors), is_cut, overcome)
 
 
-def _errors_in(lines: Sequence[LogLine]) -> tuple[RecognisedError, ...]:
-    """Return the known errors in lines, the reasons of others before their wrappers."""
+def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], tuple[RecognisedError, ...]]:
+    """Return the known errors in lines, the reasons of others before their wrappers, and those that a later run passed.
+
+    Where a later run got past each of them, they are all that the log tells, and belong to the first.
+    """
     found: dict[tuple[str, ...], RecognisedError] = {}
+    lasting: set[tuple[str, ...]] = set()
     known_blocks: dict[tuple[str, ...], tuple[RecognisedError, ...]] = {}
     for block in _blocks(lines):
         if block.lines not in known_blocks:
@@ -227,13 +244,16 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[RecognisedError, ...]:
         for error in known_blocks[block.lines]:
             key = (error.kind, error.provider, error.version, error.constraint)
             run = block.run
+            lasting |= set() if block.is_overcome(error) else {key}
             known = found.setdefault(key, replace(error, reused=run.reused, searched=run.searched))
             more = tuple(one for one in block.folders if one not in known.folders)
             if more and len(known.folders) < MOST_ERRORS:
                 found[key] = replace(known, folders=(*known.folders, *more))
         if len(found) >= MOST_ERRORS:
             break
-    return _without_wrappers(tuple(found.values()))
+    errors = tuple(error for key, error in found.items() if key in lasting)
+    overcome = tuple(error for key, error in found.items() if key not in lasting)
+    return (_without_wrappers(errors), overcome) if errors else (_without_wrappers(overcome), ())
 
 
 def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:
@@ -251,9 +271,24 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
         units = {"": list(lines)}  # what is in brackets counts, and names nothing
     for unit, own in units.items():
         runs = _runs(own)
+        installed = _installed(own, runs)
         for block in _blocks_of(own):
-            at = bisect_right(runs, block.number, key=lambda run: run.first)
-            yield replace(block, unit=unit, run=runs[at - 1] if at else _Run(0))
+            yield replace(block, unit=unit, run=_run_at(runs, block.number), installed=installed)
+
+
+def _run_at(runs: Sequence[_Run], number: int) -> _Run:
+    """Return the run that a line is of."""
+    at = bisect_right(runs, number, key=lambda run: run.first)
+    return runs[at - 1] if at else _Run(0)
+
+
+def _installed(lines: Sequence[LogLine], runs: Sequence[_Run]) -> dict[tuple[str, str, str], int]:
+    """Return the last line of each step, folder and provider on which a run began to install it, or had done so."""
+    found = {}
+    for line in lines:
+        if line.text.startswith("- Install") and (match := _INSTALLS.match(line.text)):
+            found[match["step"], _run_at(runs, line.number).folder, match["provider"]] = line.number
+    return found
 
 
 def _runs(lines: Sequence[LogLine]) -> list[_Run]:
@@ -285,6 +320,9 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
             yield event
             continue
         begins = _BEGIN.match(line.text) is not None
+        if is_error and _BEGINS_RUN.match(line.text):  # of the next run, as after a retry
+            yield _Block(tuple(gathered), number, is_error)
+            gathered, is_error = [], False
         ends = not line.text and (blank if is_error else True)
         if begins or ends or len(gathered) >= _BLOCK_LINES:
             if gathered:

@@ -82,6 +82,7 @@ def diagnose(
         checkout = Checkout.open(request.folder, stack)
         diagnosis = _diagnosed(request, read, checkout, cancel, on_event, agree)
     notes = list(diagnosis.notes)
+    notes += map(_of_overcome, read.overcome)
     if read.is_cut:
         notes.append("the log is longer than what is read: its beginning was left out")
     start = request.started_from
@@ -271,6 +272,12 @@ def _of_mask(masked: RecognisedError, error: RecognisedError) -> str:
     if MASK in error.provider:
         return f"{words}, and not exactly one locked provider fits"
     return f"{words}: of what is locked here, only {error.provider} fits"
+
+
+def _of_overcome(error: RecognisedError) -> str:
+    """Return a note on an error that a later run got past."""
+    about = f" of {error.provider}" if error.provider else ""
+    return f"line {error.line} has an error{about} that a later run in the log got past: {error.reason}"
 
 
 def _of_which_root(x: Examined) -> str:
