@@ -590,6 +590,22 @@ async def test_what_is_still_asked_about_waits(repository: Review, opened: Opene
         assert on.hashes.left.current.name == "corp/vault", "and the cursor"
 
 
+async def test_what_is_said_of_a_key_that_came_too_early_goes_with_its_cause(
+    repository: Review, opened: Opened, tmp_path: Path
+) -> None:
+    gate = threading.Event()
+    app = opened(ServingSource(repository, gate=gate, top=tmp_path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = HashesDriver(app, pilot)
+        await until(on, lambda: "0 of 4" in on.text and "… of " in on.text)
+        await on.choose("acme/open")
+        await on.press("v")
+        assert "; press v again afterwards" in on.lines[-2]
+        gate.set()
+        await until(on, lambda: "… of " not in on.text)
+        assert "afterwards" not in on.text
+
+
 async def test_asking_again_and_export(repository: Review, opened: Opened, tmp_path: Path) -> None:
     source = ServingSource(repository, top=tmp_path)
     app = opened(source)

@@ -199,7 +199,7 @@ class RowActionsScreen(TwoPaneScreen):
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
         if self.review is None or not self.is_known(selection):
-            self.say(f"verify: still {self.progress.words}; press v again afterwards")
+            self.say_too_early(f"verify: still {self.progress.words}", "v")
             return
         dialog = ProveDialog(self.source, self.review, selection, self._take_proven)
         self.app.push_screen(dialog, self._show_proving_result)
@@ -243,7 +243,7 @@ class RowActionsScreen(TwoPaneScreen):
             self.decide_on_roots("lock", lambda review, where: lock_missing(review, selected, where, chosen))
 
         if not self.is_known(selected):
-            self.say(f"lock: still {self.progress.words}; press L again afterwards")
+            self.say_too_early(f"lock: still {self.progress.words}", "L")
         elif not selected:
             self.say("lock: no locked provider on this row")
         else:

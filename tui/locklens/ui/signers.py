@@ -368,8 +368,11 @@ class SignersScreen(RowActionsScreen):
     def action_trust(self) -> None:
         """Ask for the last digits of the keys that sign the highlighted namespace, and preview the pin."""
         use = self._use
-        if use is None or self.review is None or self.is_asking:
-            self.say("trust: registries are still being asked" if self.is_asking else "trust: no signer on this row")
+        if self.is_asking:
+            self.say_too_early("trust: registries are still being asked", "T")
+            return
+        if use is None or self.review is None:
+            self.say("trust: no signer on this row")
             return
         name = policy_edits.namespace_name(self._signers, use.address)
         try:

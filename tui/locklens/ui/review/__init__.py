@@ -325,7 +325,7 @@ class ReviewScreen(RowActionsScreen):
             self.say(f"accept: {error}")
             return
         if self.is_asking:
-            self.say("accept: registries are still being asked; press A again afterwards")
+            self.say_too_early("accept: registries are still being asked", "A")
             return
         form = accept_form(name, findings, today_utc(), asks_name=asks_name)
         self.app.push_screen(form, partial(self._accept, self.node, findings))

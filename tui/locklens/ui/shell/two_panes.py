@@ -51,6 +51,10 @@ class FilterInput(Input):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
 
 
+_AFTERWARDS = "again afterwards"
+"""The end of what is said of a key that comes too early."""
+
+
 class TwoPaneScreen(LockLensScreen[int]):
     """Owns the focus and the filter; subclasses fill the list, the detail and the bars.
 
@@ -233,6 +237,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         began = time.monotonic()
         self.review_arrived()
         self.loader.drew(began, time.monotonic())
+        if not self.is_asking and self.message.endswith(_AFTERWARDS):
+            self.end_message()
         if event.reread:
             self.say(changed_on_disk(event.reread))
         self.show_notes(event.notes)
@@ -241,6 +247,10 @@ class TwoPaneScreen(LockLensScreen[int]):
     def _show_progress(self) -> None:
         self.refresh_notice()
         self.refresh_bars()
+
+    def say_too_early(self, why: str, key: str) -> None:
+        """Say why a key does nothing before the review is complete; the message ends when it is."""
+        self.say(f"{why}; press {key} {_AFTERWARDS}")
 
     def show_notes(self, notes: Iterable[str]) -> None:
         """Show the notes that limit the whole review."""
