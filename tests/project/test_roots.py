@@ -273,6 +273,22 @@ def test_only_the_roots_that_are_asked_for(repo: Path) -> None:
             found(repo, base, only=[wrong])
 
 
+def test_a_root_in_a_submodule_or_behind_a_link_is_not_said_to_be_missing_alone(repo: Path) -> None:
+    other = repo / "vendor/lib"
+    other.mkdir(parents=True)
+    git(other, "init", "-q")
+    commit(other, {f"live/{LOCK_FILE}": lock("a")})
+    (repo / "link").symlink_to("vendor/lib")
+    base = commit(repo, {f"a/{LOCK_FILE}": lock("a")})
+    for head in (UncommittedSide.WORK_TREE, base):
+        for asked, above in (("vendor/lib/live", "vendor/lib"), ("link/live", "link")):
+            with pytest.raises(
+                ConfigurationError, match=rf"on either side, as {above} is a submodule, a link or a file"
+            ) as caught:
+                found(repo, base, head, only=[asked])
+            assert caught.value.hint.startswith("-C DIR reads a submodule")
+
+
 def test_roots_that_a_sparse_checkout_leaves_out_are_those_of_the_index(repo: Path) -> None:
     base = commit(repo, {f"in/{LOCK_FILE}": lock("a"), f"out/{LOCK_FILE}": lock("b")})
     git(repo, "sparse-checkout", "set", "in")

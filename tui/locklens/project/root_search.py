@@ -18,7 +18,7 @@ from locklens.project.effective_paths import (
     spellings_of_named,
 )
 from locklens.project.gittree import ListedTree, prefetch_listed
-from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise
+from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
 from locklens.text import listing
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def find_roots(
     others = (brought.keys() | spelt.keys() | unlocked.keys()) - set(known)
     hint = "review the change in parts, or single files with --old FILE --new FILE"
     _require_few("the change concerns {} folders without a lock file", others, hint)
-    folders = _restricted(known, moved, only, others)
+    folders = _restricted(known, moved, only, others, tracked)
     if only:
         others = _of_named(others, only, brought, spelt)
         # What another spelling stands for may be a part of any root.
@@ -215,7 +215,9 @@ def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
     return tuple(path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
 
 
-def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str], others: AbstractSet[str]) -> list[str]:
+def _restricted(
+    folders: list[str], moved: dict[str, str], only: Sequence[str], others: AbstractSet[str], tracked: Collection[str]
+) -> list[str]:
     """Return the folders of `only`; `others` may be named too, and are left out."""
     if not only:
         return folders
@@ -231,7 +233,11 @@ def _restricted(folders: list[str], moved: dict[str, str], only: Sequence[str], 
             lead = f"{folder}/" if folder else ""
             below = sorted(known for known in folders if folder is not None and known.startswith(lead))
             hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else ""
-            raise ConfigurationError(f"no {LOCK_FILE} on either side", path=asked or ".", hint=hint)
+            words = f"no {LOCK_FILE} on either side"
+            if above := {*upwards(folder_of(folder or ""))}.intersection(tracked):
+                words += f", as {max(above)} is a submodule, a link or a file"
+                hint = "-C DIR reads a submodule; of a link, name the folder that it leads to"
+            raise ConfigurationError(words, path=asked or ".", hint=hint)
         chosen[folder] = None
     return list(chosen)
 
