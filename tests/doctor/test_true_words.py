@@ -11,7 +11,7 @@ import pytest
 from kit.git import git
 from msgspec.structs import replace
 
-from locklens.demo import lock_file
+from locklens.demo import lock_file, package_bytes
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
@@ -424,3 +424,24 @@ def test_a_second_copy_is_moved_aside_beside_the_first(made: Any, doctor: Any) -
         shutil.copytree(folder / place, folder / aside)
         names.append(aside.removeprefix(place))
     assert names == [".suspect", ".suspect-2"]
+
+
+@pytest.mark.parametrize(
+    ("methods", "verdict"),
+    [(("bad",), "yes"), (("bad", "direct"), "yes"), (("good", "bad"), "no"), (("direct", "bad"), None)],
+)
+def test_a_copy_that_init_does_not_reach_is_no_cause(
+    methods: tuple[str, ...], verdict: str | None, made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    for name in ("good", "bad"):
+        place = tmp_path / name / DEMO
+        place.mkdir(parents=True)
+        data = package_bytes(DEMO, "1.4.2", str(this_platform()), "" if name == "good" else "tampered")
+        (place / f"terraform-provider-demo_1.4.2_{this_platform()}.zip").write_bytes(data)
+    blocks = [f'  filesystem_mirror {{\n    path = "{tmp_path}/{one}"\n  }}\n' for one in methods]
+    blocks = ["  direct {}\n" if one == "direct" else block for one, block in zip(methods, blocks, strict=True)]
+    settings = tmp_path / "demo.tfrc"
+    settings.write_text(settings.read_text("utf-8") + f"provider_installation {{\n{''.join(blocks)}}}\n", "utf-8")
+    causes = {one["id"]: one["verdict"] for one in doctor(folder, "--", "live/prod")["causes"]}
+    assert causes.get("mirror-differs") == verdict

@@ -60,6 +60,8 @@ class FoundPackage(Struct, frozen=True):
         later: Files that were changed after the folder was made.
         is_of_run: True if the user named it, or its folder, as that of the failing run.
         cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
+        behind: The kind of the place that this machine's settings name before its mirror, and that gives the package:
+            a folder with a copy of the platform, else a server, else the registry; None for none.
     """
 
     kind: str
@@ -76,6 +78,7 @@ class FoundPackage(Struct, frozen=True):
     later: tuple[str, ...] = ()
     is_of_run: bool = False
     cached: str = ""
+    behind: MethodKind | None = None
 
     @property
     def zh(self) -> str:
@@ -380,6 +383,12 @@ class Examined(Struct, frozen=True, dict=True):
     def can_be_installed(self, one: FoundPackage) -> bool:
         """True unless a package is of another platform than the failing run installs, as known or assumed."""
         return one.kind == "given" or one.platform in {"", self.platform_on_disk} or not self.platform_on_disk
+
+    def is_first(self, one: FoundPackage) -> bool:
+        """True if init would install a mirror's copy here: no place before it has the package, as far as is known."""
+        if one.behind is MethodKind.DIRECT:
+            return self.is_denied or (self.is_known and self.platform_on_disk not in self.platforms)
+        return one.behind is None
 
     @property
     def text(self) -> str:

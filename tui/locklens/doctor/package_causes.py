@@ -259,7 +259,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if x.message.kind == "oci-artifact":
         title = "what the tag in the OCI registry names is no provider that OpenTofu installs"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
-    found = x.of_kind("given", "mirror")
+    found = tuple(one for one in x.of_kind("given", "mirror") if x.error is not None or x.is_first(one))
     broken = next((one for one in found if one.problem and x.is_of_local_file and x.is_named(one)), None)
     if broken is not None:
         words = f"the message names {broken.path}, and here it cannot be hashed either: {broken.problem}"

@@ -289,9 +289,16 @@ class Examiner:
                 for each in finder.copies("plugin-cache", sources.cache, address, version)
             ]
             found = _linked(found)
-        for mirror in dict.fromkeys((*self._request.mirrors, *sources.mirrors)):
-            is_named = mirror in self._request.mirrors
-            found += [replace(each, is_of_run=is_named) for each in finder.copies("mirror", mirror, address, version)]
+        for mirror in dict.fromkeys(self._request.mirrors):
+            found += [replace(each, is_of_run=True) for each in finder.copies("mirror", mirror, address, version)]
+        platform, behind = self._request.platform or this_platform(), None
+        for method in sources.methods:
+            if not method.kind.is_on_disk:
+                behind = behind if behind is not None and method.kind is MethodKind.DIRECT else method.kind
+            elif method.place not in self._request.mirrors:
+                copies = list(finder.copies("mirror", method.place, address, version))
+                found += [replace(each, behind=behind) for each in copies]
+                behind = method.kind if any(each.platform == platform for each in copies) else behind
         return tuple(replace(one, base=self._bound(one.base)) if one.base else one for one in found)
 
     def _bound(self, base: str) -> str:
