@@ -335,3 +335,25 @@ def test_one_command_for_two_providers_names_and_counts_both(made: Any, doctor: 
     assert (fix["id"], fix["roots"]) == ("retry", 2)
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "acme/demo 1.4.2, acme/netbox 3.9.1 in live/prod, live/qa: Try again" in out
+
+
+@pytest.mark.parametrize(("status", "words"), [
+    ("Forbidden", "the proxy refused"), ("Bad Gateway", "the proxy could not reach the host (5xx)"),
+])  # fmt: skip
+def test_a_proxy_that_answers_for_the_registry_is_one_cause(
+    status: str, words: str, several: Path, doctor: Any
+) -> None:
+    asked = 'could not connect to registry.terraform.io: failed to request discovery document: Get "https://registry.terraform.io/.well-known/terraform.json"'  # noqa: E501
+    summary = "Failed to query available provider packages"
+    messages = [
+        (summary, f"Could not retrieve the list of available versions for provider {name}: {asked}: {status}")
+        for name in ("acme/demo", "acme/netbox")
+    ]
+    (several / "ci.log").write_text(boxed_log(*messages), "utf-8")
+    for named in ((), ("--", "ver2")):
+        document = doctor(several, "ci.log", *named)
+        held = [(one["id"], one["verdict"]) for one in document["causes"] if one["verdict"] in {"yes", "likely"}]
+        assert held == [("proxy-or-ca", "yes")]
+        assert "retry" not in {one["id"] for one in document["remedies"]}
+    out = " ".join(doctor(several, "--format", "text", "ci.log", "--", "ver2").split())
+    assert f"VERDICT The{words[3:]}. [CONFIRMED]" in out

@@ -421,12 +421,16 @@ def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tu
         own: dict[object, list[_Tested]] = {}
         for each in found:
             if each.cause.is_probable:
-                own.setdefault((each.examined.name, each.cause.title, each.cause.rank), []).append(each)
+                name = "" if each.cause.id in _OF_THE_WAY else each.examined.name
+                own.setdefault((name, each.cause.title, each.cause.rank), []).append(each)
         joined += [_joined(group, affected) for group in own.values()] or [_joined(found, affected)]
     return most_likely_first(joined, suggested_causes(rules))
 
 
 _MOST_NAMED = 5
+
+_OF_THE_WAY = frozenset({CauseId.REGISTRY_DOWN, CauseId.PROXY_OR_CA, CauseId.CREDENTIALS})
+"""Causes between the machine and a host: one such fact holds for each provider that the host was asked for."""
 
 
 class Several(Struct, frozen=True):
@@ -479,6 +483,9 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         fitting = [one for one in affected if one.examined.fitting and one.examined.error == x.error]
         is_of_all = x.fitting and len(same) == len(fitting)  # whichever root failed
         subject = same[0].has_several.subject(x, () if is_of_all else roots)
+    elif first.id in _OF_THE_WAY and not any(one.examined.fitting for one in same):
+        places = dict.fromkeys(root for one in same for root in one.cause.roots)
+        subject = replace(same[0].has_several, providers=False).subjects((), list(places))
     evidence: dict[str, list[str]] = {}
     for one in same:
         evidence.setdefault(one.cause.evidence, []).append(one.subject)

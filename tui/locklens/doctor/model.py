@@ -122,6 +122,7 @@ class NetworkReason(StrEnum):
     PROXY_NAME = "the name of the proxy could not be resolved"
     PROXY_DOWN = "the proxy could not be reached"
     PROXY = "the proxy refused"
+    PROXY_FAILED = "the proxy could not reach the host (5xx)"
     NAME = "the host name could not be resolved"
     REFUSED = "the connection was refused"
     BROKEN = "the connection broke"

@@ -132,6 +132,9 @@ def registry_down(x: Examined) -> Judgement | None:
         missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
         title = f"{_host(x)} could not be reached: {reason}"
         return Judgement(_LIKELY, words, missing, here.as_of, basis=Basis.RUN, title=title)
+    if reason is _N.PROXY_FAILED:
+        words = f"{reason}, which may be down, or be kept from the proxy"
+        return Judgement(_UNKNOWN, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN)
     if reason is not None:
         return Judgement(_NO, f"the message names another reason: {reason}")
     if here.is_answered is False and x.message.kind in _ABOUT_REQUESTS:
@@ -145,7 +148,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
     if x.error is None:
         return None
     reason, here = x.message.reason, _repeated(x)
-    if reason in {_N.CERTIFICATE, _N.PROXY, _N.PROXY_NAME, _N.PROXY_DOWN}:
+    if reason in {_N.CERTIFICATE, _N.PROXY, _N.PROXY_FAILED, _N.PROXY_NAME, _N.PROXY_DOWN}:
         fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"
         title = f"the TLS certificate of {_host(x)} was not accepted" if reason is _N.CERTIFICATE else str(reason)
         words = f"the message says so: {reason}; see {fix} of the runner"

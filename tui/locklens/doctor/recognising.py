@@ -411,8 +411,18 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
         )
 
 
+_CONNECT = re.compile(
+    r'"https://[^"\s]{1,300}": (?:(?P<refused>bad request|unauthorized|payment required|forbidden|not found|method not '
+    r"allowed|proxy authentication required|too many requests)|internal server error|not implemented|bad gateway"
+    r"|service unavailable|gateway time-?out)\b"
+)
+"""A status in words alone behind a URL: what Go's net/http has of a proxy's answer to CONNECT (Transport.dialConn)."""
+
+
 def _reason(text: str) -> NetworkReason | None:
-    """Return the reason of a failed request; that of the proxy's own connection names the proxy."""
+    """Return the reason of a failed request; that of the proxy's own connection or answer names the proxy."""
+    if answer := _CONNECT.search(text):
+        return NetworkReason.PROXY if answer["refused"] else NetworkReason.PROXY_FAILED
     found = next((one for one, words in _WORDS_OF_REASONS.items() if any(word in text for word in words)), None)
     if "proxyconnect" not in text or found in {NetworkReason.CERTIFICATE, NetworkReason.PROXY}:
         return found
