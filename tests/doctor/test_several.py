@@ -343,7 +343,8 @@ def test_one_command_for_two_providers_names_and_counts_both(made: Any, doctor: 
 def test_a_proxy_that_answers_for_the_registry_is_one_cause(
     status: str, words: str, several: Path, doctor: Any
 ) -> None:
-    asked = 'could not connect to registry.terraform.io: failed to request discovery document: Get "https://registry.terraform.io/.well-known/terraform.json"'  # noqa: E501
+    url = '"https://registry.terraform.io/.well-known/terraform.json"'
+    asked = f"could not connect to registry.terraform.io: failed to request discovery document: Get {url}"
     summary = "Failed to query available provider packages"
     messages = [
         (summary, f"Could not retrieve the list of available versions for provider {name}: {asked}: {status}")

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.command_line import no_screen
 from kit.git import git
 from msgspec.structs import replace
 
+from locklens.cli.main import main
 from locklens.demo import lock_file, package_bytes
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
@@ -445,3 +447,43 @@ def test_a_copy_that_init_does_not_reach_is_no_cause(
     settings.write_text(settings.read_text("utf-8") + f"provider_installation {{\n{''.join(blocks)}}}\n", "utf-8")
     causes = {one["id"]: one["verdict"] for one in doctor(folder, "--", "live/prod")["causes"]}
     assert causes.get("mirror-differs") == verdict
+
+
+def test_a_read_only_lock_file_that_has_the_right_providers_now(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["not-required"])
+    before = doctor(folder, "ci.log")
+    assert (before["causes"][0]["id"], before["remedies"][0]["id"]) == ("not-required", "prune")
+    assert main(["prune", "acme/netbox", "--root=live/prod"], no_screen) == 0
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
+    assert document["fixed"].endswith("has just the providers now that live/prod requires")
+
+
+def test_the_write_of_a_fix_tells_which_root_failed(several: Path, doctor: Any) -> None:
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "roots")
+    listed = "Initializing provider plugins...\n" + "".join(
+        f'- Finding {name} versions matching "{constraint}"...\n'
+        for name, constraint in (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    )
+    changed = ("Provider dependency changes detected", "Changes to the required provider dependencies were detected")
+    lock = several / "live/newp" / LOCK
+    lock.unlink()
+    git(several, "commit", "-qam", "no lock file")
+    log = _log(several, changed, before=listed)
+    assert [one["roots"] for one in doctor(several, log)["errors"]] == [["live/newp"]]
+    for name in ("acme/demo", "acme/netbox"):
+        assert doctor(several, log)["state"] == "open"
+        assert main(["lock", "--no-cache", name, "--root=live/newp"], no_screen) == 0
+    document = doctor(several, log)
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init")
+    words = [one.replace("~> 1.5", "~> 1.4, < 1.4.2") for one in VIOLATED]
+    lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4, < 1.4.2"))
+    _root(several, "live/one", ("acme/demo", "~> 1.4, < 1.4.2"), lock=lock)
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "one more")
+    log = _log(several, tuple(words))
+    command = ["upgrade", "--no-cache", "acme/demo=1.4.2", "--edit-constraints", "--root=live/one"]
+    assert main(command, no_screen) == 0
+    document = doctor(several, log)
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/one init")

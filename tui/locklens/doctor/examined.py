@@ -189,6 +189,9 @@ class Examined(Struct, frozen=True, dict=True):
         past: The entry's history, the newest first; its first item is the committed state.
         written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
             no write is later than the log.
+        is_written: True if locklens added it, or wrote anything of it, later than the log.
+        locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
+            commit; None without one.
         others: The provider in other lock files.
         locking: Their roots, relative to the folder of the diagnosis.
         twins: The provider of the same name in the other tool's registry, in any lock file.
@@ -225,6 +228,8 @@ class Examined(Struct, frozen=True, dict=True):
     packages: tuple[FoundPackage, ...] = ()
     past: tuple[PastEntry, ...] = ()
     written: PastEntry | None = None
+    is_written: bool = False
+    locked_before: frozenset[ProviderAddress] | None = None
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
     is_canonical: bool = True

@@ -41,11 +41,13 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         x: What is known.
         causes: The causes as they are judged now.
     """
-    if x.error is None or x.lock.conflict is not None or x.lock.problems or (x.fitting and x.written is None):
+    if x.error is None or x.lock.conflict is not None or x.lock.problems or (x.fitting and not x.is_written):
         return ""  # of a root that nobody names, nothing is known to be fixed
     kind, entry = x.message.kind, x.entry
     if kind == "lock-invalid":
         return "each lock file here can be read now" if x.lock.exists else ""
+    if kind == "readonly-changed":
+        return _agreed(x)
     if entry is None:
         was = next((one.entry for one in x.past if one.entry is not None), None)
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version
@@ -68,6 +70,17 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         healed = next((one for one in x.of_kind("mirror") if x.is_named(one) and one.hashes & locked), None)
         return f"{healed.path} has a locked hash now" if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
+
+
+def _agreed(x: Examined) -> str:
+    """Return that the lock file has just the providers that init requires, where it had others."""
+    now = frozenset(x.lock.by_address)
+    if x.of_run:
+        return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
+    if x.configuration is None or x.unknown_requirements or x.locked_before in {None, now}:
+        return ""
+    is_agreed = now == frozenset(x.configuration.required())
+    return f"{x.lock.path} has just the providers now that {x.where} requires" if is_agreed else ""
 
 
 def _was_locked(x: Examined) -> bool:

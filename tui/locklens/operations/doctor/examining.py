@@ -38,13 +38,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile import LockEntry
+    from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
 
 
 _OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 """Errors about the installed folder of one root, whatever others have the same entry."""
+
+
+_MENDED_BY_WRITES = OF_HASHES | {"locked-mismatch", "lock-constraint", "not-locked"}
+"""Errors that an entry ends as locklens writes it."""
 
 
 class Examiner:
@@ -100,15 +104,21 @@ class Examiner:
             kind = one.error.kind if one.error is not None and one.fitting else ""
             own, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
             own = own if not self.is_cut else []
-            if not own and kind in OF_HASHES:
-                own = [
-                    path for path in one.fitting if self._writes.before(self._locks.lock(path), one.address) is not None
-                ]
+            if not own and kind in _MENDED_BY_WRITES:
+                locks = self._locks.lock
+                own = [path for path in one.fitting if self._writes.has_written(locks(path), one.address)]
             own = own or mended
+            if kind == "readonly-changed":
+                own = [path for path in one.fitting if self._has_other_providers(path)]
             if kind == "lock-invalid":
                 own = [path for path in one.fitting if self._writes.made_readable(self._locks.lock(path))]
             found += [each for each in (self._locks.elsewhere(one, own) if own else [one]) if each not in found]
         return found
+
+    def _has_other_providers(self, path: str) -> bool:
+        """True if locklens added or removed entries of a lock file later than the log."""
+        before = self._writes.providers_before(self._locks.lock(path))
+        return before is not None and before != frozenset(self._locks.lock(path).by_address)
 
     def _altered(self, one: DoctorSubject) -> tuple[list[str], list[str]]:
         """Return the roots that an error fits: where the installed package is not locked, and where it was moved aside.
@@ -218,6 +228,8 @@ class Examiner:
             packages=packages,
             past=past,
             written=self._writes.before(root.lock, one.address),
+            is_written=self._writes.has_written(root.lock, one.address),
+            locked_before=self._locked_before(root.lock),
             others=tuple(others.values()),
             locking=tuple(map(self._checkout.shown, others)),
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
@@ -237,6 +249,10 @@ class Examiner:
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
         )
+
+    def _locked_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
+        before = self._writes.providers_before(lock)
+        return before if before is not None or self._history is None else self._history.providers(lock.path)
 
     def _elsewhere(self, address: ProviderAddress | None, own: str | None = None) -> dict[str, ElsewhereEntry]:
         """Return the entry of a provider in each other lock file that has one, by the folder of its root."""

@@ -54,17 +54,33 @@ class LaterWrites:
                 return PastEntry("", record.at, old) if old is not None and old.version == now.version else None
         return None
 
+    def has_written(self, lock: LockFile, address: ProviderAddress | None) -> bool:
+        """True if locklens added or removed an entry, or wrote its version, constraints and hashes as they are."""
+        if address is None:
+            return False
+        for _, file in self._of(lock, is_made=True):
+            states = (parse(file.old or b"", lock.path), parse(file.new or b"", lock.path), lock)
+            old, new, now = (_contents(state.by_address.get(address)) for state in states)
+            if old != new:
+                return new == now
+        return False
+
+    def providers_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
+        """Return the providers that a lock file had before the first write later than the log; None without one."""
+        writes = [file for _, file in self._of(lock, is_made=True)]
+        return frozenset(parse(writes[-1].old or b"", lock.path).by_address) if writes else None
+
     def made_readable(self, lock: LockFile) -> bool:
         """True if the last write made a lock file that could not be read one that can."""
         _, last = next(self._of(lock), (None, None))
         return last is not None and bool(parse(last.old or b"", lock.path).problems) and not lock.problems
 
-    def _of(self, lock: LockFile) -> Iterator[tuple[Record, WrittenFile]]:
-        """Yield the writes of a lock file that was there before, the newest first."""
+    def _of(self, lock: LockFile, *, is_made: bool = False) -> Iterator[tuple[Record, WrittenFile]]:
+        """Yield the writes of a lock file that was there before, or of any with `is_made`, the newest first."""
         place = os.fsencode(os.path.realpath(self._top / lock.path))
         for record in self._records:
             for file in record.files:
-                if file.place == place and file.old is not None and record.target == "files":
+                if file.place == place and (is_made or file.old is not None) and record.target == "files":
                     yield record, file
 
     @cached_property
@@ -120,6 +136,14 @@ class LockHistory:
         commits = self._repository.touching(path, PAST_COMMITS)
         states = (self._repository.show(commit, path) or b"" for commit, _ in commits)
         return not commits or any(all(word.encode() in data for word in words) for data in states)
+
+    def providers(self, lock_path: str) -> frozenset[ProviderAddress] | None:
+        """Return the providers in the newest commit of a lock file; None if no commit has it.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        return next((frozenset(lock.by_address) for _, _, lock in self._locks(lock_path) if lock.exists), None)
 
     def readable(self, lock_path: str) -> str:
         """Return the newest commit whose lock file can be read; "" if there is none.
@@ -190,6 +214,10 @@ class LockHistory:
         facts = self._repository.commit(past[0].commit)
         change = _change(older.entry, now)
         return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
+
+
+def _contents(entry: LockEntry | None) -> object:
+    return entry.contents if entry is not None else None
 
 
 def _says(entry: LockEntry | None) -> object:

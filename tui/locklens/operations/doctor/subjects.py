@@ -283,7 +283,8 @@ class SubjectFinder:
         found = self._of_the_run(self._candidates(), error)
         if not error.searched or any(self._is_listed(path, error) for path in found):
             return found
-        return self._reusing(error) or found
+        requiring = [path for path in found if self._is_whole(path, error)]  # it may lock them since the run
+        return requiring or self._reusing(error) or found
 
     def _reusing(self, error: RecognisedError) -> list[str]:
         """Return the roots that lock what the run took from its lock file, and nothing that it lacked."""
@@ -381,14 +382,21 @@ class SubjectFinder:
 
     def _is_listed(self, path: str, error: RecognisedError) -> bool:
         """True if a root requires what the run listed, and no more, and does not lock what it searched for."""
+        reused, searched = (self._parsed_names(path, names) for names in (error.reused, error.searched))
+        locked = set(self._root(path).lock.by_address)
+        return self._is_whole(path, error) and reused <= locked and not searched & locked
+
+    def _is_whole(self, path: str, error: RecognisedError) -> bool:
+        """True if a root requires what the run listed, and no more, as far as its configuration can be read."""
         root = self._root(path)
-        reused, searched = (
-            {_parsed(name, root.tool.parse_source) for name in names} for names in (error.reused, error.searched)
-        )
-        locked = set(root.lock.by_address)
-        required = set(root.configuration.required()) if root.configuration.complete else locked | searched
-        is_whole = bool(error.reused or error.searched) and required == (reused | searched)
-        return is_whole and reused <= locked and not searched & locked
+        reused, searched = (self._parsed_names(path, names) for names in (error.reused, error.searched))
+        is_known = root.configuration.complete
+        required = set(root.configuration.required()) if is_known else searched.union(root.lock.by_address)
+        return bool(reused or searched) and required == (reused | searched)
+
+    def _parsed_names(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as the tool of a root reads their names."""
+        return {_parsed(name, self._root(path).tool.parse_source) for name in names}
 
     def _candidates(self) -> list[str]:
         """Return the roots of the repository: folders with a lock file, and those with a configuration of their own."""
