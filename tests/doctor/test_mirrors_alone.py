@@ -139,3 +139,23 @@ def test_what_the_mirror_has_altered_is_not_locked_from_it(corp: Path, doctor: A
         document = doctor(corp, *words, "ci.log")
         assert document["causes"][0]["id"] == "mirror-differs"
         assert not [one["command"] for one in document["remedies"] if "locklens lock" in one["command"]]
+
+
+def test_a_mirror_that_is_older_than_the_lock_file(corp: Path, doctor: Any) -> None:
+    mirror, platform = corp.parent / "mirror", str(this_platform())
+    assert main(["lock", "--no-cache", f"--fs-mirror={mirror}", f"--platform={platform}", "--", "one"], no_screen) == 0
+    packages = list(mirror.rglob("*.zip"))
+    for place in packages:
+        place.rename(place.with_name(place.name.replace("1.4.2", "1.4.1")))
+    gone = f"provider {CORP}: the previously-selected version 1.4.2 is no longer available"
+    gone = f"Could not retrieve the list of available versions for {gone}"
+    (corp / "ci.log").write_text(boxed_log(("Failed to query available provider packages", gone)), "utf-8")
+    for words, verdict in (((), "likely"), (("--install-path", "packed-mirror"), "yes")):
+        document = doctor(corp, *words, "ci.log")
+        verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+        assert (verdicts["mirror-lacks"], verdicts["yanked"]) == (verdict, "unknown")
+        assert {one["id"] for one in document["remedies"]} == {"fill-mirror"}
+    for place in packages:
+        place.with_name(place.name.replace("1.4.2", "1.4.1")).rename(place)
+    document = doctor(corp, "ci.log")
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=one init")

@@ -307,7 +307,7 @@ CATALOGUE = (
     _row(
         "version-gone",
         "the previously-selected version … is no longer available",
-        causes=(_C.YANKED, _C.HAND_EDIT, _C.OTHER_TOOL),
+        causes=(_C.YANKED, _C.MIRROR_LACKS, _C.HAND_EDIT, _C.OTHER_TOOL),
         advice="the source that is asked now does not list the locked version",
     ),
     _row(

@@ -218,6 +218,8 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
         return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
+    if x.message.kind == "version-gone":
+        return _outdated_mirror(x, there)
     if x.message.reason is NetworkReason.ABSENT:
         host = x.message.host or "the host"
         title = f"the mirror {host} did not have the file (404)"
@@ -230,6 +232,21 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         missing = f"if {host} is a mirror: {_INSTALLATION}"
         return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.RUN)
     return None
+
+
+def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
+    """Judge a mirror that does not have the locked version; `there` is what the registry lists, in a clause."""
+    if not x.is_of_mirror or x.is_of_other_version:
+        return None
+    words = f"the message says that what it asked, a mirror, does not have the version{there}"
+    if held := next((one for one in x.packages if one.kind == "mirror"), None):
+        words = f"{words}; {held.path} is there now"
+    elif x.mirrors:
+        words = f"{words}; {listing(list(x.mirrors), 3)} has no package of {x.release}"
+    if x.is_path_of_run:
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+    words = f"{words}; that the failing run had the settings of this machine is assumed"
+    return Judgement(_LIKELY, words, "the origin of the package: --install-path", x.as_of, basis=Basis.RUN)
 
 
 def _empty_mirrors(x: Examined) -> Judgement | None:
