@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from locklens.dialect import DIALECTS
 from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
 from locklens.packages.installed import KEPT_ASIDE
@@ -190,6 +191,8 @@ class Examined(Struct, frozen=True, dict=True):
         written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
             no write is later than the log.
         is_written: True if locklens added it, or wrote anything of it, later than the log.
+        tool_commit: A commit whose lock file has the provider in the other tool's registry, where the one here does not;
+            "" for none.
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit; None without one.
         others: The provider in other lock files.
@@ -229,6 +232,7 @@ class Examined(Struct, frozen=True, dict=True):
     past: tuple[PastEntry, ...] = ()
     written: PastEntry | None = None
     is_written: bool = False
+    tool_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
@@ -280,6 +284,21 @@ class Examined(Struct, frozen=True, dict=True):
         """True if the failing run asked a mirror, by its own words, the user's, or the settings here."""
         path = self.incident.path
         return "provider mirror" in self.text or (path is not None and path.is_mirror)
+
+    @property
+    def other_registry(self) -> str:
+        """The registry that the run asked, if it is that of the tool which the root is not of; else "".
+
+        A message about a version names no host: that of the tool that ran is meant.
+        """
+        kind, ran = self.message.kind, DIALECTS.get(self.incident.tool or "")
+        asked = self.message.provider.partition("/")[0]
+        if kind == "version-gone" and self.message.provider.count("/") == 1 and ran is not None:
+            asked = ran.default_host
+        elif kind != "provider-unknown":
+            return ""
+        hosts = {tool.default_host for tool in DIALECTS.values()}
+        return asked if self.address is not None and {asked, self.address.host} == hosts else ""
 
     @property
     def failing_mirror(self) -> str:

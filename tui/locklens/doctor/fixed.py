@@ -65,9 +65,10 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.is_offered:
         mirror = x.failing_mirror or x.oci_mirror or "the mirror"
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
-    if x.is_of_local_file or (kind == "version-gone" and x.is_of_mirror):
-        locked = frozenset(entry.hashes)
-        healed = next((one for one in x.of_kind("mirror") if (kind == "version-gone" or x.is_named(one)) and one.hashes & locked), None)
+    is_gone = kind == "version-gone" and x.is_of_mirror
+    if x.is_of_local_file or is_gone:
+        sound = (one for one in x.of_kind("mirror") if one.hashes & frozenset(entry.hashes))
+        healed = next((one for one in sound if is_gone or x.is_named(one)), None)
         return f"{healed.path} has a locked hash now" if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
 

@@ -194,7 +194,7 @@ def wrong_source(x: Examined) -> Judgement | None:
     places = listing([f"{one.file}:{one.line}" for one in required], 3)
     by = f", which is required at {places}" if places else ""
     host = x.address.host if x.address is not None else "the registry"
-    if _asked_of_other(x):
+    if x.other_registry:
         words = f"the root requires {x.address}{f' ({places})' if places else ''}, and the run asked for another"
         return Judgement(_NO, words)
     words = f"the message says so: {host} has no {x.name}{by}"
@@ -302,21 +302,18 @@ def _edited_part(x: Examined) -> str:
     return "one of the two was edited without the other"
 
 
-def _asked_of_other(x: Examined) -> str:
-    """Return the host of the message if it is the registry of the tool that the root is not of; else ""."""
-    hosts = {tool.default_host for tool in DIALECTS.values()}
-    named = x.message.provider.partition("/")[0]
-    return named if x.address is not None and {named, x.address.host} == hosts else ""
-
-
 def _ran_in_root_of_other(x: Examined) -> Judgement | None:
     """Judge a provider that one tool's registry lacks, where the root is of the other tool."""
-    host = _asked_of_other(x)
+    host = x.other_registry
     if not host or x.address is None:
         return None
     ran, own = (next(tool for tool in DIALECTS.values() if tool.default_host == one) for one in (host, x.address.host))
     locked = f"{x.lock.path}:{x.entry.line} locks" if x.entry is not None else f"{x.root or '.'} requires"
     words = f"the run asked {host}, and {locked} {x.address}"
+    if x.tool_commit:
+        words = f"{words}; commit {x.tool_commit[:12]} locks it in {host}"
+        title = f"{own.product} rewrote a lock file of {ran.product}"
+        return Judgement(_YES, words, basis=Basis.RUN, title=title)
     return Judgement(_YES, words, basis=Basis.RUN, title=f"{ran.product} ran in a root of {own.product}")
 
 
@@ -328,7 +325,7 @@ def other_tool(x: Examined) -> Judgement | None:
     if x.address is None:
         return None
     hosts = {tool.default_host: tool for tool in DIALECTS.values()}
-    if x.message.kind == "provider-unknown":
+    if x.message.kind == "provider-unknown" or x.other_registry:
         return _ran_in_root_of_other(x)
     if x.entry is None:
         twin = next(

@@ -176,6 +176,8 @@ def yanked(x: Examined) -> Judgement | None:
         now = f"; today {len(x.listed)} are listed" if x.is_known else ""
         title = "the release's SHA256SUMS does not list the package"
         return Judgement(_YES, f"the message says so{now}", as_of=x.as_of, basis=Basis.RUN, title=title)
+    if x.message.kind == "version-gone" and x.other_registry:
+        return Judgement(_NO, f"the run asked {x.other_registry}, and the root is of {x.address.host}")
     if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
         is_listed = listing is not None and listing.is_known and listing.has(version)
         words = f"{x.address.host} lists {version}" if is_listed else "the message is of a mirror"

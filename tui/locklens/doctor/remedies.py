@@ -304,20 +304,29 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     command = shell_words([*x.git, "diff", revision, "--", x.lock.path])
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
+    yield _restored_file(x, revision)
+
+
+def _restored_file(x: Examined, commit: str) -> Remedy:
+    """Return the remedy that restores the whole lock file of a commit."""
+    revision = commit[:12]
     command = shell_words([*x.git, "restore", "-s", revision, "--", x.lock.path])
     note = "all that was changed in the file since then is lost"
-    yield Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, _LOW, 0, command, note)
+    return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, _LOW, 0, command, note)
 
 
 def fix_tool(one: Affected) -> Iterator[Remedy]:
     """The tool that wrote the lock file is used, or the entry restored."""
     x = one.examined
     writer = x.lock.writer
+    if x.other_registry and x.tool_commit:
+        yield _restored_file(x, x.tool_commit)
+        return
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
         yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, as_writer.next_step)
-    if x.message.kind == "provider-unknown":
+    if x.message.kind == "provider-unknown" or x.other_registry:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
         title, command = "Review what OpenTofu wrote, then commit it", shell_words([*x.git, "diff", "--", x.lock.path])

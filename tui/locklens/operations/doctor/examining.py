@@ -229,6 +229,7 @@ class Examiner:
             past=past,
             written=self._writes.before(root.lock, one.address),
             is_written=self._writes.has_written(root.lock, one.address),
+            tool_commit=self._tool_commit(one),
             locked_before=self._locked_before(root.lock),
             others=tuple(others.values()),
             locking=tuple(map(self._checkout.shown, others)),
@@ -249,6 +250,13 @@ class Examiner:
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
         )
+
+    def _tool_commit(self, one: DoctorSubject) -> str:
+        twin = twin_of(one.address) if one.address is not None else None
+        if twin is None or self._history is None or twin in one.root.lock.by_address:
+            return ""
+        past = self._history.past(one.root.lock.path, twin)
+        return next((state.commit for state in past if state.entry is not None), "")
 
     def _locked_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         before = self._writes.providers_before(lock)

@@ -365,7 +365,8 @@ class SubjectFinder:
         if error.constraint:
             paths = [path for path in paths if self._has_constraint(path, error)] or paths
         if error.reused or error.searched:
-            paths = [path for path in paths if self._is_listed(path, error)] or paths
+            listed = [path for path in paths if self._is_listed(path, error)]
+            paths = listed or [path for path in paths if self._is_whole(path, error)] or paths
         return paths
 
     def _has_constraint(self, path: str, error: RecognisedError) -> bool:
