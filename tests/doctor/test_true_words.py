@@ -514,3 +514,27 @@ def test_opentofu_in_a_root_that_terraform_locked(was_of_tofu: bool, several: Pa
     assert document["errors"][0]["roots"] == ["live/newp"]
     command = f"git restore -s {was} -- live/newp/{LOCK}" if was_of_tofu else "terraform -chdir=live/newp init"
     assert [one["command"] for one in document["remedies"]] == [command]
+
+
+def test_a_write_of_another_branch_does_not_tell_the_root(
+    several: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "roots")
+    lock = several / "live/newp" / LOCK
+    sound = lock.read_bytes()
+    git(several, "checkout", "-qb", "edited")
+    lock.write_bytes(lock_file(replace(sample_entry("acme/demo", "1.4.2", "~> 1.4"), hashes_of="1.3.9")))
+    git(several, "commit", "-qam", "edited")
+    command = ["restore", "acme/demo", "--from", "HEAD~1", "--root=live/newp"]
+    monkeypatch.chdir(several)
+    assert main(command, no_screen) == 0
+    git(several, "checkout", "-qf", "-")
+    assert lock.read_bytes() == sound
+    words = "doesn't match any of the checksums previously recorded in the dependency lock file"
+    words = f"Error while installing acme/demo v1.4.2: the current package for {DEMO} 1.4.2 {words}"
+    log = _log(several, (INSTALL, words))
+    document = doctor(several, log)
+    assert (document["state"], document["facts"]["root"]) == ("open", None)
+    assert len(document["errors"][0]["roots"]) > 1

@@ -191,7 +191,7 @@ class Examined(Struct, frozen=True, dict=True):
         written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
             no write is later than the log.
         is_written: True if locklens added it, or wrote anything of it, later than the log.
-        tool_commit: A commit whose lock file has the provider in the other tool's registry, where the one here does not;
+        tool_commit: A commit that locks the provider in the other tool's registry, where nothing here does;
             "" for none.
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit; None without one.

@@ -75,8 +75,8 @@ class Examiner:
         self._checkout = checkout
         self._locks = finder
         self._packages_on_disk = PackageFinder(request.folder, cancel)
-        self._writes = LaterWrites(checkout.top, request.logged)
         self._history = LockHistory(checkout.repository) if checkout.repository is not None else None
+        self._writes = LaterWrites(checkout.top, request.logged, self._history)
 
     @property
     def is_cut(self) -> bool:

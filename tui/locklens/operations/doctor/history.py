@@ -18,7 +18,7 @@ from locklens.lockfile.parse import parse
 from locklens.storage.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -30,16 +30,20 @@ _SECONDS = len("2026-11-21T14:02:11")
 
 
 class LaterWrites:
-    """What locklens wrote into lock files later than a log.
+    """What locklens wrote into lock files later than a log, and what of it still counts.
+
+    A write that ended a state of another branch, and made what a commit here had before it, was made there.
 
     Args:
         top: The folder that paths of lock files are relative to.
         logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known, so that no write is later.
+        history: The commits; None without git.
     """
 
-    def __init__(self, top: Path, logged: str) -> None:
+    def __init__(self, top: Path, logged: str, history: LockHistory | None) -> None:
         self._top = top
         self._logged = logged[:_SECONDS]
+        self._history = history
 
     def before(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry as it was before locklens wrote it as it is; None without such a write of its version."""
@@ -51,6 +55,8 @@ class LaterWrites:
             if _says(new) != _says(now):
                 return None  # it was changed again since
             if _says(old) != _says(new):
+                if self._is_of_branch(lock, record, file, lambda one: _says(one.by_address.get(now.address))):
+                    return None
                 return PastEntry("", record.at, old) if old is not None and old.version == now.version else None
         return None
 
@@ -58,17 +64,28 @@ class LaterWrites:
         """True if locklens added or removed an entry, or wrote its version, constraints and hashes as they are."""
         if address is None:
             return False
-        for _, file in self._of(lock, is_made=True):
+        for record, file in self._of(lock, is_made=True):
             states = (parse(file.old or b"", lock.path), parse(file.new or b"", lock.path), lock)
             old, new, now = (_contents(state.by_address.get(address)) for state in states)
             if old != new:
-                return new == now
+                is_old = self._is_of_branch(lock, record, file, lambda one: _contents(one.by_address.get(address)))
+                return new == now and not is_old
         return False
 
     def providers_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         """Return the providers that a lock file had before the first write later than the log; None without one."""
-        writes = [file for _, file in self._of(lock, is_made=True)]
-        return frozenset(parse(writes[-1].old or b"", lock.path).by_address) if writes else None
+        writes = list(self._of(lock, is_made=True))
+        if not writes or self._is_of_branch(lock, *writes[-1], lambda one: frozenset(one.by_address)):
+            return None
+        return frozenset(parse(writes[-1][1].old or b"", lock.path).by_address)
+
+    def _is_of_branch(
+        self, lock: LockFile, record: Record, file: WrittenFile, of: Callable[[LockFile], object]
+    ) -> bool:
+        """True if a commit had before a write what a part of a lock file is now, and a commit has what it replaced."""
+        since = self._history.since(lock, of)[:_SECONDS] if self._history is not None else ""
+        is_before = since != "" and since < record.at[:_SECONDS]
+        return is_before and self._history is not None and self._history.has_file(file.old or b"")
 
     def made_readable(self, lock: LockFile) -> bool:
         """True if the last write made a lock file that could not be read one that can."""
@@ -136,6 +153,23 @@ class LockHistory:
         commits = self._repository.touching(path, PAST_COMMITS)
         states = (self._repository.show(commit, path) or b"" for commit, _ in commits)
         return not commits or any(all(word.encode() in data for word in words) for data in states)
+
+    def has_file(self, data: bytes) -> bool:
+        """True if git has a file of these bytes, in a commit of any branch or in the index."""
+        return self._repository.has_blob(data)
+
+    def since(self, lock: LockFile, of: Callable[[LockFile], object]) -> str:
+        """Return the date of the commit since which a part of a lock file is as it is; "" if it is not committed so.
+
+        Args:
+            lock: The lock file in the work tree.
+            of: Returns the part.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        dates = [date for _, date, _ in takewhile(lambda one: of(one[2]) == of(lock), self._locks(lock.path))]
+        return dates[-1] if dates else ""
 
     def providers(self, lock_path: str) -> frozenset[ProviderAddress] | None:
         """Return the providers in the newest commit of a lock file; None if no commit has it.

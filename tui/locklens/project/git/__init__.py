@@ -389,6 +389,15 @@ class Repository:
             return found.data
         return self._held[object_id]
 
+    def has_blob(self, data: bytes) -> bool:
+        """True if the repository has an object of a file's bytes."""
+        import hashlib
+
+        header = b"blob %d\0" % len(data)
+        name = hashlib.new(self._object_format, header + data, usedforsecurity=False).hexdigest()
+        found = self._object(name)
+        return found.data is not None
+
     def prefetch(self, object_ids: Iterable[str]) -> None:
         """Read many objects in one go; `blob` then reads them from memory, and raises for those that are unreadable."""
         wanted = [object_id for object_id in dict.fromkeys(object_ids) if object_id not in self._held]
