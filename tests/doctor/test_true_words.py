@@ -538,3 +538,30 @@ def test_a_write_of_another_branch_does_not_tell_the_root(
     document = doctor(several, log)
     assert (document["state"], document["facts"]["root"]) == ("open", None)
     assert len(document["errors"][0]["roots"]) > 1
+
+
+def test_a_constraint_of_a_shared_module_is_of_other_roots_too(several: Path, doctor: Any) -> None:
+    _root(several, "modules/net", ("acme/demo", "1.4.2"))
+    for name, version in (("live/first", "1.4.2"), ("live/second", "1.5.0")):
+        _root(several, name, lock=lock_file(sample_entry("acme/demo", version, "1.4.2")))
+        (several / name / "main.tf").write_text('module "net" {\n  source = "../../modules/net"\n}\n', "utf-8")
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "a module pins")
+    words = VIOLATED[1].replace("1.4.2", "1.5.0").replace("~> 1.5", "1.4.2")
+    log = _log(several, (QUERY, words))
+    fixes = doctor(several, log, "--", "live/second")["remedies"]
+    assert [(one["id"], one["trust"]) for one in fixes] == [("upgrade", "low"), ("change-constraint", "low")]
+    out = " ".join(doctor(several, "--format", "text", log, "--", "live/second").split())
+    assert "1 other root calls the rewritten module, and init may fail there: live/first (locks 1.4.2)" in out
+
+
+def test_a_fix_of_two_roots_names_the_constraints_of_both(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["republished"], constraints=(("acme/demo", "1.4.2"),)))
+    lock = (folder / "live/prod" / LOCK).read_bytes()
+    _root(folder, "live/stage", ("acme/demo", "1.4.2"), lock=lock)
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "another root")
+    log = folder / "ci.log"
+    log.write_text(log.read_text("utf-8").replace("live/prod", ""), "utf-8")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "(live/prod/main.tf:3, live/stage/main.tf:3)" in out

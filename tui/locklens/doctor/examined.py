@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.doctor.model import Incident
     from locklens.lockfile import LockEntry, LockFile
-    from locklens.project.configuration import Configuration
+    from locklens.project.configuration import Configuration, Requirement
     from locklens.review.case import Case
     from locklens.review.model import Change
     from locklens.trust import Signer
@@ -147,10 +147,19 @@ class PastEntry(Struct, frozen=True):
 
 
 class ElsewhereEntry(Struct, frozen=True):
-    """An entry of the provider in another lock file; its path is relative to the repository."""
+    """An entry of the provider in another lock file.
+
+    Attributes:
+        lock_file: Its path, relative to the repository.
+        entry: The entry.
+        root: The folder of the lock file, as reports show it.
+        requirements: What requires the provider there; () where the configuration was not read.
+    """
 
     lock_file: str
     entry: LockEntry
+    root: str = ""
+    requirements: tuple[Requirement, ...] = ()
 
 
 class EditedHash(Struct, frozen=True):

@@ -17,7 +17,7 @@ from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, Rem
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.selection.choosing import conflicts
-from locklens.text import shell_words
+from locklens.text import counted, listing, shell_words
 from locklens.versions import newest
 
 if TYPE_CHECKING:
@@ -159,18 +159,28 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     locked = x.entry.version if x.entry is not None else None
     if version is None or x.configuration is None or x.address is None:
         return
-    excluding = [each for each in x.configuration.of(x.address) if not each.constraints.admits(version)]
+    fitting = (each for other in x.others if other.root in one.roots for each in other.requirements)
+    excluding = [each for each in (*x.configuration.of(x.address), *fitting) if not each.constraints.admits(version)]
     if not excluding or any(".terraform/" in each.file for each in excluding):
         return
-    places = ", ".join(dict.fromkeys(f"{each.file}:{each.line}" for each in excluding[:3]))
+    places = listing(list(dict.fromkeys(f"{each.file}:{each.line}" for each in excluding)), 3)
+    files = {each.file for each in excluding}
+    shared = [
+        other for other in x.others
+        if other.root not in one.roots and any(each.file in files for each in other.requirements)
+    ]  # fmt: skip
     name, is_locked = f"{x.name}={version}", version == locked
     what = f"{x.name} {version}{', which is locked' if is_locked else ''}"
     title = f"Rewrite the constraints that exclude {what} ({places})"
     command = one.line("upgrade", name, "--edit-constraints")
     write = one.write("upgrade", provider=name, edits_constraints=True)
-    note = "" if is_locked else _REVIEW
-    cost, size = (_NONE, 0) if is_locked else (_LOW, None)
-    yield Remedy("change-constraint", title, len(one.roots), cost, size, command, note, write)
+    notes = [] if is_locked else [_REVIEW]
+    if shared:
+        locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in shared], 3)
+        number = counted(len(shared), "other root calls", "other roots call")
+        notes.insert(0, f"{number} the rewritten module, and init may fail there: {locked_there}")
+    cost, size = (_NONE if is_locked and not shared else _LOW), (0 if is_locked else None)
+    yield Remedy("change-constraint", title, len(one.roots), cost, size, command, "; ".join(notes), write)
 
 
 def fix_constraint(one: Affected) -> Iterator[Remedy]:

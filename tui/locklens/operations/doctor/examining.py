@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -35,7 +36,7 @@ from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry, LockFile
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
 _OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 """Errors about the installed folder of one root, whatever others have the same entry."""
+
+_MOST_READ = 200
+"""Other roots whose configuration is read for the modules that they share with the one that failed."""
 
 
 _MENDED_BY_WRITES = OF_HASHES | {"locked-mismatch", "lock-constraint", "not-locked"}
@@ -231,7 +235,7 @@ class Examiner:
             is_written=self._writes.has_written(root.lock, one.address),
             tool_commit=self._tool_commit(one),
             locked_before=self._locked_before(root.lock),
-            others=tuple(others.values()),
+            others=tuple(self._with_requirements(one, others)),
             locking=tuple(map(self._checkout.shown, others)),
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
             readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
@@ -261,6 +265,19 @@ class Examiner:
     def _locked_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         before = self._writes.providers_before(lock)
         return before if before is not None or self._history is None else self._history.providers(lock.path)
+
+    def _with_requirements(self, one: DoctorSubject, others: Mapping[str, ElsewhereEntry]) -> Iterator[ElsewhereEntry]:
+        """Yield the entries of other roots, with what requires the provider where a constraint may be theirs, too.
+
+        That is so in the roots that a log fits as well, and in all that call a module of the root.
+        """
+        own = one.root.configuration.of(one.address) if one.address is not None else ()
+        is_shared = any(posixpath.dirname(each.file) != one.root.path for each in own)
+        read = [path for path in others if path in one.fitting or (is_shared and len(others) <= _MOST_READ)]
+        roots = {each.root.path: each.root for each in self._locks.elsewhere(one, read)}
+        for path, other in others.items():
+            required = roots[path].configuration.of(other.entry.address) if path in roots else ()
+            yield replace(other, root=self._checkout.shown(path), requirements=tuple(required))
 
     def _elsewhere(self, address: ProviderAddress | None, own: str | None = None) -> dict[str, ElsewhereEntry]:
         """Return the entry of a provider in each other lock file that has one, by the folder of its root."""
