@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from locklens.cli.main import main
 from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import sample_entry
+from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.causes import BY_ID
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
@@ -335,6 +336,15 @@ def test_only_a_mirror_that_was_searched_lacks_a_package(places: str, made: Any,
     assert causes["yanked"] == ("yes" if is_of_registry else "likely")
 
 
+def test_a_provider_without_a_listed_version_has_a_fix_that_says_so(made: Any, doctor: Any) -> None:
+    rule = FaultRule(Fault.WITHDRAWN, "registry.terraform.io/acme/demo")
+    folder = made(replace(INCIDENTS["yanked"], rules=(rule,)))
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert (fix["id"], fix["command"], fix["trust"]) == ("ask-publisher", None, "none")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "no version is listed: registry.terraform.io has none to upgrade to" in out
+
+
 def test_a_request_is_repeated_with_the_url_of_the_message(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["proxy-or-ca"])
     command = doctor(folder, "ci.log")["remedies"][0]["command"]
@@ -394,3 +404,11 @@ def test_an_h1_that_came_after_a_run_with_a_read_only_lock_file_ends_its_warning
     else:
         assert document["state"] == "open"
         assert "with the h1 of linux_amd64: whether that covers the failing run is not known: name its platform" in out
+
+
+def test_a_lock_file_that_can_be_read_again_is_still_the_subject(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["bad-merge"])
+    git(folder, "checkout", "HEAD~1", "--", LOCK)
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "[FIXED]" in out
+    assert "ROOT         live/prod  the lock file\n" in out

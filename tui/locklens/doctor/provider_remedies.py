@@ -121,6 +121,9 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
         yield Remedy("upgrade", title, len(one.roots), _HIGH, None, command, f"{_REVIEW}; no registry has signed it")
         return
     listed, entry = listed_versions(x, platform), x.entry
+    if listed_versions(x) == []:
+        yield _none_listed(one)
+        return
     if listed is None or entry is None or x.configuration is None or x.address is None:
         yield _upgraded(one, title)
         return
@@ -144,6 +147,15 @@ def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
     if listing is None or not listing.is_known:
         return None
     return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]
+
+
+def _none_listed(one: Affected) -> Remedy:
+    """Return the remedy for a provider of which its registry lists no version at all."""
+    x = one.examined
+    assert x.address is not None
+    title = f"Ask the publisher of {x.name}, or use a copy that the lock file accepts"
+    note = f"no version is listed: {x.address.host} has none to upgrade to"
+    return Remedy("ask-publisher", title, len(one.roots), _NONE, None, "", note)
 
 
 def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
