@@ -378,7 +378,8 @@ class Examined(Struct, frozen=True, dict=True):
     def name(self) -> str:
         """The provider as messages name it."""
         if self.address is None:
-            return "the lock file" if self.lock.problems else "the provider"
+            is_of_file = self.lock.problems or self.message.kind == "lock-invalid"
+            return "the lock file" if is_of_file else "the provider"
         return self.address.short(self.tool.default_host)
 
     @property
