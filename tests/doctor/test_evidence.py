@@ -365,3 +365,18 @@ def test_a_copy_that_was_not_hashed_is_not_called_missing(made: Any, doctor: Any
     unknown = next(one for one in causes if one["verdict"] == "unknown")
     assert "was not hashed" in unknown["evidence"]
     assert any("12 copies" in note for note in document["run"]["notes"])
+
+
+def test_a_block_without_any_hash_is_said_to_have_none(made: Any, doctor: Any) -> None:
+    whole = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    folder = made(replace(INCIDENTS["h1-missing"], locks=(lock_file(replace(whole, packed=(), unpacked=())),)))
+    words = 'To record these selections, run "terraform init" without the "-lockfile=readonly" flag.'
+    log = boxed_log(("Provider lock file not updated", words)).replace("Error:", "Warning:")
+    (folder / "ci.log").write_text(log, "utf-8")
+    for options in ((), ("--platform", "linux_amd64")):
+        document = doctor(folder, *options, "ci.log")
+        first, verdicts = document["causes"][0], _verdicts(document)
+        assert (first["id"], first["verdict"]) == ("h1-missing", "yes")
+        assert "acme/demo 1.4.2 has no hash, so that init accepts any package" in first["evidence"]
+        assert verdicts["platform-missing"] == "no"
+        assert document["remedies"][0]["id"] == "lock-platform"

@@ -39,6 +39,14 @@ def h1_missing(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
     zhs = counted(len(x.packed), "zh", "zh")
     if not x.unpacked:
+        if not x.entry.hashes:
+            words = (
+                f"{x.lock.path}:{x.entry.line}: the block of {x.release} has no hash, so that init accepts any package"
+            )
+            title = "the entry has no hashes, so that init accepts any package"
+            is_said = x.message.kind in {"", "lock-not-updated"}
+            missing = "" if is_said else "the lock file of the failing run"
+            return Judgement(_YES if is_said else _UNKNOWN, words, missing, basis=Basis.HASHES, title=title)
         if x.message.kind == "lock-not-updated":
             words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
@@ -131,6 +139,8 @@ def platform_missing(x: Examined) -> Judgement | None:
         return None
     if path is not None and path.is_unpacked and not is_unavailable:
         return None
+    if x.entry is not None and not x.entry.hashes and not is_unavailable:
+        return Judgement(_NO, "no hash is locked: init accepts the package of any platform")
     if not platform and (assumed := _on_this_platform(platform_missing, x)) is not None:
         return assumed
     if not platform:
