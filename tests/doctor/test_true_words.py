@@ -516,6 +516,29 @@ def test_opentofu_in_a_root_that_terraform_locked(was_of_tofu: bool, several: Pa
     assert [one["command"] for one in document["remedies"]] == [command]
 
 
+def test_without_a_log_a_lock_file_that_changed_its_tool_is_told(several: Path, doctor: Any) -> None:
+    lock = several / "live/bump" / LOCK
+    text = lock.read_bytes()
+    moved = text.replace(b"registry.terraform.io", b"registry.opentofu.org")
+    for number, (state, message) in enumerate(((moved, "OpenTofu"), (moved + b"\n", "a line"), (text, "init"))):
+        lock.write_bytes(state)
+        git(several, "add", "--all")
+        git(several, "commit", "-qm", message)
+        if number == 1:
+            own = git(several, "rev-parse", "HEAD").strip()[:12]
+    main_tf = several / "live/bump/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.5", "~> 1.4"), "utf-8")
+    document = doctor(several, "--", "live/bump")
+    first = document["causes"][0]
+    assert (document["state"], first["id"], first["verdict"]) == ("open", "other-tool", "likely")
+    assert first["missing"] == "the tool that is meant to run in live/bump"
+    assert [one["command"] for one in document["remedies"]] == [f"git restore -s {own} -- live/bump/{LOCK}"]
+    assert "Terraform rewrote a lock file of OpenTofu" in doctor(several, "--format", "text", "--", "live/bump")
+    lock.write_bytes(text + b"\n")
+    git(several, "commit", "-qam", "a later change by the tool of today")
+    assert doctor(several, "--", "live/bump")["causes"][0]["verdict"] != "likely"
+
+
 def test_a_write_of_another_branch_does_not_tell_the_root(
     several: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

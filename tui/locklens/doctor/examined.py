@@ -202,6 +202,7 @@ class Examined(Struct, frozen=True, dict=True):
         is_written: True if locklens added it, or wrote anything of it, later than the log.
         tool_commit: A commit that locks the provider in the other tool's registry, where nothing here does;
             "" for none.
+        is_just_moved: True if the last change of the lock file took that entry away, committed or not.
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit; None without one.
         others: The provider in other lock files.
@@ -242,6 +243,7 @@ class Examined(Struct, frozen=True, dict=True):
     written: PastEntry | None = None
     is_written: bool = False
     tool_commit: str = ""
+    is_just_moved: bool = False
     locked_before: frozenset[ProviderAddress] | None = None
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None

@@ -319,7 +319,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     """The tool that wrote the lock file is used, or the entry restored."""
     x = one.examined
     writer = x.lock.writer
-    if x.other_registry and x.tool_commit:
+    if x.tool_commit and (x.other_registry or (x.error is None and x.is_just_moved)):
         yield _restored_file(x, x.tool_commit)
         return
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:

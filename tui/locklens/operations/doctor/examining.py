@@ -218,6 +218,7 @@ class Examiner:
             packages = self._compared(packages, entry)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
         replaced, is_mirror_replaced = self._replaced(one, sources)
+        tool_commit, is_just_moved = self._tool_commit(one)
         others = self._elsewhere(one.address, root.path)
         twins = self._elsewhere(twin_of(one.address)) if one.address is not None else {}
         return Examined(
@@ -233,7 +234,8 @@ class Examiner:
             past=past,
             written=self._writes.before(root.lock, one.address),
             is_written=self._writes.has_written(root.lock, one.address),
-            tool_commit=self._tool_commit(one),
+            tool_commit=tool_commit,
+            is_just_moved=is_just_moved,
             locked_before=self._locked_before(root.lock),
             others=tuple(self._with_requirements(one, others)),
             locking=tuple(map(self._checkout.shown, others)),
@@ -255,12 +257,13 @@ class Examiner:
             top=path_from_shell(self._checkout.top),
         )
 
-    def _tool_commit(self, one: DoctorSubject) -> str:
+    def _tool_commit(self, one: DoctorSubject) -> tuple[str, bool]:
+        """Return the newest commit with the other tool's entry, "" for none, and if one change at most is later."""
         twin = twin_of(one.address) if one.address is not None else None
         if twin is None or self._history is None or twin in one.root.lock.by_address:
-            return ""
-        past = self._history.past(one.root.lock.path, twin)
-        return next((state.commit for state in past if state.entry is not None), "")
+            return "", False
+        commit, later = self._history.last_with(one.root.lock.path, twin)
+        return commit, commit != "" and later <= 1
 
     def _locked_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         before = self._writes.providers_before(lock)

@@ -144,6 +144,15 @@ class LockHistory:
                 states.append(PastEntry(commit, date, entry))
         return tuple(states)
 
+    def last_with(self, lock_path: str, address: ProviderAddress) -> tuple[str, int]:
+        """Return the newest commit whose lock file has a provider, "" for none, and the number of later ones.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        states = enumerate(self._locks(lock_path))
+        return next(((commit, later) for later, (commit, _, lock) in states if address in lock.by_address), ("", 0))
+
     def had(self, path: str, words: Sequence[str]) -> bool:
         """True if a file has all of some words in one of its commits, or was never committed.
 
