@@ -478,8 +478,8 @@ def test_the_write_of_a_fix_tells_which_root_failed(several: Path, doctor: Any) 
     document = doctor(several, log)
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init")
     words = [one.replace("~> 1.5", "~> 1.4, < 1.4.2") for one in VIOLATED]
-    lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4, < 1.4.2"))
-    _root(several, "live/one", ("acme/demo", "~> 1.4, < 1.4.2"), lock=lock)
+    narrow = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4, < 1.4.2"))
+    _root(several, "live/one", ("acme/demo", "~> 1.4, < 1.4.2"), lock=narrow)
     git(several, "add", "--all")
     git(several, "commit", "-qm", "one more")
     log = _log(several, tuple(words))
@@ -588,3 +588,15 @@ def test_a_fix_of_two_roots_names_the_constraints_of_both(made: Any, doctor: Any
     log.write_text(log.read_text("utf-8").replace("live/prod", ""), "utf-8")
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "(live/prod/main.tf:3, live/stage/main.tf:3)" in out
+
+
+def test_a_provider_whose_source_nobody_names(several: Path, doctor: Any) -> None:
+    (several / "live/newp/more.tf").write_text('resource "mystery_site" "here" {\n}\n', "utf-8")
+    document = doctor(several, "--", "live/newp")
+    evidence = {one["provider"]: one["evidence"] for one in document["causes"] if one["id"] == "not-locked"}
+    named, implied = "registry.terraform.io/acme/netbox", "registry.terraform.io/hashicorp/mystery"
+    assert "names its source" not in evidence[named]
+    assert evidence[implied].endswith(f"no required_providers names its source, so that {implied} is meant")
+    out = " ".join(doctor(several, "--format", "text", "--", "live/newp").split())
+    assert f"where the registry has no {implied}, required_providers has to name its source" in out
+    assert f"where the registry has no {named}" not in out

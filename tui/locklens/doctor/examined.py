@@ -14,6 +14,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
 from locklens.packages.installed import KEPT_ASIDE
+from locklens.project.configuration import Contributor
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import listing, shell_word, shell_words
 
@@ -390,6 +391,13 @@ class Examined(Struct, frozen=True, dict=True):
         if self.address is None or self.configuration is None or self.unknown_requirements:
             return False
         return not self.configuration.requires(self.address)
+
+    @property
+    def is_source_implied(self) -> bool:
+        """True if the provider is required by what uses it alone: no `required_providers` names its source."""
+        required = self.configuration.of(self.address) if self.configuration is not None and self.address else ()
+        named = {Contributor.REQUIRED_PROVIDERS, Contributor.RECORDED, Contributor.STATE}
+        return bool(required) and not any(one.contributor in named for one in required)
 
     @property
     def unknown_requirements(self) -> str:

@@ -110,7 +110,10 @@ def not_locked(x: Examined) -> Judgement | None:
     required = x.configuration.of(x.address) if x.configuration is not None else ()
     if required:
         by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
-        return Judgement(_YES, f"{x.name} is required ({by}), and {place}")
+        words = f"{x.name} is required ({by}), and {place}"
+        if x.is_source_implied:
+            words = f"{words}; no required_providers names its source, so that {x.address} is meant"
+        return Judgement(_YES, words)
     if x.message.kind == "readonly-changed":
         words = "the message says that it changes the lock file, and the lines before it that the run had to find"
         if x.configuration is not None and x.configuration.complete:

@@ -219,7 +219,10 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         return
     title = f"Lock {x.name}, with the hashes of its signed release"
     write = one.write("lock", platform=x.platform)
-    yield Remedy("lock", title, len(one.roots), _LOW, None, command, "then commit the lock file", write)
+    note = "then commit the lock file"
+    if x.is_source_implied:
+        note = f"where the registry has no {x.address}, required_providers has to name its source; {note}"
+    yield Remedy("lock", title, len(one.roots), _LOW, None, command, note, write)
 
 
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:
