@@ -600,3 +600,24 @@ def test_a_provider_whose_source_nobody_names(several: Path, doctor: Any) -> Non
     out = " ".join(doctor(several, "--format", "text", "--", "live/newp").split())
     assert f"where the registry has no {implied}, required_providers has to name its source" in out
     assert f"where the registry has no {named}" not in out
+
+
+def test_a_merge_that_left_an_unreadable_file_is_named(several: Path, doctor: Any) -> None:
+    lock = several / "live/newp" / LOCK
+    (several / ".gitattributes").write_text(f"{LOCK} merge=union\n", "utf-8")
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "roots")
+    for branch, version in (("one", "1.3.9"), ("two", "1.5.0")):
+        git(several, "checkout", "-q", "-b", branch, *(["one~1"] if branch == "two" else []))
+        lock.write_bytes(lock_file(sample_entry("acme/demo", version, f"~> {version}")))
+        git(several, "commit", "-qam", branch)
+    git(several, "merge", "-q", "-m", "both", "one")
+    log = _log(several, ("failed to read dependency lock file", "Missing item separator: Expected a comma"))
+    document = doctor(several, log)
+    causes = {one["id"]: (one["verdict"], one["evidence"]) for one in document["causes"]}
+    assert causes["bad-merge"][0] == "yes"
+    assert git(several, "rev-parse", "HEAD")[:12] in causes["bad-merge"][1]
+    command = next(one["command"] for one in document["remedies"] if one["id"] == "restore-file")
+    git(several, *command.split()[1:])
+    document = doctor(several, log)
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init")

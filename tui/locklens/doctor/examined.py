@@ -211,6 +211,7 @@ class Examined(Struct, frozen=True, dict=True):
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
         is_canonical: True if the file is written as its tool writes it.
+        damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
@@ -250,6 +251,7 @@ class Examined(Struct, frozen=True, dict=True):
     neighbour: Signer | None = None
     is_canonical: bool = True
     readable_commit: str = ""
+    damaging_merge: str = ""
     installed: InstalledPlace | None = None
     downloads: tuple[str, ...] = ()
     twins: tuple[ElsewhereEntry, ...] = ()

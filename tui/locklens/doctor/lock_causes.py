@@ -55,6 +55,13 @@ def bad_merge(x: Examined) -> Judgement | None:
         ours, theirs = lock.conflict.names
         lines = ", ".join(f"{lock.path}:{marker.line}" for marker in lock.conflict.markers) or lock.path
         return _unreadable(x, f"conflict between {ours} and {theirs} at {lines}")
+    if x.damaging_merge and lock.problems:
+        place = f"{lock.path}:{lock.problems[0].line}"
+        words = (
+            f"{place} cannot be read since commit {x.damaging_merge[:12]}, which is a merge; "
+            "merge=union in .gitattributes does that, and the merge driver of locklens does not: locklens git install"
+        )
+        return _unreadable(x, words)
     duplicate = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
     if duplicate is not None:
         words = f"{lock.path}:{duplicate.line}: {duplicate.summary}; a merge leaves that, and so does an edit"

@@ -115,9 +115,13 @@ class Examiner:
             if kind == "readonly-changed":
                 own = [path for path in one.fitting if self._has_other_providers(path)]
             if kind == "lock-invalid":
-                own = [path for path in one.fitting if self._writes.made_readable(self._locks.lock(path))]
+                own = [path for path in one.fitting if self._is_repaired(self._locks.lock(path))]
             found += [each for each in (self._locks.elsewhere(one, own) if own else [one]) if each not in found]
         return found
+
+    def _is_repaired(self, lock: LockFile) -> bool:
+        """True if locklens made a lock file readable later than the log, or its newest commit cannot be read."""
+        return self._writes.made_readable(lock) or (self._history is not None and self._history.was_repaired(lock))
 
     def _has_other_providers(self, path: str) -> bool:
         """True if locklens added or removed entries of a lock file later than the log."""
@@ -241,6 +245,7 @@ class Examiner:
             locking=tuple(map(self._checkout.shown, others)),
             is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
             readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
+            damaging_merge=self._history.damaging_merge(root.lock) if self._history and root.lock.problems else "",
             installed=self._installed(root.path, one.error),
             twins=tuple(twins.values()),
             replaced=replaced,

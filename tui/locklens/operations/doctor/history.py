@@ -196,6 +196,27 @@ class LockHistory:
         """
         return next((commit for commit, _, lock in self._locks(lock_path) if lock.exists and lock.is_valid), "")
 
+    def damaging_merge(self, lock: LockFile) -> str:
+        """Return the commit since which a lock file cannot be read, if it is a merge; else "".
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        broken = list(takewhile(lambda one: not one[2].is_valid, self._locks(lock.path)))
+        if not broken or broken[0][2].data != lock.data:
+            return ""
+        commit = broken[-1][0]
+        return commit if self._repository.commit(commit).parents > 1 else ""
+
+    def was_repaired(self, lock: LockFile) -> bool:
+        """True if the newest commit of a lock file cannot be read, and the file in the work tree can.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        newest = next((committed for _, _, committed in self._locks(lock.path)), None)
+        return newest is not None and newest.exists and not newest.is_valid and lock.is_valid
+
     def onset_of_damage(self, lock: LockFile, line: int) -> Onset | None:
         """Return the commit since which the lock file cannot be read; None where nothing is known of the place.
 
