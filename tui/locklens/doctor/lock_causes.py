@@ -368,12 +368,12 @@ def other_tool(x: Examined) -> Judgement | None:
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     if x.error is None and x.is_just_moved:
         own = hosts[x.address.host]
-        other = next(tool for host, tool in hosts.items() if host != x.address.host)
+        before = next(tool for host, tool in hosts.items() if host != x.address.host)
         words = (
             f"{x.lock.path}:{x.entry.line} locks {x.address} since the last change of the file, and commit "
-            f"{x.tool_commit[:12]} locks it in {other.default_host}: {other.product} fails if it still runs there"
+            f"{x.tool_commit[:12]} locks it in {before.default_host}: {before.product} fails if it still runs there"
         )
-        title = f"{own.product} rewrote a lock file of {other.product}"
+        title = f"{own.product} rewrote a lock file of {before.product}"
         return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
     if x.is_known and x.packed and not x.stale:
         words = f"all locked zh are of {x.address.host}"
