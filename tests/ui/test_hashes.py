@@ -564,6 +564,7 @@ async def test_what_is_known_does_not_wait_for_a_second_reading(
         screen.loader.progress = Reading(0)
         await on.press("v")
         assert "still reading" not in on.text
+        await until(on, lambda: app.screen is screen)  # The dialog closes when its thread found nothing to download.
         screen.loader.progress = Reading(0)
         await on.press("L")
         await until(on, lambda: isinstance(app.screen, PreviewScreen))
