@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from msgspec.structs import replace
 
 from locklens.policy import parse, parts_of_pin_name
 from locklens.policy.editing import with_acceptances, with_pin, without_pin
@@ -40,3 +41,12 @@ def test_a_pin_of_one_host_stands_beside_the_pin_of_every_host() -> None:
     assert {one.scope: one.keys for one in parse(data, "p").trust} == {one.scope: one.keys for one in pins}
     assert [parts_of_pin_name(pin.name) for pin in pins] == [(None, "acme"), ("registry.example.com", "acme")]
     assert [one.scope for one in parse(without_pin(data, pins[0]), "p").trust] == [pins[1].scope]
+
+
+def test_an_acceptance_that_is_made_again_stays_where_it_is() -> None:
+    data = with_acceptances(b"# ours\ncooldown = 7\n", tuple(ACCEPTANCES))
+    first = ACCEPTANCES[0]
+    assert with_acceptances(data, (first,)) == data
+    assert with_acceptances(data, (replace(first, reason="again"),)) == data.replace(b'"asked"', b'"again"', 1)
+    limited = with_acceptances(data, (replace(first, until=date(2027, 1, 1)),))
+    assert with_acceptances(limited, (first,)) == data

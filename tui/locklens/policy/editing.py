@@ -19,7 +19,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
-    """Return a policy with acceptances added; one for the same rule and change is replaced.
+    """Return a policy with acceptances added; one for the same rule and change is replaced in its place.
 
     Args:
         data: The file's bytes; b"" if there is no file.
@@ -34,13 +34,23 @@ def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
         entries = document.get("accept")
         if entries is None:
             document["accept"] = entries = tomlkit.aot()
-        for place in reversed([number for number, one in enumerate(before.accept) if one.key in keys]):
-            del entries[place]
+        accepted = [one.key for one in before.accept]
         for one in acceptances:
-            table = _table_apart() if isinstance(entries, AoT) else tomlkit.inline_table()
             fields = {"rule": one.rule, "provider": one.provider, "change": one.change, "reason": one.reason}
-            table.update(fields | {"by": one.by, "on": one.on} | ({"until": one.until} if one.until else {}))
-            entries.append(table)
+            fields |= {"by": one.by, "on": one.on} | ({"until": one.until} if one.until else {})
+            places = [number for number, other in enumerate(accepted) if other == one.key]
+            if places:
+                table = entries[places[0]]
+                for name in [name for name in table if name not in fields]:
+                    del table[name]
+                for place in reversed(places[1:]):
+                    del entries[place], accepted[place]
+            else:
+                table = _table_apart() if isinstance(entries, AoT) else tomlkit.inline_table()
+                accepted.append(one.key)
+                entries.append(table)
+                table = entries[-1]
+            table.update(fields)
 
     return _edited(data, edit, lambda after: keys <= {one.key for one in after.accept})
 
