@@ -122,6 +122,16 @@ def test_install_paths_are_those_of_the_cli_configuration_where_the_policy_names
         assert [one["message"] for one in findings if one["rule"] == "LK009"] == [
             f"{HERE} is not covered from a plugin cache: no h1 for it is locked"
         ]
+        capfd.readouterr()
+        run("health", "--format", "json")
+        checks = {one["id"]: one for one in json.loads(capfd.readouterr().out)["checks"]}
+        assert checks["platform-missing"]["locks"] == 1, checks["platform-missing"]
+        mirror = 'network_mirror {\n    url = "https://localhost:9/"\n    include = ["corp/other"]\n  }\n'
+        place.configure(f"provider_installation {{\n  {mirror}  direct {{}}\n}}\n")
+        found = hashes_of(capfd)
+        assert found["policy"]["local"]["install_paths"] == ["packed-mirror", "plugin-cache"]
+        paths = found["roots"][0]["providers"][0]["coverage"]["paths"]
+        assert [one["path"] for one in paths] == ["direct", "plugin-cache"], "the mirror is for another provider alone"
         policy.write_text('install_paths = ["direct"]\n')
         subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "x"], check=True)
         assert hashes_of(capfd)["policy"]["install_paths"] == ["direct"]

@@ -36,8 +36,8 @@ def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
             document["accept"] = entries = tomlkit.aot()
         accepted = [one.key for one in before.accept]
         for one in acceptances:
-            fields = {"rule": one.rule, "provider": one.provider, "change": one.change, "reason": one.reason}
-            fields |= {"by": one.by, "on": one.on} | ({"until": one.until} if one.until else {})
+            names = ("rule", "provider", "change", "reason", "by", "on", *(("until",) if one.until else ()))
+            fields = {name: getattr(one, name) for name in names}
             places = [number for number, other in enumerate(accepted) if other == one.key]
             if places:
                 table = entries[places[0]]

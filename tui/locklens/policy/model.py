@@ -12,7 +12,7 @@ from locklens.dialect import DIALECTS, OPENTOFU
 from locklens.text import ID_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import date
 
     from locklens.addresses import Platform, ProviderAddress
@@ -166,6 +166,13 @@ def pin_for(pins: Iterable[Pin], address: ProviderAddress) -> Pin | None:
     return max((pin for pin in pins if pin.covers(address)), key=lambda pin: bool(pin.host), default=None)
 
 
+class LocalPath(Struct, frozen=True):
+    """An install path of this machine, and a test of whether a provider may take it."""
+
+    path: InstallPath
+    accepts: Callable[[ProviderAddress], bool]
+
+
 class Acceptance(Struct, frozen=True):
     """The acceptance of one finding about exactly one change.
 
@@ -246,8 +253,8 @@ class Policy(Struct, frozen=True):
         accept: The acceptances.
         advisories: The advisories that do not count.
         names_paths: True if the file names install paths.
-        local_paths: Install paths beside those of the file, from this machine's CLI configuration.
-        local_platform: The platform of this machine; None without `local_paths`.
+        local: Install paths beside those of the file, from this machine's CLI configuration, each with its providers.
+        local_platform: The platform of this machine; None without `local`.
     """
 
     platforms: tuple[WantedPlatform, ...] = ()
@@ -265,7 +272,7 @@ class Policy(Struct, frozen=True):
     accept: tuple[Acceptance, ...] = ()
     advisories: tuple[IgnoredAdvisory, ...] = ()
     names_paths: bool = False
-    local_paths: frozenset[InstallPath] = frozenset()
+    local: tuple[LocalPath, ...] = ()
     local_platform: Platform | None = None
 
     @classmethod
@@ -282,6 +289,16 @@ class Policy(Struct, frozen=True):
     def believed_hosts(self) -> frozenset[str]:
         """The registries whose reported hashes OpenTofu locks, unless its environment forbids it."""
         return frozenset((OPENTOFU.default_host,) if self.reported_hashes is None else self.reported_hashes)
+
+    @property
+    def local_paths(self) -> frozenset[InstallPath]:
+        """The install paths of this machine's CLI configuration."""
+        return frozenset(one.path for one in self.local)
+
+    def paths_of(self, address: ProviderAddress) -> tuple[InstallPath, ...]:
+        """Return the install paths that a provider may take, in display order."""
+        own = {one.path for one in self.local if one.accepts(address)}
+        return tuple(path for path in InstallPath if path in self.install_paths | own)
 
     @property
     def paths_in_order(self) -> tuple[InstallPath, ...]:
@@ -348,7 +365,7 @@ class PolicyChange(Struct, frozen=True):
 _FROM_HEAD = ("accept", "trust")
 """The keys that a head may set for itself, if the base permits that."""
 
-_NO_KEYS = frozenset({"file", "names_paths", "local_paths", "local_platform"})
+_NO_KEYS = frozenset({"file", "names_paths", "local", "local_platform"})
 """Fields of a policy that are no keys of the file."""
 
 

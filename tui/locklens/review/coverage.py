@@ -203,5 +203,5 @@ def coverage(change: Change, policy: Policy) -> ProviderCoverage:
     return ProviderCoverage(
         platforms,
         bool(required),
-        tuple(cover(locked, path, policy.on_path(path, platforms)) for path in policy.paths_in_order),
+        tuple(cover(locked, path, policy.on_path(path, platforms)) for path in policy.paths_of(change.address)),
     )

@@ -14,6 +14,7 @@ from textual.message import Message
 from locklens.doctor.model import StartingPoint
 from locklens.errors import LockLensError, TrustError
 from locklens.operations.locklens import LockLens, Reads
+from locklens.storage.preferences import CHOICES
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ class PreferenceChanged(Message):
 
     key: str
     value: str
+
+    def __post_init__(self) -> None:
+        """Refuse what a start would refuse to read."""
+        super().__post_init__()
+        assert self.value in CHOICES[self.key], f"{self.key} has no choice {self.value}"
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
@@ -23,7 +24,7 @@ from locklens.operations.health.judging import (
     signers_of,
 )
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
-from locklens.operations.review.policy import EffectivePolicy, policy_for
+from locklens.operations.review.policy import EffectivePolicy, policy_for, with_local_paths
 from locklens.review.health import CHECKS, Health, Need, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules import in_order
@@ -129,6 +130,10 @@ def scan_health(
     effective = base.effective if base is not None else policy_for(request.folder, request.policy)
     layout = find_layout(request.folder, request.roots)
     roots = read_roots(layout, request, effective.policy, on_progress=partial(on_progress, "roots"), cancel=cancel)
+    if request.network is not None and roots:
+        tools = {root.review.new.writer or TERRAFORM for root in roots} if request.tool is None else {request.tool}
+        policy = with_local_paths(effective.policy, request.network.environ, tools)
+        effective = replace(effective, policy=policy)
     scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), layout.unsearched)
     if request.network is not None:
         scan.has_advisories, problem = look_inside(scan.groups, request.network.cache, effective.policy)

@@ -18,10 +18,18 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Acceptance, InstallPath, Pin, Policy, parse
-from locklens.policy.model import PolicyChange, differing_keys, in_force, is_permitted, proposed, with_proposed
+from locklens.policy.model import (
+    LocalPath,
+    PolicyChange,
+    differing_keys,
+    in_force,
+    is_permitted,
+    proposed,
+    with_proposed,
+)
 from locklens.review.model import Change, PolicySide
 from locklens.review.rules.catalogue import RULES
 from locklens.text import ID_DIGITS, identity_of, listing, reason_of
@@ -269,22 +277,28 @@ def with_local_paths(policy: Policy, environ: Mapping[str, str], tools: Iterable
     """
     if policy.names_paths:
         return policy
-    paths = {path for tool in tools for path in _paths(tool, environ)} - policy.install_paths
-    if not paths:
+    found = (each for tool in tools for each in _paths(tool, environ))
+    local = tuple(dict.fromkeys(each for each in found if each.path not in policy.install_paths))
+    if not local:
         return policy
     from locklens.project.clifiles import this_platform
 
-    return replace(policy, local_paths=frozenset(paths), local_platform=Platform.parse(this_platform()))
+    return replace(policy, local=local, local_platform=Platform.parse(this_platform()))
 
 
-def _paths(tool: Dialect, environ: Mapping[str, str]) -> Iterator[InstallPath]:
+def _paths(tool: Dialect, environ: Mapping[str, str]) -> Iterator[LocalPath]:
     from locklens.project.cliconfig import read_cli_config
 
     config = read_cli_config(tool, environ)
     if config.plugin_cache_dir:
-        yield InstallPath.PLUGIN_CACHE
+        yield LocalPath(InstallPath.PLUGIN_CACHE, _all)
     for method in config.installation.methods if config.installation is not None else ():
-        yield from _paths_of(method)
+        yield from (LocalPath(path, method.accepts) for path in _paths_of(method))
+
+
+def _all(_: ProviderAddress) -> bool:
+    """Every provider goes through the plugin cache."""
+    return True
 
 
 def _paths_of(method: InstallationMethod) -> Iterator[InstallPath]:

@@ -167,8 +167,10 @@ def failed_report(error: LockLensError, form: str) -> Printable:
             return page(_failed_junit(error))
         case "codequality":
             return json_text([_failed_issue(error)])
+        case "json" | "sarif":
+            return page([])  # a document that says nothing would read as no findings
         case _:
-            return page([])
+            raise ValueError(form)
 
 
 def _failed_markdown(error: LockLensError) -> list[str]:
