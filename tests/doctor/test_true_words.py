@@ -621,3 +621,28 @@ def test_a_merge_that_left_an_unreadable_file_is_named(several: Path, doctor: An
     git(several, *command.split()[1:])
     document = doctor(several, log)
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init")
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_folder_of_the_plugin_cache_that_opentofu_finds_modified(
+    is_kept: bool, made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    shutil.move(folder / "live/prod/.terraform/providers", tmp_path / "cache")
+    shutil.rmtree(folder / "live/prod/.terraform")
+    place = tmp_path / "cache" / DEMO / "1.4.2/linux_amd64"
+    words = (
+        f"Error while installing acme/demo v1.4.2: existing cached package at {place} does not match the content of the "
+        "downloaded package; does it contain local modifications?"
+    )
+    log = _log(folder, (INSTALL, words))
+    document = doctor(folder, "--plugin-cache", str(tmp_path / "cache"), log)
+    causes = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert causes == {"cache-differs": "yes", "plugin-corrupted": "no", "republished": "no"}
+    assert [one["command"].partition(" && ")[0] for one in document["remedies"]] == [f"mv -- {place} {place}.suspect"]
+    assert doctor(folder, log)["causes"][0]["verdict"] == "likely"  # of a folder that is not looked into
+    place.rename(f"{place}.suspect")
+    shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", place)
+    if not is_kept:
+        shutil.rmtree(f"{place}.suspect")
+    assert doctor(folder, "--plugin-cache", str(tmp_path / "cache"), log)["state"] == "fixed"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from locklens.doctor.provider_remedies import Affected
 
 _OF_ENTRIES = frozenset(
-    {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "plugin-missing",
-     "version-gone", "lock-constraint", "locked-mismatch"}
+    {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "cached-modified",
+     "plugin-missing", "version-gone", "lock-constraint", "locked-mismatch"}
 )  # fmt: skip
 """Errors of the version that is locked; others may name one that was about to be."""
 
@@ -62,6 +62,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
         return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
+    if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
+        return "" if _speaks(causes) else _exchanged(x)
     if x.is_offered:
         mirror = x.failing_mirror or x.oci_mirror or "the mirror"
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
@@ -113,8 +115,25 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
     if before is not None and covers and _is_restored(x) and _accepts_release(x):
         return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}"
-    if any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes):
+    if _speaks(causes):
         return ""
+    if (exchanged := _exchanged(x)) or x.replaced:
+        return exchanged
+    if before is None or not covers:
+        return ""
+    if x.written is not None:
+        return words
+    return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
+
+
+def _speaks(causes: Sequence[Cause]) -> bool:
+    """True if more than the kind of the error speaks for a cause."""
+    return any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes)
+
+
+def _exchanged(x: Examined) -> str:
+    """Return which folder was moved aside, or has a locked hash now; "" where neither is so."""
+    assert x.entry is not None
     if x.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
         filled = next((one for one in x.of_kind("mirror") if one.hashes & frozenset(x.entry.hashes)), None)
         return f"{x.replaced} was moved aside, and {filled.path} has a locked hash" if filled else ""
@@ -122,13 +141,8 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.replaced} was moved aside, and {own.path} has a locked hash"
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
-    if (repaired := _repaired(x)) is not None:
-        return f"{repaired.path} has a locked hash now"
-    if before is None or not covers:
-        return ""
-    if x.written is not None:
-        return words
-    return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
+    repaired = _repaired(x)
+    return f"{repaired.path} has a locked hash now" if repaired is not None else ""
 
 
 def _has_h1(x: Examined) -> bool:

@@ -340,11 +340,29 @@ def cache_differs(x: Examined) -> Judgement | None:
     """Test if the plugin cache's copy is the release's package."""
     is_named = x.incident.path is PackagePath.PLUGIN_CACHE
     found = x.of_kind("plugin-cache", "given") if is_named else x.of_kind("plugin-cache")
+    if is_named and x.message.kind == "cached-modified":
+        return _modified_cache(x, tuple(one for one in found if one.is_of_run))
     if found:
         return _copy(x, found)
     if is_named:
         return _unknown_copy(x, "the cache's copy is not at hand")
     return None
+
+
+def _modified_cache(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
+    """Judge the folder in the plugin cache that the message says to differ; `found` is it, as far as it is here.
+
+    The package that it differs from was accepted by the lock file before.
+    """
+    says = "the message says that the cache's copy is not the package that was fetched"
+    if found:
+        judged = _copy(x, found)
+        if not judged.is_probable or judged.basis is not Basis.HASHES:
+            return judged
+        return replace(judged, verdict=_YES, evidence=f"{says}; {judged.evidence}", missing="")
+    if x.replaced:
+        return _unknown_copy(x, f"{says}; {x.replaced} was moved aside")
+    return replace(_unknown_copy(x, says), verdict=_LIKELY, basis=Basis.RUN)
 
 
 def _copy(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
@@ -457,6 +475,8 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
     if x.message.kind == "plugin-not-executable":
         words = "the message says so: permission denied; its hash does not tell, which is of the files' contents alone"
         return Judgement(_YES, words, basis=Basis.RUN, title="the installed program may not be executed there")
+    if x.message.kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE:
+        return Judgement(_NO, "the folder that the message names is in the plugin cache", basis=Basis.RUN)
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
     is_of_other = x.message.kind == "plugin-other-platform"
     own = (one for one in x.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))

@@ -22,6 +22,7 @@ from locklens.doctor.examined import (
 )
 from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
+from locklens.doctor.redacting import redacted
 from locklens.lockfile.render import is_canonical
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.history import LaterWrites, LockHistory
@@ -333,8 +334,9 @@ class Examiner:
             ]
         if sources.cache:
             is_named = bool(self._request.cache)
+            modified = one.error.place if one.error is not None and one.error.kind == "cached-modified" else None
             found += [
-                replace(each, is_of_run=is_named)
+                replace(each, is_of_run=is_named or redacted(each.place) == modified)
                 for each in finder.copies("plugin-cache", sources.cache, address, version)
             ]
             found = _linked(found)
@@ -432,12 +434,28 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     row = BY_KIND[error.kind]
     if row.path is not None:
         told["path"] = "the message"
-        return row.path
+        return PackagePath.PLUGIN_CACHE if _is_of_cache(error, sources.cache) else row.path
     if sources.has_installation and not sources.has_direct:
         told["path"] = "the CLI configuration here"
         mirror = likeliest_mirror(sources.methods)
         return _path_from(MethodKind.FILESYSTEM if mirror is None else mirror.kind)
     return None
+
+
+def _is_of_cache(error: RecognisedError, cache: str) -> bool:
+    """True if the folder that differs from what OpenTofu fetched is in a plugin cache, and not in a root's data folder.
+
+    That is `.terraform/providers`, or `providers` in another folder, unless the settings here name it as their cache.
+    """
+    place = error.place.replace("\\", "/")
+    if error.kind != "cached-modified" or place.count("/") < _ADDRESS_PARTS:
+        return False
+    top = place.rsplit("/", _ADDRESS_PARTS)[0]
+    return top.rpartition("/")[2] != "providers" or (cache != "" and top == redacted(os.path.normpath(cache)))
+
+
+_ADDRESS_PARTS = 5
+"""Folders below that of all packages: host, namespace, type, version and platform."""
 
 
 def _path_from(kind: MethodKind) -> PackagePath:
