@@ -214,6 +214,20 @@ def test_the_root_of_a_file_that_locklens_made_readable_is_that_of_the_log(equal
     assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
 
 
+def test_a_root_that_accepts_the_mirror_s_copy_is_not_likely_beside_one_that_lacks_its_h1(
+    equal: Path, doctor: Any, tmp_path: Path
+) -> None:
+    (equal / "live/qa/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, unpacked=(OTHER,))))
+    git(equal, "commit", "-qam", "qa: lock")
+    log = boxed_log((MISMATCH[0], WHILE.replace("current package", "local package"))).replace("on linux_amd64\n", "\n")
+    (equal / "ci.log").write_text(log, "utf-8")
+    assert doctor(equal, "--offline", "ci.log")["causes"][0]["verdict"] == "likely"
+    write_unpacked(tmp_path / "mirror", DEMO.provider, "1.4.2", str(this_platform()))
+    document = doctor(equal, "--offline", "--mirror", str(tmp_path / "mirror"), "ci.log")
+    found = [(one["id"], one["verdict"], one["roots"]) for one in document["causes"] if one["verdict"] == "likely"]
+    assert found == [("h1-missing", "likely", ["live/qa"])]
+
+
 CACHED = (
     "Error: registry.terraform.io/acme/demo: the cached package for registry.terraform.io/acme/demo 1.4.2 (in "
     ".terraform/providers) does not match any of the checksums recorded in the dependency lock file\n"

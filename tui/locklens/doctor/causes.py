@@ -377,18 +377,28 @@ def as_of_the_run(cause: Cause) -> Cause:
     return cause
 
 
-def of_one_root(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
-    """Return the causes of one error in roots whose entries differ: certain only where they are for all of them."""
+def of_one_root(known: Sequence[Examined], groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
+    """Return the causes of one error in roots whose entries differ: certain only where they are for all of them.
+
+    Where more than a guess speaks for a root, none is likely in another one that accepts the mirror's copy.
+    """
+    is_told = any(cause.is_probable and cause.basis is not Basis.GUESS for causes in groups for cause in causes)
     certain = [{cause.id for cause in causes if cause.verdict is CauseVerdict.YES} for causes in groups]
     for_all = set[CauseId].intersection(*certain) if certain else set[CauseId]()
     words = f"; the log does not say of which of {len(groups)} entries it is"
 
-    def judged(cause: Cause) -> Cause:
+    def judged(x: Examined, cause: Cause) -> Cause:
+        if is_told and cause.verdict is CauseVerdict.LIKELY and cause.basis is Basis.GUESS and x.entry is not None:
+            locked = frozenset(x.entry.hashes)
+            sound = next((one.path for one in x.of_kind("mirror") if one.hashes & locked), "")
+            evidence = f"{cause.evidence}; {sound} has a locked hash here"
+            return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=evidence) if sound else cause
         if cause.verdict is not CauseVerdict.YES or cause.id in for_all:
             return cause
         return replace(cause, verdict=CauseVerdict.LIKELY, evidence=cause.evidence + words)
 
-    return [most_likely_first(map(judged, causes)) for causes in groups]
+    pairs = zip(known, groups, strict=True)
+    return [most_likely_first(judged(x, cause) for cause in causes) for x, causes in pairs]
 
 
 def of_one_message(groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:

@@ -315,7 +315,8 @@ def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause
     for error in dict.fromkeys(one.error for one in known if one.fitting):
         own = [number for number, one in enumerate(known) if one.error == error]
         if len(own) > 1 and error is not None and error.provider:
-            for number, causes in zip(own, of_one_root([judged[number] for number in own]), strict=True):
+            of_roots = of_one_root([known[number] for number in own], [judged[number] for number in own])
+            for number, causes in zip(own, of_roots, strict=True):
                 judged[number] = causes
     return judged
 
