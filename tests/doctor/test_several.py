@@ -372,3 +372,27 @@ def test_a_proxy_that_answers_for_the_registry_is_one_cause(
         assert "retry" not in {one["id"] for one in document["remedies"]}
     out = " ".join(doctor(several, "--format", "text", "ci.log", "--", "ver2").split())
     assert f"VERDICT The{words[3:]}. [CONFIRMED]" in out
+
+
+def test_a_lock_file_of_one_platform_alone_gets_the_hashes_of_others(equal: Path, doctor: Any) -> None:
+    (equal / "live/qa/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, unpacked=("linux_amd64",), packed=())))
+    git(equal, "commit", "-qam", "qa: init")
+    words = (
+        'Initializing provider plugins...\n- Finding acme/demo versions matching "~> 1.4"...\n\n'
+        "Warning: Incomplete lock file information for providers\n\nDue to your customized provider installation methods,\n"
+        "Terraform was forced to calculate lock file checksums locally for the following providers:\n  - acme/demo\n\n"
+        "The current .terraform.lock.hcl file only includes checksums for linux_amd64, so Terraform running on another\n"
+        "platform will fail to install these providers.\n"
+    )
+    (equal / "init.log").write_text(words, "utf-8")
+    document = doctor(equal, "init.log")
+    (cause,) = document["causes"]
+    assert (document["facts"]["root"], cause["id"], cause["verdict"]) == ("live/qa", "platform-missing", "yes")
+    assert "1 h1 and no zh locked for acme/demo 1.4.2" in cause["evidence"]
+    assert [one["command"] for one in document["remedies"]] == [
+        "locklens lock --platform OS_ARCH acme/demo --root=live/qa"
+    ]
+    assert doctor(equal, "init.log", "--", "live/prod")["state"] == "open", "it never was of one platform alone"
+    assert main(["lock", "--platform", OTHER, "acme/demo", "--root=live/qa"], no_screen) == 0
+    document = doctor(equal, "init.log")
+    assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")

@@ -198,7 +198,7 @@ CATALOGUE = (
     _row(
         "lock-incomplete",
         "Incomplete lock file information for providers",
-        causes=(_C.PLATFORM_MISSING, _C.H1_MISSING),
+        causes=(_C.PLATFORM_MISSING,),
         advice="the lock file has hashes of this platform only, since no signed list of hashes was available",
     ),
     _row(

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.model import Basis, PackagePath
 from locklens.doctor.redacting import redacted
-from locklens.hashes import hashes_of_files
+from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import listing
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
         return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
+    if kind == "lock-incomplete":
+        return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
         return "" if _speaks(causes) else _exchanged(x)
     if x.is_offered:
@@ -84,6 +86,13 @@ def _agreed(x: Examined) -> str:
         return ""
     is_agreed = now == frozenset(x.configuration.required())
     return f"{x.lock.path} has just the providers now that {x.where} requires" if is_agreed else ""
+
+
+def _is_completed(x: Examined) -> bool:
+    """True if `zh` of the version are locked, where an earlier state of its entry had none."""
+    assert x.entry is not None
+    was = (one.entry for one in (x.written, *x.past) if one is not None and one.entry is not None)
+    return bool(x.packed) and any(one.version == x.entry.version and not packages_of(one.hashes) for one in was)
 
 
 def _was_locked(x: Examined) -> bool:

@@ -137,6 +137,8 @@ def platform_missing(x: Examined) -> Judgement | None:
     is_unavailable = x.message.kind in {"platform-unavailable", "sums-without-package"}
     if x.entry is None and not is_unavailable:
         return None
+    if x.message.kind == "lock-incomplete":
+        return _other_platforms(x)
     if path is not None and path.is_unpacked and not is_unavailable:
         return None
     if x.entry is not None and not x.entry.hashes and not is_unavailable:
@@ -160,6 +162,18 @@ def platform_missing(x: Examined) -> Judgement | None:
         words, verdict = "the message says so, of the source that was asked", _LIKELY if x.asks_registry else _UNKNOWN
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
     return _locked_platform(x, platform)
+
+
+def _other_platforms(x: Examined) -> Judgement:
+    """Judge an entry of which a warning says that it has hashes of the run's platform alone."""
+    zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
+    if x.packed:
+        return Judgement(_NO, f"{zhs} and {h1s} are locked: not of one platform alone", basis=Basis.FILES)
+    words = f"{h1s} and no zh locked for {x.release}"
+    if len(x.unpacked) > 1:
+        return Judgement(_UNKNOWN, words, "the platforms that init runs on", basis=Basis.FILES)
+    title = f"the lock file covers {x.platform or 'one platform'} alone: init fails on any other"
+    return Judgement(_YES, f"the message says so; {words}", basis=Basis.RUN, title=title)
 
 
 def _locked_platform(x: Examined, platform: str) -> Judgement:

@@ -235,14 +235,14 @@ _PLACES = {_C.MIRROR_DIFFERS: "mirror", _C.CACHE_DIFFERS: "plugin-cache", _C.PLU
 """The kind of place whose folder is the cause."""
 
 
-_OF_ADDRESSES = frozenset({"provider-unknown", "readonly-changed", "entries-migrated"})
-"""Errors about the addresses of providers: a copy of a locked package is one of another address, or none is missing."""
+_NOT_OF_PACKAGES = frozenset({"provider-unknown", "readonly-changed", "entries-migrated", "lock-incomplete"})
+"""Errors about addresses or entries: a copy of a locked package is one of another address, or none is missing."""
 
 
 def copies(one: Affected) -> Iterator[Remedy]:
     """Copies on this machine that the lock file accepts: the only cure without any cost."""
     x = one.examined
-    if x.entry is None or x.address is None or x.message.kind in _OF_ADDRESSES or x.other_registry:
+    if x.entry is None or x.address is None or x.message.kind in _NOT_OF_PACKAGES or x.other_registry:
         return
     targets = tuple(_targets(one))
     is_of_registry = x.incident.path is PackagePath.DIRECT

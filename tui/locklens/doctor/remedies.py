@@ -40,6 +40,9 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     x, platform = one.examined, one.platform
     if x.entry is None:
         return
+    if x.message.kind == "lock-incomplete":
+        yield _with_other_platforms(one)
+        return
     if platform and x.platforms and platform not in x.platforms:
         if "is not available for" in x.text:
             title = f"Leave -platform={platform} out of providers lock, where no root runs on it"
@@ -84,6 +87,26 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         words = f"{counted(len(more), 'more package')} of the signed list are locked with it: its Preview warns (LK001)"
         cost, note = _LOW, f"{note}; {words}" if note else words
     yield Remedy("lock-platform", title, len(one.roots), cost, one.size_of(platform), command, note, write)
+
+
+def _with_other_platforms(one: Affected) -> Remedy:
+    """Return the remedy that adds the hashes of other platforms: those that the mirror has, where no registry has any.
+
+    OS_ARCH stands for one where nothing tells it.
+    """
+    x = one.examined
+    copies = (copy for copy in x.packages if copy.kind == "mirror" and not copy.of_files & x.unpacked)
+    there = sorted({copy.platform for copy in copies if copy.platform} - {x.platform})
+    missing = there or ["OS_ARCH"]
+    words = [word for platform in missing for word in ("--platform", platform)]
+    command = one.line("lock", *one.mirror_words, *words, x.name)
+    note = "" if there else "OS_ARCH stands for each other platform that init runs on, such as darwin_arm64"
+    cost, source = _LOW, "from the signed packages"
+    if x.is_of_mirror_alone:
+        cost, source = _HIGH, "from the mirror"
+        note = "; ".join(filter(None, ("no registry has signed them: compare them with their publisher", note)))
+    title = f"Add the hashes of {listing(there) if there else 'the other platforms'} to the lock file, {source}"
+    return Remedy("lock-platform", title, len(one.roots), cost, None, command, note)
 
 
 def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:

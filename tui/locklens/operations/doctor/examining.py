@@ -23,6 +23,7 @@ from locklens.doctor.examined import (
 from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
+from locklens.hashes import packages_of
 from locklens.lockfile.render import is_canonical
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.history import LaterWrites, LockHistory
@@ -52,7 +53,7 @@ _MOST_READ = 200
 """Other roots whose configuration is read for the modules that they share with the one that failed."""
 
 
-_MENDED_BY_WRITES = OF_HASHES | {"locked-mismatch", "lock-constraint", "not-locked"}
+_MENDED_BY_WRITES = OF_HASHES | {"locked-mismatch", "lock-constraint", "not-locked", "lock-incomplete"}
 """Errors that an entry ends as locklens writes it."""
 
 
@@ -113,12 +114,19 @@ class Examiner:
                 locks = self._locks.lock
                 own = [path for path in one.fitting if self._writes.has_written(locks(path), one.address)]
             own = own or mended
+            if kind == "lock-incomplete":
+                own = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own
             if kind == "readonly-changed":
                 own = [path for path in one.fitting if self._has_other_providers(path)]
             if kind == "lock-invalid":
                 own = [path for path in one.fitting if self._is_repaired(self._locks.lock(path))]
             found += [each for each in (self._locks.elsewhere(one, own) if own else [one]) if each not in found]
         return found
+
+    def _is_incomplete(self, path: str, address: ProviderAddress | None) -> bool:
+        """True if a root locks the provider without a hash of its zip files, which a signed list would have given."""
+        entry = self._locks.lock(path).by_address.get(address) if address is not None else None
+        return entry is not None and not packages_of(entry.hashes)
 
     def _is_repaired(self, lock: LockFile) -> bool:
         """True if locklens made a lock file readable later than the log, or its newest commit cannot be read."""
