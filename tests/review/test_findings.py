@@ -35,7 +35,7 @@ from locklens.review.health import CHECKS as HEALTH_CHECKS
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
 from locklens.review.rules import Verdict, agreement, release
 from locklens.review.rules.agreement import LockedPackages
-from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
+from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import KnownVerdicts, judge, judge_change, judge_root, settle
 from locklens.versions import Constraints
@@ -571,3 +571,18 @@ def test_every_rule_explains_itself() -> None:
 
 def test_causes_and_checks_name_rules_of_the_catalogue() -> None:
     assert {rule for row in (*CAUSES, *HEALTH_CHECKS) for rule in row.rules} <= RULES.keys()
+
+
+UNCOUNTED = {"LK028", "LK031", "LK032", "LK035"}
+"""Rules about a root in a comparison: without a base, nothing of them can be said."""
+
+
+def test_the_health_counts_every_rule_about_a_root_as_it_is() -> None:
+    counted = {rule for check in HEALTH_CHECKS for rule in check.rules}
+    of_roots = {
+        rule
+        for rule, entry in RULES.items()
+        if entry.subject in {RuleSubject.ROOT, RuleSubject.CONFIGURATION} and not entry.is_of_step
+    }
+    assert of_roots - counted == UNCOUNTED
+    assert not any(RULES[rule].is_of_step for rule in counted)

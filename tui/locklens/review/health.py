@@ -43,7 +43,7 @@ class Check(Struct, frozen=True):
 
     Attributes:
         id: Its name in documents.
-        title: Up to 31 characters: the screen has no room for more.
+        title: Up to 35 characters: the screen has no room for more.
         rules: The rules whose findings it counts.
         needs: What it cannot be made without.
         command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
