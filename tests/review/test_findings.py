@@ -35,7 +35,7 @@ from locklens.review.health import CHECKS as HEALTH_CHECKS
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
 from locklens.review.rules import Verdict, agreement, release
 from locklens.review.rules.agreement import LockedPackages
-from locklens.review.rules.catalogue import RULES, RuleSubject
+from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
 from locklens.review.rules.configuration import askers
 from locklens.review.rules.judge import KnownVerdicts, judge, judge_change, judge_root, settle
 from locklens.versions import Constraints
