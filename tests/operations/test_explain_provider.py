@@ -532,3 +532,11 @@ def test_real_modules_are_explained(path: Path, tmp_path: Path) -> None:
                 assert all(conflict for conflict in explained.conflicts)
                 told = {demand.requirements[-1].module for conflict in explained.conflicts for demand in conflict}
                 assert "rival" in told
+
+
+def test_nothing_is_said_to_satisfy_constraints_that_were_not_read(tmp_path: Path) -> None:
+    far = 'module "far" { source = "acme/far/aws" }\n'
+    files: dict[str, str | bytes] = {"main.tf": requiring("hashicorp/aws ~> 5.0") + far}
+    write(tmp_path, files | {".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
+    text = said(asked(tmp_path, "aws"))
+    assert "satisfies the constraints that can be read" in text

@@ -106,6 +106,17 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     ]
 
 
+def test_a_layout_that_the_file_has_already_is_no_finding_of_the_plan(top: Path, environ: dict[str, str]) -> None:
+    lock = top / "a" / LOCK
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    git(top, "commit", "-qam", "carriage returns")
+    with Cache.in_memory() as cache, RegistrySource(environ, cache) as supply:
+        plan = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",)).plan(supply)
+    (root,) = plan_reviewed(plan, request(top, environ)).review.roots
+    (layout,) = (one for one in root.findings if one.rule == "LK018")
+    assert str(layout.accepted) == "the work tree has it already"
+
+
 def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:
     apply(Prune(Scope(top, ("a", "b"))).plan().proposal)
     found = plan_reviewed(restore(Scope(top, ("a", "b")), ["netbox"]), request(top, environ))

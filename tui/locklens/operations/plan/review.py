@@ -37,6 +37,7 @@ from locklens.review.model import (
 )
 from locklens.review.reports import by_severity, hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
+from locklens.review.rules.root import layout_words
 from locklens.text import counted, visible
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 _ON_DISK = "the work tree"
 _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"
+_LAYOUT = "LK018"
 _EDITED = "LK025"
 
 
@@ -302,6 +304,7 @@ def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewR
 def _without_those_before(review: Review, before: Review) -> Review:
     """Mark as accepted those findings, by rule and message, that a lock file has before the plan."""
     known = {(root.lock_file, one.rule, one.message) for root in before.roots for one in root.all_findings}
+    known |= {(root.lock_file, _LAYOUT, layout_words(root.new)) for root in before.roots}
 
     def judge(root: RootReview, _: Change | None, finding: Finding) -> Finding:
         is_known = finding.accepted is None and (root.lock_file, finding.rule, finding.message) in known

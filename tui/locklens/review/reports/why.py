@@ -123,7 +123,9 @@ def root_why_lines(
         yield from _conflict_lines(conflict, root.configuration, folder)
     yield from _locked_lines(root, folder)
     if explanation.requirements:
-        constraints = str(explanation.constraints) or "none: any release satisfies"
+        unread = bool(root.configuration.unknown_constraints)
+        none = "none that can be read" if unread else "none: any release satisfies"
+        constraints = str(explanation.constraints) or none
         yield _fact("CONSTRAINTS", constraints, copied=constraints)
         if explanation.is_recorded:
             reason = _relative(root.configuration.unknown_reason, folder)
@@ -209,6 +211,8 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace, folder: str)
     state = Span("")
     if against is not None:
         state = Span("  DOES NOT SATISFY", Role.BLOCK)
+    elif explanation.requirements and root.configuration.unknown_constraints:
+        state = Span("  satisfies the constraints that can be read", Role.WARN)
     elif explanation.requirements:
         state = Span("  satisfies the constraints", Role.GOOD)
     age = Span(f"  {age_words(root.ages[entry.version])} old" if entry.version in root.ages else "", Role.DIM)
@@ -261,7 +265,10 @@ def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterato
         version = str(offer.recommended or offer.upgraded.version)
         is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
         same = ", already locked" if is_same else ""
-        yield _fact("UPGRADE", f"{upgrade_words(offer, offer.upgraded)}{same}", copied=version)
+        words = upgrade_words(offer, offer.upgraded)
+        if root.configuration.unknown_constraints:
+            words = f"stops, for not all constraints can be read; by the others it {words}"
+        yield _fact("UPGRADE", f"{words}{same}", copied=version)
         yield from _held_lines("NEWER", offer.newer, root.configuration, folder)
         return
     yield _fact("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))

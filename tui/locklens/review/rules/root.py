@@ -53,13 +53,17 @@ def _unreadable(root: RootReview) -> Iterator[Verdict]:
 
 
 def _not_canonical(root: RootReview) -> Iterator[Verdict]:
-    if not root.is_rewritten:
-        return
+    if root.is_rewritten and (words := layout_words(root.new)):
+        yield Verdict(words, file=root.new.path)
+
+
+def layout_words(lock: LockFile) -> str:
+    """Return what the tools write differently in a lock file; "" for nothing."""
     from locklens.lockfile.render import deviations
 
-    modules = (f"a module block (line {warning.line})" for warning in root.new.warnings)
-    if odd := [*deviations(root.new), *modules]:
-        yield Verdict(f"the tools write it differently: {', '.join(odd)}", file=root.new.path)
+    modules = (f"a module block (line {warning.line})" for warning in lock.warnings)
+    odd = [*deviations(lock), *modules]
+    return f"the tools write it differently: {', '.join(odd)}" if odd else ""
 
 
 def _other_tool(root: RootReview) -> Iterator[Verdict]:
