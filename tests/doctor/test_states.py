@@ -412,3 +412,24 @@ def test_a_lock_file_that_can_be_read_again_is_still_the_subject(made: Any, doct
     out = doctor(folder, "--format", "text", "ci.log")
     assert "[FIXED]" in out
     assert "ROOT         live/prod  the lock file\n" in out
+
+
+def test_a_lock_file_that_git_ignores_is_restored_from_before_its_removal(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    git(folder, "rm", "-q", "live/prod/.terraform.lock.hcl")
+    (folder / ".gitignore").write_text("# made by tools\n.terraform.lock.hcl\n", "utf-8")
+    git(folder, "add", ".gitignore")
+    git(folder, "commit", "-qm", "ignore lock")
+    changed = ("Provider dependency changes detected", "Changes to the required provider dependencies were detected")
+    (folder / "ci.log").write_text(boxed_log(changed), "utf-8")
+    document = doctor(folder, "ci.log", "--", "live/prod")
+    (cause,) = (one for one in document["causes"] if one["verdict"] == "yes")
+    assert cause["id"] == "not-locked"
+    assert "it has no lock file: commit " in cause["evidence"]
+    assert cause["evidence"].endswith(" removed it; git ignores live/prod/.terraform.lock.hcl")
+    first, second = document["remedies"]
+    assert (first["id"], second["id"]) == ("restore-file", "lock")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log", "--", "live/prod").split())
+    assert out.count("git ignores: git add -f -- live/prod/.terraform.lock.hcl, or take out the line that") == 2
+    subprocess.run(shlex.split(first["command"]), cwd=folder, check=True)
+    assert doctor(folder, "ci.log", "--", "live/prod")["state"] == "fixed"

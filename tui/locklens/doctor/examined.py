@@ -225,6 +225,8 @@ class Examined(Struct, frozen=True, dict=True):
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
         is_constraint_of_here: True if the constraint in the message stands in the configuration, or did in a commit.
+        removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
+        is_ignored: True if git ignores the lock file, which is not there.
         names_tool: True if commands have to name the tool: it is not the one that is detected in the root.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
         top: The folder that `root` is relative to, likewise.
@@ -270,6 +272,8 @@ class Examined(Struct, frozen=True, dict=True):
     top: str = "."
     locking: tuple[str, ...] = ()
     is_constraint_of_here: bool = True
+    removed_by: str = ""
+    is_ignored: bool = False
 
     @property
     def message(self) -> RecognisedError:

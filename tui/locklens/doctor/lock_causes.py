@@ -114,6 +114,10 @@ def not_locked(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
         return Judgement(_NO, words)
     place = "it has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
+    if x.removed_by:
+        place = f"{place}: {x.removed_by} removed it"
+    if x.is_ignored:
+        place = f"{place}; git ignores {x.lock.path}"
     required = x.configuration.of(x.address) if x.configuration is not None else ()
     if required:
         by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])

@@ -235,17 +235,31 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
         yield Remedy("lock", title, len(one.roots), _LOW, None, "", f"nothing in {x.where} requires it")
         return
+    note = "then commit the lock file"
+    if x.is_ignored:
+        added = shell_words([*x.git, "add", "-f", "--", x.lock.path])
+        shown = shell_words([*x.git, "check-ignore", "-v", "--", x.lock.path])
+        note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
+    if x.removed_by and not x.lock.exists and not x.fitting and _admits(x, x.past[1]):
+        restored = _restored_file(x, x.past[1].commit)
+        yield replace(restored, note=note)
     words = ["--platform", x.platform] if x.platform else []
     command = one.line("lock", *one.mirror_words, *words, x.name)
     if x.is_of_mirror_alone:
-        yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, "then commit the lock file")
+        yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, note)
         return
     title = f"Lock {x.name}, with the hashes of its signed release"
     write = one.write("lock", platform=x.platform)
-    note = "then commit the lock file"
     if x.is_source_implied:
         note = f"where the registry has no {x.address}, required_providers has to name its source; {note}"
     yield Remedy("lock", title, len(one.roots), _LOW, None, command, note, write)
+
+
+def _admits(x: Examined, past: PastEntry) -> bool:
+    """True if a former entry satisfies the constraints of the root as they are."""
+    if x.configuration is None or x.address is None or past.entry is None:
+        return False
+    return x.configuration.constraints(x.address).admits(past.entry.version)
 
 
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:

@@ -233,6 +233,7 @@ class Examiner:
         replaced, is_mirror_replaced = self._replaced(one, sources)
         tool_commit, is_just_moved = self._tool_commit(one)
         others = self._elsewhere(one.address, root.path)
+        removed_by, is_ignored = self._lost(one)
         twins = self._elsewhere(twin_of(one.address)) if one.address is not None else {}
         return Examined(
             one.error,
@@ -264,12 +265,22 @@ class Examiner:
             asks_registry=known.has_direct,
             mirrors=(*self._request.mirrors, *known.mirrors) if known.has_installation else self._request.mirrors,
             is_constraint_of_here=self._has_constraint(one),
+            removed_by=removed_by,
+            is_ignored=is_ignored,
             servers=known.servers,
             machine=this_platform(),
             names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
         )
+
+    def _lost(self, one: DoctorSubject) -> tuple[str, bool]:
+        """Return what removed the entry of a provider that is not locked, and whether git ignores its lock file."""
+        if self._history is None or one.entry is not None or one.address is None or one.root.lock.problems:
+            return "", False
+        path = one.root.lock.path
+        is_ignored = not one.root.lock.exists and self._history.is_ignored(path)
+        return self._history.removed_by(path, one.address), is_ignored
 
     def _tool_commit(self, one: DoctorSubject) -> tuple[str, bool]:
         """Return the newest commit with the other tool's entry, "" for none, and if one change at most is later."""

@@ -110,6 +110,9 @@ class LaterWrites:
         return tuple(one for one in records if one.at[:_SECONDS] >= self._logged)
 
 
+_WITH_ONE_BEFORE = 2
+"""States of an entry that was locked before."""
+
 PAST_COMMITS = 100
 """Commits of one lock file that are read: years, even with automated changes."""
 
@@ -153,6 +156,22 @@ class LockHistory:
         states = enumerate(self._locks(lock_path))
         return next(((commit, later) for later, (commit, _, lock) in states if address in lock.by_address), ("", 0))
 
+    def removed_by(self, lock_path: str, address: ProviderAddress) -> str:
+        """Return the newest commit of a lock file, with date and author, if it removed an entry; "" for any other.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        past = self.past(lock_path, address)
+        if len(past) < _WITH_ONE_BEFORE or past[0].entry is not None:
+            return ""
+        facts = self._repository.commit(past[0].commit)
+        return f"commit {past[0].commit[:12]} of {past[0].date[:10]} by {facts.author}"
+
+    def is_ignored(self, path: str) -> bool:
+        """True if git ignores a file that is not there."""
+        return self._repository.is_ignored(path)
+
     def had(self, path: str, words: Sequence[str]) -> bool:
         """True if a file has all of some words in one of its commits, or was never committed.
 
@@ -181,12 +200,12 @@ class LockHistory:
         return dates[-1] if dates else ""
 
     def providers(self, lock_path: str) -> frozenset[ProviderAddress] | None:
-        """Return the providers in the newest commit of a lock file; None if no commit has it.
+        """Return the providers in the newest commit of a lock file, none where it removed it; None without a commit.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        return next((frozenset(lock.by_address) for _, _, lock in self._locks(lock_path) if lock.exists), None)
+        return next((frozenset(lock.by_address) for _, _, lock in self._locks(lock_path)), None)
 
     def readable(self, lock_path: str) -> str:
         """Return the newest commit whose lock file can be read; "" if there is none.

@@ -248,6 +248,19 @@ class Repository:
             raise UnreadableObjectError(f"commit {revision[:12]} is not in this clone")
         return read_commit(found.data)
 
+    def is_ignored(self, path: str) -> bool:
+        """True if git ignores a file that is not there: of another one, the repository's filters would run.
+
+        Args:
+            path: Relative to the top.
+
+        Raises:
+            RepositoryError: Git is out of the bounds of a request.
+        """
+        # No "git check-ignore": it refuses literal paths.
+        status, _, complaint = self._command.ask("add", "--dry-run", "--ignore-missing", "--", path, by_patterns=True)
+        return status == 1 and ".gitignore" in complaint
+
     def blamed(self, path: str, data: bytes, first: int, last: int) -> tuple[BlamedLine, ...]:
         """Return the commit of each of some lines of a file in the work tree, as `git blame` names it.
 
