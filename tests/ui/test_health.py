@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -27,7 +29,7 @@ from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project import LOCK_FILE
 from locklens.releases import NetworkSettings
-from locklens.review.health import results
+from locklens.review.health import Health, results
 from locklens.review.model import Finding, Severity
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
@@ -271,3 +273,53 @@ async def test_upgrade_of_an_advisory_is_to_the_version_that_fixes_it(
         assert [(one.root, one.address, str(one.version)) for one in wanted[0].picks] == [(path, vault, "4.8.0")]
         assert len(wanted) == 1
         assert "upgrade: infra/prod/secrets: registry.terraform.io/hashicorp/vault: no version that fixes it" in on.text
+
+
+def shown_roots(on: HealthDriver) -> tuple[str, ...]:
+    row = on.health.left.current
+    assert row is not None
+    return row.roots
+
+
+async def test_complete_rows_stay_while_registries_are_asked_again(
+    opening: Opening, sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L, U, P and F planned only a part of the roots: those of which the files alone tell."""
+    read, gate = threading.Event(), threading.Event()
+    scan = LockLens.health
+
+    def scanned(source: LockLens, **asked: Any) -> Health:
+        health = scan(source, **asked)
+        read.set()
+        (row,) = (one for one in health.review.roots if one.path == "infra/prod/secrets")
+        late = Finding("LK009", Severity.WARN, "it lacks a platform", row.lock_file, 4)
+        roots = [replace(one, findings=(late,)) if one is row else one for one in health.review.roots]
+        gate.wait(10)
+        return replace(health, review=replace(health.review, roots=tuple(roots)), checks=results(roots))
+
+    monkeypatch.setattr(LockLens, "health", scanned)
+    gate.set()
+    lock = sample / "infra/prod/secrets" / LOCK_FILE
+    content = lock.read_bytes()
+    async with opening() as on:
+        await on.go_to("required platform missing")
+        before = on.health.left.current
+        assert before is not None
+        assert "infra/prod/secrets" in before.roots
+        gate.clear()
+        read.clear()
+        await on.press("r")
+        await until(on, read.is_set)
+        assert on.health.is_asking
+        assert on.health.left.current == before
+        gate.set()
+        await on.settle()
+        assert on.health.left.current == before
+        gate.clear()
+        lock.write_bytes(content + b"\n")
+        try:
+            await on.press("r")
+            await until(on, lambda: "infra/prod/secrets" not in shown_roots(on), seconds=6)
+        finally:
+            lock.write_bytes(content)
+            gate.set()

@@ -393,6 +393,8 @@ class HealthLoader(ReviewLoader):
         super().__init__(source, keeper)
         self.health: Health | None = None
         """The health to show; None until the files are read."""
+        self._draft_health: Health | None = None
+        """The last health from the files alone."""
 
     def use(self, source: LockLens) -> None:
         """Scan by another source; nothing of the one before is shown meanwhile."""
@@ -418,7 +420,7 @@ class HealthLoader(ReviewLoader):
         def tell_draft(health: Health) -> None:
             nonlocal watch
             watch = watch_of(health)
-            run.tell(self._take_health, health, watch)
+            run.tell(self._take_files, health, watch)
             run.tell(self.post_message, self.Changed())
 
         health = self._source.health(
@@ -432,6 +434,17 @@ class HealthLoader(ReviewLoader):
         self.health, self.review, self.top = health, health.review, Path(health.top)
         self._watch, self.error = watch, None
 
+    def _take_files(self, health: Health, watch: FileWatch) -> None:
+        """Take the health from the files alone, unless more is known of the same files: L U P F act on the rows."""
+        before, self._draft_health = self._draft_health, health
+        is_same = before is not None and _read_of(before) == _read_of(health)
+        self._take_health(self.health if is_same and self.health is not None else health, watch)
+
     def _take_scanning(self, progress: Reading) -> None:
         self.progress = progress
         self.post_message(self.Progressed())
+
+
+def _read_of(draft: Health) -> object:
+    """Return what a health from the files alone tells of them: equal as long as they say the same."""
+    return draft.review.policy, draft.review.roots, draft.reach
