@@ -110,6 +110,10 @@ async def test_sides_that_cannot_be_opened_leave_a_way_back(running: Running, to
         await on.press("slash", *"late", "enter", "enter", "enter")
         await on.settle()
         assert "unknown revision 'late'" in on.text
+        for key in ("space", "a", "d", "y", "n", "S", "A"):
+            await on.press(key)
+            assert on.lines[-2].split("  ")[0].strip() == "nothing loaded yet", key
+        assert not on.screen.loader.marks
         await select(on, "v1", "work tree")
         assert "1.0.0 -> 4.0.0" in on.text
 

@@ -20,6 +20,7 @@ from locklens.storage.preferences import default_preferences_path, read_preferen
 from locklens.text import visible
 from locklens.ui.clipboard import CopyingApp
 from locklens.ui.preview import Closed, PreviewScreen
+from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.pasting import read_pastes_of
 from locklens.ui.shell.review_loader import MarkKeeper
 from locklens.ui.shell.screen import LockLensScreen
@@ -257,10 +258,13 @@ class LockLensApp(CopyingApp):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Run an action; one of a screen ends what the one before it said."""
+        """Run an action; one of a screen ends what the one before it said, and one of a row needs rows."""
         screen = self.screen
         if isinstance(screen, LockLensScreen) and (default_namespace is screen or f"{action}".startswith("screen.")):
             screen.end_message()
+            if isinstance(screen, RowActionsScreen) and screen.lacks_rows_for(f"{action}"):
+                screen.say("nothing loaded yet")
+                return True
         return await super().run_action(action, default_namespace, namespaces)
 
     def action_command_palette(self) -> None:

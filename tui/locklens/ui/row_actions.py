@@ -17,6 +17,7 @@ from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read_platforms
 from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
 from locklens.ui.shell import Job, Run
+from locklens.ui.shell.keys import ROW_ACTIONS
 from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.views import ExaminedProvider, ViewWanted
@@ -93,6 +94,10 @@ class RowActionsScreen(TwoPaneScreen):
             LockLensError: The head of the review is not on disk.
         """
         return writable(self.review, self.top)
+
+    def lacks_rows_for(self, action: str) -> bool:
+        """True for an action on rows before any are loaded: those of the comparison before are not shown."""
+        return self.review is None and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS
 
     def decide_on_roots(self, name: str, operation_of: Callable[[Review, ScopeOf], Operation]) -> None:
         """Preview an operation on roots of the review, or show why it is not possible."""

@@ -161,6 +161,14 @@ _WRITES = frozenset(
 """Actions that plan a write."""
 
 
+ROW_ACTIONS = _WRITES - {"undo"} | {
+    "compare_packages", "copy", "diagnose", "diff", "edit", "expand", "finding", "inside", "mark", "mark_shown",
+    "open_page", "other_pane", "prove", "root", "section", "select", "select_eligible", "unfold", "unreviewed",
+    "warned", "why",
+}  # fmt: skip
+"""Actions on rows, which do nothing before there are any."""
+
+
 def write_keys(table: KeyTable) -> tuple[Key, ...]:
     """Return the keys that plan a write, here or elsewhere; not offered while the compared head cannot be written."""
     return tuple(
