@@ -18,6 +18,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.project.git import Repository
 from locklens.ui.dialogs.choices import SidesDialog
+from locklens.ui.views import SidesWanted
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -102,20 +103,35 @@ async def test_the_dialog(running: Running, top: Path) -> None:
         assert "-> work tree" in on.lines[0]
 
 
-async def test_sides_that_cannot_be_opened_leave_a_way_back(running: Running, top: Path) -> None:
+async def test_sides_that_git_does_not_know_are_refused_in_the_dialog(running: Running, top: Path) -> None:
     git(top, "branch", "late", "v2")
     async with running(source_of(top, Base()), size=(140, 40)) as on:
-        await offered(on)
+        dialog = await offered(on)
+        await on.press("slash", *"v1..nope", "enter")
+        await on.settle()
+        assert on.app.screen is dialog
+        assert "unknown revision 'nope'" in on.text
+        await on.press(*["backspace"] * len("v1..nope"))
+        assert "unknown revision" not in on.text
         git(top, "branch", "-D", "late")
-        await on.press("slash", *"late", "enter", "enter", "enter")
+        await on.press(*"late", "enter", "enter", "enter")
         await on.settle()
         assert "unknown revision 'late'" in on.text
+        await on.press("escape", "escape")
+        assert on.is_on_top
+        assert "2.0.0 -> 4.0.0" in on.text
+        await select(on, "v1", "work tree")
+        assert "1.0.0 -> 4.0.0" in on.text
+
+
+async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        on.app.post_message(SidesWanted(Base("nope"), top))
+        await until(on, lambda: "unknown revision 'nope'" in on.text)
         for key in ("space", "a", "d", "y", "n", "S", "A"):
             await on.press(key)
             assert on.lines[-2].split("  ")[0].strip() == "nothing loaded yet", key
         assert not on.screen.loader.marks
-        await select(on, "v1", "work tree")
-        assert "1.0.0 -> 4.0.0" in on.text
 
 
 async def test_two_files_have_no_revisions(running: Running, samples: Samples, top: Path) -> None:

@@ -132,6 +132,20 @@ class LockLens:
         with Repository.discover(folder or self.folder) as repository:
             return repository.revisions()
 
+    def check_sides(self, folder: Path | None, base: Base) -> None:
+        """Open sides and close them again, to know that they can be compared.
+
+        Args:
+            folder: In the repository; None for this one's.
+            base: The sides.
+
+        Raises:
+            LockLensError: They cannot be compared: git does not know a revision.
+        """
+        from locklens.operations.compare import open_git
+
+        open_git(folder or self.folder, base, roots=self.request.roots).close()
+
     # Reading
 
     def open(self, *, is_fresh: bool = False, on_event: Callable[[ReviewEvent], None] = lambda _: None) -> OpenedReview:

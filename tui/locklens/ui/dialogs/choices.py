@@ -20,10 +20,11 @@ from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.widgets import Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from textual.widget import Widget
 
+    from locklens.errors import LockLensError
     from locklens.operations.write.resolve import Clash
     from locklens.operations.write.undo import AppliedWrite
     from locklens.project.git.listings import Revision
@@ -153,11 +154,15 @@ WORK_TREE, INDEX = "work tree", "index"
 _NAME_WIDTH = 28
 
 
+CheckSides: TypeAlias = "Callable[[Base, Callable[[], object], Callable[[LockLensError], object]], object]"
+
+
 class SidesDialog(Dialog[Base | None]):
     """Selects the base, then the head; the result is None if the dialog was closed.
 
     Args:
         revisions: The revisions that are offered.
+        check: Opens the selected sides in the background, then calls the second argument, or the third with the error.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -174,9 +179,10 @@ class SidesDialog(Dialog[Base | None]):
         DialogKey("esc", "back", "back"),
     )
 
-    def __init__(self, revisions: Sequence[Revision]) -> None:
+    def __init__(self, revisions: Sequence[Revision], check: CheckSides) -> None:
         super().__init__()
         self._revisions = tuple(revisions)
+        self._check = check
         self._base = ""
         """The selected base; "" while it is not selected."""
         self._is_from_ancestor = False
@@ -213,6 +219,7 @@ class SidesDialog(Dialog[Base | None]):
 
     @on(Input.Changed)
     def _narrow(self) -> None:
+        self.say("")
         self.view.show_lines(self._lines())
 
     @on(Input.Submitted)
@@ -220,9 +227,13 @@ class SidesDialog(Dialog[Base | None]):
         """Select both sides of a range; leave the filter otherwise."""
         sides = Base.of_range(event.value.strip()) if not self._base else None
         if sides is not None:
-            self.dismiss(sides)
+            self._compare(sides)
         else:
             self.view.focus()
+
+    def _compare(self, sides: Base) -> None:
+        """Close with the sides, or say why they cannot be compared."""
+        self._check(sides, lambda: self.dismiss(sides), lambda error: self.say(error.sentence, Role.WARN))
 
     def action_filter(self) -> None:
         """Focus the filter."""
@@ -248,7 +259,7 @@ class SidesDialog(Dialog[Base | None]):
         fork_of = (head or "HEAD") if self._is_from_ancestor else ""
         # "HEAD" is what counts where no base is named.
         base = None if self._base == "HEAD" else self._base
-        self.dismiss(Base(base, fork_of, head, name == INDEX))
+        self._compare(Base(base, fork_of, head, name == INDEX))
 
     def action_back(self) -> None:
         """Leave the filter, go back to the base, or close."""

@@ -471,7 +471,10 @@ class TwoPaneScreen(LockLensScreen[int]):
     def _offer_sides(self, revisions: tuple[Revision, ...]) -> None:
         self.say("")
         if self.is_current:
-            self.app.push_screen(SidesDialog(revisions), self._compare_sides)
+            self.app.push_screen(SidesDialog(revisions, self._check_sides), self._compare_sides)
+
+    def _check_sides(self, base: Base, take: Callable[[], object], fail: Callable[[LockLensError], object]) -> None:
+        self._revisions.start(lambda _: self.source.check_sides(self.top, base), lambda _: take(), fail)
 
     def _fail_to_list(self, error: LockLensError) -> None:
         self.say(f"compare: {error.sentence}")
