@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,9 +88,23 @@ def test_an_upload_can_be_cancelled(authority: trustme.CA, authority_file: Path)
         path = "/v2/p/demo/blobs/uploads/"
         server.answers["POST", path] = lambda handler: handler.reply(202, Location=f"{path}x")
         server.unread.add(f"{path}x")
-        stuck = meanwhile(lambda: len(server.asked) > 1, cancel.set, rescue=server.release.set)
+        taken: list[bytes] = []
+        seen = [0]
+
+        def noted(content: Iterable[bytes]) -> Iterator[bytes]:
+            for one in content:
+                taken.append(one)
+                yield one
+
+        def is_stuck() -> bool:
+            """True once no more of the content was taken for a while: nobody reads what was sent."""
+            before, seen[0] = seen[0], len(taken)
+            time.sleep(0.3)
+            return len(server.asked) > 1 and len(taken) == seen[0] == before
+
+        stuck = meanwhile(is_stuck, cancel.set, rescue=server.release.set)
         with stuck, pytest.raises(RunCancelledError):
-            push.push_blob(digest_of(b""), LARGE, lambda: blocks(LARGE))
+            push.push_blob(digest_of(b""), LARGE, lambda: noted(blocks(LARGE)))
 
 
 def test_a_token_that_ends_during_an_upload_is_renewed(authority: trustme.CA, authority_file: Path) -> None:

@@ -16,7 +16,14 @@ import h11
 import httpx
 
 from locklens.sources.http.ahead import BegunConnections
-from locklens.sources.http.connecting import CHECK_SECONDS, HTTP1, ProtocolError, ProxyRefusedError, UnsupportedError
+from locklens.sources.http.connecting import (
+    CHECK_SECONDS,
+    HTTP1,
+    NestedTls,
+    ProtocolError,
+    ProxyRefusedError,
+    UnsupportedError,
+)
 from locklens.sources.http.reading import ResponseBody
 
 TYPE_CHECKING = False
@@ -41,6 +48,9 @@ _BLOCK, _BLOCK_AT_FIRST = 1 << 18, 1 << 16
 
 _SOCKS_REPLY = 512
 """The largest number of bytes that a proxy may send in SOCKS."""
+
+_RECORD = 16 * 1024
+"""Bytes of a record of TLS at most."""
 
 _MOMENT = 0.004
 """Seconds in which more must arrive to be part of the same block."""
@@ -291,9 +301,19 @@ class _Connection:
         return self._cycle.our_state is h11.DONE
 
     def send(self, data: bytes) -> None:
-        """Send bytes."""
-        self._connection.settimeout(max(self._bounds.left(), 0.001))
-        self._connection.sendall(data)
+        """Send bytes, and look for a cancellation while the server takes none; not in TLS through a proxy with TLS."""
+        if isinstance(self._connection, NestedTls):
+            self._connection.settimeout(max(self._bounds.left(), 0.001))
+            self._connection.sendall(data)
+            return
+        left = memoryview(data)
+        while left:
+            self._connection.settimeout(self._bounds.until_check())
+            try:
+                # One record of TLS: what was not sent in time is given to it again as it was.
+                left = left[self._connection.send(left[:_RECORD]) :]
+            except TimeoutError:
+                continue
 
     def _send_all(self, head: bytes, content: Iterable[bytes]) -> None:
         """Send a head and a content. A server that takes no more of it may have answered already."""
