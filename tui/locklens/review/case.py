@@ -97,9 +97,9 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def folders(self) -> FolderHashes:
         """The judgement of the `h1` locked for this version for the first time."""
-        vouched = vouched_for(self.new, self.hashed)
-        reported = {text for text, origin in vouched.items() if origin.is_authority}
-        return judge_folders(self.first_said, self.new.packages, self.hashed, reported=reported)
+        return judge_folders(
+            self.first_said, self.new.packages, self.hashed, reported=vouched_for(self.new, self.hashed).keys()
+        )
 
     @cached_property
     def to_verify(self) -> frozenset[str]:

@@ -27,7 +27,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -331,15 +331,6 @@ class HashOrigin(StrEnum):
 
     SIGNED = "signed"
     REPORTED = "reported"
-
-    @property
-    def is_authority(self) -> bool:
-        """True if it makes the release's whole list count, and explains an `h1` that no package was hashed for."""
-        match self:
-            case HashOrigin.SIGNED | HashOrigin.REPORTED:
-                return True
-            case _:
-                assert_never(self)
 
 
 def vouchers(
