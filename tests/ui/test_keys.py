@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import deque
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -701,8 +702,10 @@ async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, ru
     async with running(samples.full()) as on:
         app = on.app
 
-        async def lost(nodes: object) -> None:
-            pass
+        late: list[Any] = []
+
+        async def lost(*key: Any) -> None:
+            late.extend(key)
 
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(app, "_follow", lost)
@@ -710,3 +713,7 @@ async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, ru
         assert len(app._typed) == 1
         app._handled_at -= 10
         assert await stops(on, "n", 2) == ["acme/demo", "acme/netbox"]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(app, "_typed", deque([(events.Key("j", "j"), on.screen)]))
+            await app._follow(late[0], [])
+            assert len(app._typed) == 1, "what comes late ends no other key's turn"

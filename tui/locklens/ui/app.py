@@ -234,7 +234,7 @@ class LockLensApp(CopyingApp):
             if has_moved:
                 # Twice the app: a `Widget.focus` of its action waits in the queue of the app. Between them the screen,
                 # through which a message of its action comes up, such as the wish for another view.
-                await self._follow([*node.ancestors_with_self, self.screen, self, self])
+                await self._follow(event, [*node.ancestors_with_self, self.screen, self, self])
                 return
             self._typed.popleft()
 
@@ -243,14 +243,14 @@ class LockLensApp(CopyingApp):
         if self._typed and event is self._typed[0][0] and self.screen is not self._handled_on:
             event.prevent_default()
 
-    async def _follow(self, nodes: Sequence[DOMNode]) -> None:
-        """Go the way of the key that is being handled, behind it in the queue of each node; then handle the next."""
+    async def _follow(self, event: events.Event, nodes: Sequence[DOMNode]) -> None:
+        """Go the way of a key that is being handled, behind it in the queue of each node; then handle the next."""
         for number, node in enumerate(nodes, start=1):
-            if node.call_later(self._follow, nodes[number:]):
+            if node.call_later(self._follow, event, nodes[number:]):
                 return  # a closed node takes nothing, the key neither
-        if self._typed:  # a key that was given up comes late
+        if self._typed and self._typed[0][0] is event:  # else it was given up before
             self._typed.popleft()
-        await self._handle_typed()
+            await self._handle_typed()
 
     async def run_action(
         self,
