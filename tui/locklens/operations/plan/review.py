@@ -304,11 +304,13 @@ def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewR
 def _without_those_before(review: Review, before: Review) -> Review:
     """Mark as accepted those findings, by rule and message, that a lock file has before the plan."""
     known = {(root.lock_file, one.rule, one.message) for root in before.roots for one in root.all_findings}
-    known |= {(root.lock_file, _LAYOUT, layout_words(root.new)) for root in before.roots}
+    files = {root.lock_file: root.new for root in before.roots}
 
     def judge(root: RootReview, _: Change | None, finding: Finding) -> Finding:
-        is_known = finding.accepted is None and (root.lock_file, finding.rule, finding.message) in known
-        return replace(finding, accepted=_already_in(_ON_DISK)) if is_known else finding
+        is_known = (root.lock_file, finding.rule, finding.message) in known
+        if finding.rule == _LAYOUT and root.lock_file in files:  # reviewed only where a file is rewritten
+            is_known = layout_words(files[root.lock_file]) == finding.message
+        return replace(finding, accepted=_already_in(_ON_DISK)) if is_known and finding.accepted is None else finding
 
     return _judged(review, judge)
 
