@@ -9,8 +9,8 @@ import pytest
 from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 
 from locklens.operations.reports import REPORTS
+from locklens.review import PROOF_KINDS, Proof
 from locklens.review.health import CHECKS
-from locklens.review.model import PROOF_KINDS, Proof
 from locklens.review.rules.catalogue import RULES
 from locklens.ui.doctor import DOCTOR_KEYS
 from locklens.ui.hashes import HASHES_KEYS

@@ -35,7 +35,9 @@ def declared() -> dict[str, Requirement]:
 def locked(name: str) -> dict[str, tuple[Version, bool]]:
     """Returns the version of each package in a requirements file, and whether it has a digest."""
     text = (TOP / "tests" / name).read_text()
-    entries = re.findall(r"^([a-z0-9.-]+)(?:\[[a-z0-9,-]+\])?==([^\s;]+)[^\n]*\n((?:    [^\n]*\n)*)", text, re.MULTILINE)
+    entries = re.findall(
+        r"^([a-z0-9.-]+)(?:\[[a-z0-9,-]+\])?==([^\s;]+)[^\n]*\n((?:    [^\n]*\n)*)", text, re.MULTILINE
+    )
     return {canonicalize_name(name): (Version(version), "--hash=sha256:" in rest) for name, version, rest in entries}
 
 

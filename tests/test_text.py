@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from locklens.lines import Role, Span, line
-from locklens.review.model import HashFact
+from locklens.review import HashFact
 from locklens.text import (
     _COLOURS,
     counted,

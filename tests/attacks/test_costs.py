@@ -34,8 +34,8 @@ from locklens.policy import MAX_POLICY_BYTES, InstallPath
 from locklens.policy import parse as parse_policy
 from locklens.project.clifiles import FormatError
 from locklens.project.clifiles import parse_cli_configuration as parse_cli
+from locklens.review import HashFact
 from locklens.review.coverage import LockedHashes, ProviderCoverage, cover
-from locklens.review.model import HashFact
 from locklens.sources.http.values import Response
 from locklens.sources.metadata import read_versions
 from locklens.trust.checksums import MAX_LINES, read_checksums

@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from ui.conftest import Samples, ServedReview, ServingSource, drafted
 
 from locklens.operations.review.request import Progress, ReviewEvent, RootsKnown
-from locklens.review.model import Evidence, Proof, Review
+from locklens.review import Proof
+from locklens.review.model import Evidence, Review
 from locklens.ui.app import LockLensApp
 from locklens.ui.review import ReviewScreen
 

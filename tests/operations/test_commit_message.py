@@ -12,7 +12,8 @@ from ui.conftest import Samples
 from locklens.lockfile import LockEntry
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import SUBJECT_LENGTH, commit_message
-from locklens.review.model import ChangeKind, Proof, Review, Severity
+from locklens.review import Proof
+from locklens.review.model import ChangeKind, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier
 
 SAMPLES = Samples()

@@ -38,8 +38,9 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import PackageDone, ProvingPlanned, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review
 from locklens.releases import NetworkSettings
+from locklens.review import HashCount, Proof
 from locklens.review.keys import signers
-from locklens.review.model import Change, Finding, HashCount, Proof, Review, Severity
+from locklens.review.model import Change, Finding, Review, Severity
 from locklens.review.reports import lock_lines, text
 from locklens.storage.cache import Cache
 from locklens.trust import Tier

@@ -29,7 +29,8 @@ from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
-from locklens.review.model import ChangeKind, LockStatus, Proof, Severity
+from locklens.review import Proof
+from locklens.review.model import ChangeKind, LockStatus, Severity
 from locklens.storage.cache import Cache
 
 HOST = "registry.terraform.io"

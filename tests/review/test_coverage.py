@@ -16,9 +16,10 @@ from locklens.hashes import hashes_of_files, registry_manifests
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import InstallPath, Policy, WantedPlatform
+from locklens.review import HashFact, Proof
 from locklens.review.changes import compare
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
-from locklens.review.model import ChangeKind, HashFact, Proof
+from locklens.review.model import ChangeKind
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.platforms import CHECKS
 

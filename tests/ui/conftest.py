@@ -30,13 +30,13 @@ from locklens.operations.review.request import Progress, ProvingPlanned, ReviewE
 from locklens.operations.upgrades import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, Hidden, MissingModule, Requirement, StateReading
 from locklens.project.folders import FileWatch
+from locklens.review import HashFact
 from locklens.review.model import (
     Bump,
     Change,
     ChangeKind,
     Evidence,
     Finding,
-    HashFact,
     HostState,
     LockStatus,
     LookupAnswer,

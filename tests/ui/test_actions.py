@@ -13,7 +13,8 @@ from locklens.errors import LockLensError
 from locklens.operations.plan import Scope
 from locklens.operations.write.lock import Lock, hashed_platforms, lock_missing
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
-from locklens.review.model import ChangeKind, HashFact, Proof, Review, RootReview, Severity, SideName
+from locklens.review import HashFact, Proof
+from locklens.review.model import ChangeKind, Review, RootReview, Severity, SideName
 from locklens.ui.dialogs.form import read_platforms
 from locklens.ui.review.actions import formatting, pruning, restoring
 from locklens.ui.review.outline import Grouping, Node, outline

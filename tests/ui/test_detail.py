@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from locklens.dialect import TERRAFORM
 from locklens.policy import Acceptance
 from locklens.project.configuration import Configuration, StateReading
-from locklens.review.model import Change, ChangeKind, Evidence, HashFact, HostState, LockStatus, Proof, Review, Severity
+from locklens.review import HashFact, Proof
+from locklens.review.model import Change, ChangeKind, Evidence, HostState, LockStatus, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.clipboard import change_copied, copied_line
 from locklens.ui.phrases import configuration_read

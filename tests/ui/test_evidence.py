@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 from msgspec.structs import replace
 
+import locklens.review
 from locklens.hashes import registry_manifests
 from locklens.lines import Role, Span
-from locklens.review.model import PROOF_KINDS, ChangeKind, Evidence, HashCount, HashFact, HostState, LookupAnswer, Proof
+from locklens.review import PROOF_KINDS, HashCount, HashFact, Proof
+from locklens.review.model import ChangeKind, Evidence, HostState, LookupAnswer
 from locklens.review.reports import hash_words
 from locklens.review.reports.evidence_lines import clock, evidence_lines, hash_lines, host_words, why_unknown
 from locklens.review.reports.lock_lines import fingerprint_line, grouped, key_lines, signer_change_lines
@@ -27,7 +31,8 @@ if TYPE_CHECKING:
     from ui.conftest import Samples
 
     from locklens.lines import Line
-    from locklens.review.model import Change, ProofKind
+    from locklens.review import ProofKind
+    from locklens.review.model import Change
 
 AS_OF = "2026-11-21T14:02:09Z"
 OLD_KEY = "7B1F0A9355E240CD9A1E88B42517E112C2EC7068"
@@ -158,8 +163,7 @@ def test_checksums_that_nobody_vouches_for_are_not_counted(samples: Samples) -> 
     assert "4 of 4   14:02  unsigned" in shown
     hashed = replace(unsigned, added=(h1(1, Proof.REPORTED),))
     shown = texts(evidence_lines(hashed, samples.review(), is_asking=False))
-    assert "h1 of an unsigned release" in shown
-    assert "reported by registry" not in shown
+    assert "h1 reported, unsigned       1 of 1" in shown, "that it was hashed here verifies nothing"
 
 
 def test_while_asking_nothing_is_called_unknown(samples: Samples) -> None:
@@ -266,6 +270,17 @@ def test_hashes_kept_from_another_version_are_claims_of_this_one(samples: Sample
     assert parse_filter("proof:unknown", REVIEW_GRAMMAR).is_match(Candidate(samples.root(), edited))
     same = replace(edited, new=replace(edited.new, version=edited.old.version))  # type: ignore[type-var, union-attr]
     assert not unverified_of([same], is_asking=False).text
+
+
+def test_what_is_said_by_proof_is_in_its_row() -> None:
+    """Only the module that finds the proof of a hash names one; all others ask `PROOF_KINDS`, where another one counts."""
+    rows = Path(locklens.review.__file__)
+    named = {
+        str(path.relative_to(rows.parents[1]))
+        for path in rows.parents[1].rglob("*.py")
+        if path != rows and re.search(r"\bProof\.[A-Z]", path.read_text("utf-8"))
+    }
+    assert named == {"review/evidence.py"}
 
 
 def test_another_kind_of_explained_proof_is_neither_reported_nor_listed(

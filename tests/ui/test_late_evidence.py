@@ -23,7 +23,8 @@ from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest, RootsKnown
 from locklens.releases import NetworkSettings
-from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Proof, Review, Severity
+from locklens.review import Proof
+from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Review, Severity
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp

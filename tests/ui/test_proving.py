@@ -12,7 +12,8 @@ from ui.conftest import until
 
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
-from locklens.review.model import Change, Evidence, HashFact, LookupAnswer, Proof, Review, RootReview
+from locklens.review import HashFact, Proof
+from locklens.review.model import Change, Evidence, LookupAnswer, Review, RootReview
 from locklens.ui.phrases import DownloadRow, download_lines
 from locklens.ui.prove import nothing_to_prove, outcome, plan_lines
 

@@ -1,1 +1,154 @@
-"""Changes between two sides, their evidence, and their findings."""
+"""Changes between two sides, their evidence, and their findings; here, hashes and the ladder of their proofs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.lines import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+
+class Proof(StrEnum):
+    """The proof of a hash, best first."""
+
+    SIGNED = "signed"
+    COMPUTED = "computed"
+    REPORTED = "reported"
+    MIRROR = "mirror"
+    STALE = "stale"
+    UNKNOWN = "unknown"
+
+
+class ProofKind(Struct, frozen=True):
+    """What a proof says of a hash.
+
+    Attributes:
+        meaning: The proof as a phrase.
+        role: The mark of the proof in reports and on screens.
+        is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
+        is_explained: True if the hash is verified, or at least reported by the registry, which nobody signed.
+        is_reported: True if only the registry reports the hash, unsigned.
+        is_alarming: True if the word of the proof stands in capitals, so that it stands out without colour too.
+        is_listed: True if a `zh` with this proof is in the release's SHA256SUMS, signed or not.
+        contradicts: True if the `zh` is not one of the release, where that is known.
+        was_locked: True if only a hash that was locked before has it: such a hash stands out although it is unchanged.
+        label: The label of the number of `h1` with this proof in the evidence of a change; "" if they are not counted.
+    """
+
+    meaning: str
+    role: Role
+    is_verified: bool = False
+    is_explained: bool = False
+    is_reported: bool = False
+    is_alarming: bool = False
+    is_listed: bool = False
+    contradicts: bool = False
+    was_locked: bool = False
+    label: str = ""
+
+
+PROOF_KINDS: Mapping[Proof, ProofKind] = {
+    Proof.SIGNED: ProofKind(
+        "a zh in the publisher's signed SHA256SUMS", Role.GOOD, is_verified=True, is_explained=True, is_listed=True
+    ),
+    Proof.COMPUTED: ProofKind(
+        "an h1 computed here from a signed package",
+        Role.GOOD,
+        is_verified=True,
+        is_explained=True,
+        label="h1 computed from packages",
+    ),
+    Proof.REPORTED: ProofKind(
+        "reported by the registry only, unsigned: not verified",
+        Role.PLAIN,
+        is_explained=True,
+        is_reported=True,
+        is_listed=True,
+        label="h1 reported, unsigned",
+    ),
+    Proof.MIRROR: ProofKind("only a mirror of the CLI configuration has it, unsigned: not verified", Role.WARN),
+    Proof.STALE: ProofKind(
+        "was locked, but is no longer in the publisher's SHA256SUMS",
+        Role.BLOCK,
+        is_alarming=True,
+        contradicts=True,
+        was_locked=True,
+    ),
+    Proof.UNKNOWN: ProofKind(
+        "unverified: no source knows it, or no source could be asked", Role.WARN, is_alarming=True, contradicts=True
+    ),
+}
+"""The ladder of proofs, best first. What is said or done by proof asks its row, and names none of them."""
+
+
+def _alternatives(is_meant: Callable[[ProofKind], bool]) -> str:
+    *others, last = (proof.value for proof, kind in PROOF_KINDS.items() if is_meant(kind))
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+VERIFIED = _alternatives(lambda kind: kind.is_verified)
+"""The proofs that verify a hash, in words: "signed or computed"."""
+
+EXPLAINED = _alternatives(lambda kind: kind.is_explained)
+"""The proofs that explain a hash, in words."""
+
+
+class HashFact(Struct, frozen=True):
+    """One hash of the lock file with its proof; `platform` is None if unknown."""
+
+    hash: str
+    platform: str | None = None
+    proof: Proof = Proof.UNKNOWN
+
+    @property
+    def kind(self) -> ProofKind:
+        """What its proof says."""
+        return PROOF_KINDS[self.proof]
+
+    @property
+    def is_verified(self) -> bool:
+        """True if it is traced to a signed release, or to a package of one that was hashed here."""
+        return self.kind.is_verified
+
+    @property
+    def is_explained(self) -> bool:
+        """True if it is verified, or at least reported by the registry, which nobody signed."""
+        return self.kind.is_explained
+
+
+class HashCount(Struct, frozen=True):
+    """The numbers of some hashes by what their proofs say.
+
+    Attributes:
+        total: The number of hashes looked at.
+        unverified: Those that are not verified; this and the other words are those of `ProofKind`.
+        unexplained: The unverified ones that are not explained either.
+        reported: Those that only the registry reports, unsigned.
+    """
+
+    total: int = 0
+    unverified: int = 0
+    unexplained: int = 0
+    reported: int = 0
+
+    @property
+    def explained(self) -> int:
+        """The number of hashes that are explained; all verified ones are."""
+        return self.total - self.unexplained
+
+    @classmethod
+    def of(cls, facts: Iterable[HashFact]) -> HashCount:
+        """Count hashes."""
+        numbers = [(PROOF_KINDS[proof], number) for proof, number in Counter(fact.proof for fact in facts).items()]
+        return cls(
+            total=sum(number for _, number in numbers),
+            unverified=sum(number for kind, number in numbers if not kind.is_verified),
+            unexplained=sum(number for kind, number in numbers if not kind.is_explained),
+            reported=sum(number for kind, number in numbers if kind.is_reported),
+        )

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import hashes_of_zips, packages_of
 from locklens.lockfile import LockEntry, LockFile
-from locklens.review.model import Bump, Change, ChangeKind, HashFact
+from locklens.review import HashFact
+from locklens.review.model import Bump, Change, ChangeKind
 from locklens.text import ID_DIGITS, identity_of
 
 TYPE_CHECKING = False

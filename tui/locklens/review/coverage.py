@@ -14,10 +14,12 @@ from msgspec import Struct
 
 from locklens.hashes import is_of_files, is_well_formed, registry_manifests
 from locklens.policy import InstallPath, Policy
-from locklens.review.model import PROOF_KINDS, Change, HashFact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+
+    from locklens.review import HashFact
+    from locklens.review.model import Change
 
 
 PATH_NAMES: Mapping[InstallPath, str] = {
@@ -60,7 +62,7 @@ class LockedHashes(Struct, frozen=True):
     def contradicts_release(self) -> bool:
         """True if the release is known, and a locked `zh` is not of it: `lock` adds no hashes to such an entry."""
         return self.offered is not None and any(
-            PROOF_KINDS[fact.proof].contradicts and not is_of_files(fact.hash) for fact in self.facts
+            fact.kind.contradicts and not is_of_files(fact.hash) for fact in self.facts
         )
 
 

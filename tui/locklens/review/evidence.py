@@ -15,14 +15,15 @@ from msgspec.structs import replace
 
 from locklens.hashes import file_hashes_of, is_of_signed_scheme, registry_manifests
 from locklens.releases import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
+from locklens.review import HashFact, Proof
 from locklens.review.case import case_of, mirror_id, new_id, old_id, other_registry, version_before, vouched_for
 from locklens.review.coverage import LockedHashes
-from locklens.review.model import Change, Evidence, HashFact, LookupAnswer, Proof
+from locklens.review.model import Change, Evidence, LookupAnswer
 from locklens.trust.authentication import HashOrigin
 from locklens.trust.continuity import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor, Future
     from queue import SimpleQueue
 
@@ -190,6 +191,7 @@ def _evidence(case: Case) -> Evidence:
     to_hash = case.folders.to_hash
     sizes = [case.new.sizes[zh] for zh in to_hash if zh in case.new.sizes]
     locked = _locked((), case.new, case.hashed)
+    mirrored = _mirrored(case)
     return Evidence(
         min(moments, default=None),
         tuple(dict.fromkeys(problems)),
@@ -202,17 +204,18 @@ def _evidence(case: Case) -> Evidence:
         case.new.released.date().isoformat() if case.new.released is not None else None,
         case.new.days,
         case.unverified,
-        _mirrors(case),
+        tuple(dict.fromkeys(mirrored)),
+        len(mirrored),
         case.new.source,
     )
 
 
-def _mirrors(case: Case) -> tuple[str, ...]:
-    """The mirrors that vouch for a locked hash that nothing else explains."""
+def _mirrored(case: Case) -> Sequence[str]:
+    """The mirror of each locked hash that no other source has."""
     if not case.mirrored:
         return ()
-    facts = _facts(tuple(map(HashFact, case.entry.hashes)), case, case.new)
-    return tuple(dict.fromkeys(case.mirrored[fact.hash].mirror for fact in facts if fact.proof is Proof.MIRROR))
+    facts = _facts(tuple(HashFact(text) for text in dict.fromkeys(case.entry.hashes)), case, case.new)
+    return [case.mirrored[fact.hash].mirror for fact in facts if fact.proof is Proof.MIRROR]
 
 
 def _answer(trouble: LookupFailure | None) -> LookupAnswer:

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import registry_manifests
-from locklens.lines import Role
 from locklens.policy import Acceptance, Policy
+from locklens.review import HashCount
 from locklens.review.context import RootContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.review import HashFact
     from locklens.review.inspection import ChangeAdvisories
     from locklens.review.platform_agreement import ReleaseBuilds
     from locklens.trust import Signer
@@ -53,70 +54,6 @@ class Bump(StrEnum):
     PATCH = "patch"
     PRERELEASE = "prerelease"
     METADATA = "metadata"
-
-
-class Proof(StrEnum):
-    """The proof of a hash, best first."""
-
-    SIGNED = "signed"
-    COMPUTED = "computed"
-    REPORTED = "reported"
-    MIRROR = "mirror"
-    STALE = "stale"
-    UNKNOWN = "unknown"
-
-
-class ProofKind(Struct, frozen=True):
-    """What a proof says of a hash.
-
-    Attributes:
-        meaning: The proof as a phrase.
-        role: The mark of the proof in reports and on screens.
-        is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
-        is_explained: True if the hash is verified, or at least reported by the registry, which nobody signed.
-        is_alarming: True if the word of the proof stands in capitals, so that it stands out without colour too.
-        is_listed: True if a `zh` with this proof is in the release's SHA256SUMS, signed or not.
-        contradicts: True if the `zh` is not one of the release, where that is known.
-        label: The label of the number of `h1` with this proof in the evidence of a change; "" if they are not counted.
-    """
-
-    meaning: str
-    role: Role
-    is_verified: bool = False
-    is_explained: bool = False
-    is_alarming: bool = False
-    is_listed: bool = False
-    contradicts: bool = False
-    label: str = ""
-
-
-PROOF_KINDS: Mapping[Proof, ProofKind] = {
-    Proof.SIGNED: ProofKind(
-        "a zh in the publisher's signed SHA256SUMS", Role.GOOD, is_verified=True, is_explained=True, is_listed=True
-    ),
-    Proof.COMPUTED: ProofKind(
-        "an h1 computed here from a signed package",
-        Role.GOOD,
-        is_verified=True,
-        is_explained=True,
-        label="h1 computed from packages",
-    ),
-    Proof.REPORTED: ProofKind(
-        "reported by the registry only, unsigned: not verified",
-        Role.PLAIN,
-        is_explained=True,
-        is_listed=True,
-        label="h1 reported by registry",
-    ),
-    Proof.MIRROR: ProofKind("only a mirror of the CLI configuration has it, unsigned: not verified", Role.WARN),
-    Proof.STALE: ProofKind(
-        "was locked, but is no longer in the publisher's SHA256SUMS", Role.BLOCK, is_alarming=True, contradicts=True
-    ),
-    Proof.UNKNOWN: ProofKind(
-        "unverified: no source knows it, or no source could be asked", Role.WARN, is_alarming=True, contradicts=True
-    ),
-}
-"""The ladder of proofs, best first."""
 
 
 class Severity(StrEnum):
@@ -169,56 +106,6 @@ CONTRADICTED = "its hashes contradict the release, so that lock adds none; lockl
 """Why `lock` adds nothing to an entry, and the next step."""
 
 
-class HashFact(Struct, frozen=True):
-    """One hash of the lock file with its proof; `platform` is None if unknown."""
-
-    hash: str
-    platform: str | None = None
-    proof: Proof = Proof.UNKNOWN
-
-    @property
-    def is_verified(self) -> bool:
-        """True if it is traced to a signed release, or to a package of one that was hashed here."""
-        return PROOF_KINDS[self.proof].is_verified
-
-    @property
-    def is_explained(self) -> bool:
-        """True if it is verified, or at least reported by the registry, which nobody signed."""
-        return PROOF_KINDS[self.proof].is_explained
-
-
-class HashCount(Struct, frozen=True):
-    """The numbers of some hashes by what their proofs say.
-
-    Attributes:
-        total: The number of hashes looked at.
-        unverified: Those that are neither signed nor computed from a signed package.
-        unexplained: The unverified ones that are not explained either; see `ProofKind`.
-        reported: Those that only the registry reports, unsigned.
-    """
-
-    total: int = 0
-    unverified: int = 0
-    unexplained: int = 0
-    reported: int = 0
-
-    @property
-    def explained(self) -> int:
-        """The number of hashes that are explained; all verified ones are."""
-        return self.total - self.unexplained
-
-    @classmethod
-    def of(cls, facts: Iterable[HashFact]) -> HashCount:
-        """Count hashes."""
-        numbers = Counter(fact.proof for fact in facts)
-        return cls(
-            total=numbers.total(),
-            unverified=sum(numbers[proof] for proof, kind in PROOF_KINDS.items() if not kind.is_verified),
-            unexplained=sum(numbers[proof] for proof, kind in PROOF_KINDS.items() if not kind.is_explained),
-            reported=numbers[Proof.REPORTED],
-        )
-
-
 class Evidence(Struct, frozen=True):
     """The state of the facts behind a change.
 
@@ -237,6 +124,7 @@ class Evidence(Struct, frozen=True):
         unverified: The reason why package hashes of the new version are unverified; None if they are not, or if
             another rule blocks for the same reason.
         mirrors: The mirrors of the CLI configuration that alone have some of the locked hashes.
+        mirrored: The number of these hashes.
         source: The page of the release, or else of the provider's source, as the registry's answers name it; unsigned.
     """
 
@@ -252,6 +140,7 @@ class Evidence(Struct, frozen=True):
     days: int | None = None
     unverified: Unverified | None = None
     mirrors: tuple[str, ...] = ()
+    mirrored: int = 0
     source: str = ""
 
 

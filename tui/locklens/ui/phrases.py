@@ -14,13 +14,16 @@ from msgspec.structs import replace
 from locklens.hashes import count_by_scheme
 from locklens.install.context import FetchStarted, InstallEvent, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
-from locklens.review.model import Bump, Change, ChangeKind, Finding, HashCount, Review, Severity
+from locklens.review import VERIFIED
+from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, Severity
 from locklens.review.reports import side_words
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.text import ID_DIGITS, counted, identity_of, size_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+
+    from locklens.review import HashCount
 
 _BUMPS = {
     Bump.MAJOR: "Major upgrade",
@@ -170,7 +173,7 @@ def nothing_changed(review: Review) -> str:
 
 
 MEANINGS = {
-    "0 of 7": "all 7 added hashes are verified: signed, or computed from a signed package",
+    "0 of 7": f"all 7 added hashes are verified: their proof is {VERIFIED}",
     "1 of 7": "1 of 7 added hashes is not verified",
     "1 of 7!": "some facts could not be had: see the detail",
     "… of 7": "the registry is being asked",

@@ -21,7 +21,7 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
-from locklens.review.model import Change, HashFact, LookupAnswer, Review, RootReview
+from locklens.review.model import Change, LookupAnswer, Review, RootReview
 from locklens.text import counted, size_words
 from locklens.trust import Tier
 from locklens.ui.dialogs import Dialog, DialogKey
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewEvent
+    from locklens.review import HashFact
 
 _MOST_LABELS = 8
 """Packages that are named, so that the dialog fits into 24 lines."""

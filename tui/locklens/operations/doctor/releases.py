@@ -19,9 +19,10 @@ from locklens.operations.review.request import LookupProgress, PackageDone, Pack
 from locklens.packages import Limits
 from locklens.releases import Fact, FactRequest, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
+from locklens.review import HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.evidence import FactCollector, trace
-from locklens.review.model import Change, ChangeKind, HashFact, HostState
+from locklens.review.model import Change, ChangeKind, HostState
 from locklens.versions import neighbour, precedence
 
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ from locklens.lockfile import LockEntry, LockFile
 from locklens.operations.review.answers import host_states
 from locklens.releases import Listing, ListingId, NetworkSettings
 from locklens.releases.session import ReleaseLookup, ReleaseSession
+from locklens.review import HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
 from locklens.review.health import is_counted
-from locklens.review.model import Change, ChangeKind, Finding, HashFact, HostState, RootReview
+from locklens.review.model import Change, ChangeKind, Finding, HostState, RootReview
 from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import OF_AGE, OF_SIGNER, AgedEntry, Behind, SignedEntry, findings_of

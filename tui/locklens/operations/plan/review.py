@@ -24,17 +24,7 @@ from locklens.project import LOCK_FILE, RootPair
 from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
-from locklens.review.model import (
-    PROOF_KINDS,
-    Accepted,
-    Change,
-    ChangeKind,
-    Finding,
-    Proof,
-    Review,
-    RootReview,
-    Severity,
-)
+from locklens.review.model import Accepted, Change, ChangeKind, Finding, Review, RootReview, Severity
 from locklens.review.reports import by_severity, hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.root import layout_words
@@ -264,17 +254,17 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
     A hash that is no longer listed may be one that the restoration removes.
     """
     if finding.rule == _REPUBLISHED:
-        return not any(fact.proof is Proof.STALE for fact in change.kept)
+        return not any(fact.kind.was_locked for fact in change.kept)
     return RULES[finding.rule].is_of_step
 
 
 def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bool:
     """Like `_is_of_the_step`, for an entry of any commit: its release tells whether it was edited or republished."""
     if finding.rule == _EDITED:
-        return any(fact.proof is Proof.SIGNED for fact in change.claimed)
+        return any(fact.is_verified for fact in change.claimed)
     if finding.rule == _REPUBLISHED:
         packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
-        is_released = bool(packages) and all(PROOF_KINDS[fact.proof].is_verified for fact in packages)
+        is_released = bool(packages) and all(fact.is_verified for fact in packages)
         return is_older and is_released and _is_of_the_step(finding, change)
     return RULES[finding.rule].is_of_step
 

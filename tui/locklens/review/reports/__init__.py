@@ -9,12 +9,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.lines import Role, Span
-from locklens.review.model import Change, ChangeKind, HashCount, LockStatus, Review, RootReview, Severity, Unverified
+from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview, Severity, Unverified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from locklens.project.configuration import MissingModule
+    from locklens.review import HashCount
     from locklens.review.model import SideName
 
 _SIGNS = {

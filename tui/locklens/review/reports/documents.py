@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from locklens.review.model import Proof, Severity
+from locklens.review import Proof  # noqa: TC001  # evaluated by msgspec
+from locklens.review.model import Severity
 from locklens.text import json_pages
 from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from locklens.project.configuration import Configuration, Requirement
-    from locklens.review.model import Accepted, Evidence, Finding, HashFact, HostState, Review
+    from locklens.review import HashFact
+    from locklens.review.model import Accepted, Evidence, Finding, HostState, Review
     from locklens.text import Printable
     from locklens.trust import Signer, SigningKey
 

@@ -12,7 +12,8 @@ from urllib.parse import quote
 from locklens.addresses import ProviderAddress, spelt_host
 from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
-from locklens.review.model import PROOF_KINDS, Change, Evidence, HashFact, HostState, LookupAnswer, Proof, Review
+from locklens.review import PROOF_KINDS, HashFact, Proof
+from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Review
 from locklens.review.reports import claimed_word, hash_words
 from locklens.review.why import kind_words
 from locklens.text import counted, listing, size_words
@@ -55,7 +56,7 @@ def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterat
 def mirror_lines(change: Change) -> Iterator[Line]:
     """The number of locked hashes that only mirrors have, and which mirrors."""
     if change.evidence is not None and change.evidence.mirrors:
-        count = counted(sum(fact.proof is Proof.MIRROR for fact in change.locked), "hash", "hashes")
+        count = counted(change.evidence.mirrored, "hash", "hashes")
         words = f"{count} known only from {listing(change.evidence.mirrors)}, unsigned"
         yield line(Span("  mirror   ", Role.WARN), words, hanging=11)
 
@@ -109,7 +110,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
     by_hash = {fact.hash: fact for fact in facts}
     packages = [by_hash[text] for text in packages_of(by_hash)]
     if packages:
-        listed = sum(PROOF_KINDS[fact.proof].is_listed for fact in packages)
+        listed = sum(fact.kind.is_listed for fact in packages)
         is_verified = all(fact.is_verified for fact in packages)
         yield _fact(label, f"{listed} of {len(packages)}", moment, is_verified=is_verified, more=more)
 
@@ -121,9 +122,7 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
         if kind.label and (facts := [fact for fact in added if fact.proof is proof]):
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
             number = f"{len(facts)} of {len(added)}"
-            is_unsigned = change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
-            label = "h1 of an unsigned release" if proof is Proof.REPORTED and is_unsigned else kind.label
-            yield _fact(label, number, moment, is_verified=kind.is_verified, more=platforms)
+            yield _fact(kind.label, number, moment, is_verified=kind.is_verified, more=platforms)
     unknown = sum(not fact.is_explained for fact in added)
     if not unknown:
         return
@@ -165,7 +164,7 @@ def each_hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterat
         proof = pending or unasked or proof_span(fact.proof, is_gone=True)
         yield hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
     for fact in change.kept:
-        if in_full or fact.proof is Proof.STALE or fact in claimed:
+        if in_full or fact.kind.was_locked or fact in claimed:
             yield hash_line("=", Role.DIM, fact, pending or proof_span(fact.proof), in_full=in_full)
 
 
@@ -193,10 +192,10 @@ def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
 
     Args:
         proof: The proof of a hash.
-        is_gone: True if the hash is no longer locked, so that nothing depends on it.
+        is_gone: True if the hash is no longer locked, so that a proof that only warns warns of nothing.
     """
     kind = PROOF_KINDS[proof]
-    if is_gone and proof is Proof.UNKNOWN:
+    if is_gone and kind.role is Role.WARN:
         return Span(proof.value, Role.DIM)
     return Span(proof.value.upper() if kind.is_alarming else proof.value, kind.role)
 

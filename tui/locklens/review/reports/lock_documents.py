@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from locklens.policy.model import InstallPath  # noqa: TC001  # evaluated by msgspec
-from locklens.review.model import Change, HashCount, Proof, Review, RootReview, Unverified
+from locklens.review import EXPLAINED, VERIFIED, HashCount, Proof
+from locklens.review.model import Unverified  # noqa: TC001  # evaluated by msgspec
 from locklens.review.reports import survey_verdict
 from locklens.review.reports.documents import (
     Count,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.review.coverage import PathCover, ProviderCoverage
     from locklens.review.keys import PastUse, SignerUses, Use
+    from locklens.review.model import Change, Review, RootReview
     from locklens.review.reports.documents import PackageJson
 
     Packages = Mapping[tuple[str, ProviderAddress], Sequence[PackageJson]]
@@ -84,13 +86,9 @@ class LockedProviderJson(JsonStruct, frozen=True):
     provider: str
     version: str
     line: FromOne
-    explained: Annotated[
-        Count, Meta(description="Locked hashes that are signed, computed or reported by the registry.")
-    ]
+    explained: Annotated[Count, Meta(description=f"Locked hashes whose proof is {EXPLAINED}.")]
     reported: Reported
-    unverified: Annotated[
-        Count, Meta(description="Locked hashes that are neither signed nor computed from a signed package.")
-    ]
+    unverified: Annotated[Count, Meta(description=f"Locked hashes whose proof is not {VERIFIED}.")]
     coverage: CoverageJson
     hashes: list[HashJson]
     packages: Annotated[
@@ -192,11 +190,9 @@ class HashesSummaryJson(JsonStruct, frozen=True):
     """All locked hashes in numbers."""
 
     hashes: Annotated[Count, Meta(description="Locked hashes of all roots.")]
-    explained: Annotated[Count, Meta(description="Those that are signed, computed or reported by the registry.")]
+    explained: Annotated[Count, Meta(description=f"Those whose proof is {EXPLAINED}.")]
     reported: Reported
-    unverified_hashes: Annotated[
-        Count, Meta(description="Those that are neither signed nor computed from a signed package.")
-    ]
+    unverified_hashes: Annotated[Count, Meta(description=f"Those whose proof is not {VERIFIED}.")]
     proofs: Annotated[
         dict[str, FromOne],
         keyed_by(Proof),

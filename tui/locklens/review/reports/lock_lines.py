@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from locklens.hashes import is_of_files
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.lockfile import unread_words
+from locklens.review import HashCount, Proof
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.keys import PastUse, SignerUses, Use, signers
-from locklens.review.model import PROOF_KINDS, Change, HashCount, Proof, Review, RootReview
 from locklens.review.reports import all_findings_in_words, evidence_lines, hash_words, survey_verdict, verdict_words
 from locklens.review.reports.evidence_lines import clock, host_lines
 from locklens.text import Printable, counted, page, visible
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.policy import InstallPath, Policy
+    from locklens.review.model import Change, Review, RootReview
     from locklens.review.reports.documents import PackageJson
     from locklens.review.reports.lock_documents import Packages, Past
 
@@ -307,7 +308,7 @@ def _provider(
     for fact in sorted(facts, key=lambda one: (one.platform is None, one.platform or "", is_of_files(one.hash))):
         proof = evidence_lines.proof_span(fact.proof)
         shown = evidence_lines.hash_line(
-            " ", Role.PLAIN, fact, proof if PROOF_KINDS[fact.proof].is_alarming else Span(proof.text), in_full=True
+            " ", Role.PLAIN, fact, proof if fact.kind.is_alarming else Span(proof.text), in_full=True
         )
         yield line("    ", *shown.spans)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
+from locklens.review import EXPLAINED, VERIFIED
 from locklens.review.model import Bump, Change, ChangeKind, LockStatus, Review, RootReview, Unverified
 from locklens.review.reports import listed_counts
 from locklens.review.reports.advisories import AdvisoriesJson
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from locklens.review.model import Severity
 
 _LISTED = [kind for kind in ChangeKind if kind is not ChangeKind.UNCHANGED]
-_FIRST = "Hashes that are locked for this release for the first time, also kept ones of another version, and are"
-Explained = Annotated[Count, Meta(description=f"{_FIRST} signed, computed or reported by the registry.")]
-NotVerified = Annotated[Count, Meta(description=f"{_FIRST} neither signed nor computed from a signed package.")]
+_FIRST = "Hashes that are locked for this release for the first time, also kept ones of another version, whose proof is"
+Explained = Annotated[Count, Meta(description=f"{_FIRST} {EXPLAINED}.")]
+NotVerified = Annotated[Count, Meta(description=f"{_FIRST} not {VERIFIED}.")]
 
 
 class SideJson(JsonStruct, frozen=True):

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from locklens.hashes import Scheme, is_of_files, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification import EntryPackages, PackageVerdict
+from locklens.review import HashCount, HashFact
 from locklens.review.coverage import LockedHashes, ProviderCoverage, coverage
-from locklens.review.model import CONTRADICTED, Change, ChangeKind, HashCount, HashFact, Proof, Review, RootReview
+from locklens.review.model import CONTRADICTED, Change, ChangeKind, Review, RootReview
 from locklens.review.reports import hash_words, hashes_of_review
 from locklens.review.reports.evidence_lines import (
     PROOFS,
@@ -255,11 +256,7 @@ def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: b
 
 
 def _proving_lines(change: Change) -> Iterator[Line]:
-    """The hashes verified by download, and the downloads that verify the rest."""
-    computed = sorted(fact.platform or "" for fact in change.locked if fact.proof is Proof.COMPUTED)
-    if computed:
-        platforms = ", ".join(filter(None, computed))
-        yield line(Span(f"  verified by download: {platforms}", Role.GOOD), hanging=4)
+    """The downloads that verify the hashes that are not verified yet."""
     unverified = sum(is_of_files(fact.hash) and not fact.is_explained for fact in change.locked)
     evidence = change.evidence
     if not unverified or evidence is None or evidence.offered is None:

@@ -12,8 +12,9 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from locklens.lines import Role, Span
+from locklens.review import HashCount
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import Change, HashCount, Review, RootReview, Severity, worst
+from locklens.review.model import Change, Review, RootReview, Severity, worst
 from locklens.review.reports import severity_span
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lock_lines import coverage_in_short

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
-from locklens.review.model import Change, Finding, Proof, Review, RootReview, Severity, worst
+from locklens.review.model import Change, Finding, Review, RootReview, Severity, worst
 from locklens.review.reports import file_note
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.ui.phrases import finding_mark
@@ -420,9 +420,9 @@ class Candidate:
 
 
 def _proofs(change: Change) -> Iterator[str]:
-    """Yield the proofs of the claimed hashes; stale ones were locked before, so those of removed and kept ones too."""
+    """Yield the proofs of the claimed hashes, and of removed and kept ones those that only such hashes have."""
     yield from (fact.proof.value for fact in change.claimed)
-    yield from (fact.proof.value for fact in (*change.removed, *change.kept) if fact.proof is Proof.STALE)
+    yield from (fact.proof.value for fact in (*change.removed, *change.kept) if fact.kind.was_locked)
 
 
 _LAST = float("inf")

@@ -13,7 +13,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from locklens.hashes import Scheme
-from locklens.review.model import ChangeKind, Proof, Severity
+from locklens.review import Proof
+from locklens.review.model import ChangeKind, Severity
 from locklens.trust import Tier
 
 SEVERITY = "sev"
