@@ -151,7 +151,7 @@ TF, OT = "terraform", "opentofu"
 TOLD = (
     Told(TF, "h1-missing", "h1-missing", EITHER, options=LINUX),
     Told(OT, "h1-missing", "h1-missing", EITHER, False, LINUX),
-    Told(TF, "h1-missing", "h1-missing", YES, False, (*MIRROR, *LINUX), words="locks the h1 of mirror/"),
+    Told(TF, "h1-missing", "h1-missing", LIKELY, False, (*MIRROR, *LINUX), words="locks the h1 of mirror/"),
     Told(TF, "mirror-differs", "mirror-differs", EITHER, options=(*MIRROR, *LINUX, "--prove", "changed")),
     Told(OT, "mirror-differs", "mirror-differs", LIKELY, False, (*MIRROR, *LINUX)),
     Told(TF, "platform-missing", "platform-missing", EITHER, options=LINUX),

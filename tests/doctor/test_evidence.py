@@ -19,6 +19,8 @@ from locklens.demo import lock_file, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
+from locklens.demo.registry import DemoRegistry
+from locklens.demo.serving import write_cli_configuration
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -69,7 +71,10 @@ def test_a_copy_here_tells_no_platform(made: Any, doctor: Any) -> None:
     assert f"that the failing run was on {HERE} is assumed" in evidence
     assert _verdicts(document)["mirror-differs"] == "unknown"
     named = doctor(folder, "--mirror", "mirror", "--platform", HERE, "ci.log", "--", "live/prod")
-    assert _first(named) == ("h1-missing", "yes")
+    assert _first(named) == ("h1-missing", "likely")  # of which platform the locked h1 is, is not known
+    assert _verdicts(named)["mirror-differs"] == "unknown"
+    proven = doctor(folder, "--mirror", "mirror", "--platform", HERE, "--prove=all", "ci.log", "--", "live/prod")
+    assert _first(proven) == ("h1-missing", "yes")
 
 
 def test_an_edit_fixes_only_what_it_covers(made: Any, doctor: Any) -> None:
@@ -380,3 +385,219 @@ def test_a_block_without_any_hash_is_said_to_have_none(made: Any, doctor: Any) -
         assert "acme/demo 1.4.2 has no hash, so that init accepts any package" in first["evidence"]
         assert verdicts["platform-missing"] == "no"
         assert document["remedies"][0]["id"] == "lock-platform"
+
+
+def test_hashes_that_a_revert_brought_back_are_of_the_oldest_version(made: Any, doctor: Any) -> None:
+    whole = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    edited = lock_file(replace(whole, version="3.10.0", hashes_of="3.9.1"))
+    folder = made(replace(INCIDENTS["hand-edit"], locks=(lock_file(whole), edited, lock_file(whole))))
+    words = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    assert _verdicts(doctor(folder, "--offline", "ci.log"))["hand-edit"] != "yes"
+    assert _verdicts(doctor(folder, "ci.log"))["hand-edit"] in {"no", "unknown"}
+
+
+def test_of_two_lock_files_with_the_same_hashes_the_registry_tells_which_is_wrong(made: Any, doctor: Any) -> None:
+    whole = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    folder = made(replace(INCIDENTS["hand-edit"], locks=(lock_file(whole),)))
+    other = folder / "live/stage"
+    other.mkdir()
+    (other / LOCK).write_bytes(lock_file(replace(whole, version="3.10.0", hashes_of="3.9.1")))
+    words = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(folder, "--offline", "ci.log", "--", "live/prod")
+    assert (_verdicts(document)["hand-edit"], document["state"]) == ("likely", "open")
+    assert _verdicts(doctor(folder, "ci.log", "--", "live/prod"))["hand-edit"] in {"no", "unknown"}
+
+
+def test_an_altered_copy_that_another_root_locked_is_not_the_missing_h1(made: Any, doctor: Any) -> None:
+    altered = replace(COPY, edition="tampered")
+    folder = made(
+        replace(INCIDENTS["h1-missing"], locks=(lock_file(replace(DEMO, unpacked=(HERE,))),), copies=(altered,))
+    )
+    _without_platform(folder)
+    other = folder / "live/other"
+    other.mkdir()
+    (other / "main.tf").write_text(requires(("acme/demo", "~> 1.4")), "utf-8")
+    command = ["lock", "--no-cache", "--fs-mirror=mirror", f"--platform={HERE}", "--root=live/other"]
+    os.chdir(folder)
+    assert main(command, no_screen) == 0
+    words = ("--mirror", "mirror", "--platform", HERE)
+    document = doctor(folder, "--offline", *words, "ci.log", "--", "live/prod")
+    assert "yes" not in _verdicts(document).values()
+    assert "live/other" in _evidence(document)["h1-missing"]
+    verdicts = _verdicts(doctor(folder, "--prove=all", *words, "ci.log", "--", "live/prod"))
+    assert (verdicts["h1-missing"], verdicts["mirror-differs"]) == ("no", "yes")
+
+
+def test_an_h1_that_the_registry_only_reports_confirms_nothing(made: Any, doctor: Any, tmp_path: Path) -> None:
+    random = "registry.opentofu.org/hashicorp/random"
+    entry = replace(sample_entry("hashicorp/random", "3.6.3", "~> 3.6"), provider=random, unpacked=(OTHER,))
+    copy = replace(COPY, provider=random, version="3.6.3")
+    incident = replace(INCIDENTS["h1-missing"], locks=(lock_file(entry),), copies=(copy,))
+    folder = made(replace(incident, constraints=(("hashicorp/random", "~> 3.6"),)))
+    log = (folder / "ci.log").read_text("utf-8").replace("acme/demo", "hashicorp/random").replace("1.4.2", "3.6.3")
+    (folder / "ci.log").write_text(log.replace("registry.terraform.io", "registry.opentofu.org"), "utf-8")
+    words = ("--tool", "opentofu", "--mirror", "mirror", "--platform", HERE, "ci.log")
+    with DemoRegistry() as registry:
+        write_cli_configuration(registry, tmp_path)
+        registry.faults.add(Fault.OTHER_REPORTED_H1)
+        document = doctor(folder, "--install-path", "unpacked-mirror", *words)
+    assert "that the registry reports" in _evidence(document)["mirror-differs"]
+    assert "yes" not in _verdicts(document).values(), _evidence(document)
+
+
+def test_an_own_platform_here_is_no_copied_folder(made: Any, doctor: Any) -> None:
+    incident = replace(INCIDENTS["plugin-missing"], copies=(replace(COPY, folder="live/prod/.terraform/providers"),))
+    folder = made(incident)
+    document = doctor(folder, "--platform", OTHER, "ci.log")
+    assert _first(document) == ("plugin-missing", "yes")
+    assert f"installed for {HERE} alone" in document["causes"][0]["evidence"]
+    assert "copied" not in document["causes"][0]["evidence"]
+
+
+def test_a_given_package_of_unknown_origin_confirms_no_place(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    document = doctor(folder, "--package", f"zh:{'1' * 64}", "ci.log")
+    assert _first(document) == ("mirror-differs", "likely")
+    assert document["causes"][0]["missing"] == "the origin of the package: --install-path"
+    assert "yes" not in _verdicts(document).values()
+    named = doctor(folder, "--package", f"zh:{'1' * 64}", "--install-path", "packed-mirror", "ci.log")
+    assert _first(named) == ("mirror-differs", "yes")
+
+
+def test_a_hash_that_no_tool_writes_beside_sound_ones_confirms_nothing(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    lock = folder / "live/prod" / LOCK
+    lock.write_text(lock.read_text("utf-8").replace('"zh:', '"zh:0', 1), "utf-8")
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    assert _verdicts(doctor(folder, "--offline", "ci.log"))["hand-edit"] == "likely"
+    assert _verdicts(doctor(folder, "--offline", "--", "live/prod"))["hand-edit"] == "yes"
+
+
+def test_hashes_of_both_registries_are_not_those_of_the_other(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["other-tool"]
+    random = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
+    foreign = replace(random, provider=random.provider.replace("registry.terraform.io", "registry.opentofu.org"))
+    folder = made(replace(incident, locks=(lock_file(replace(random, more=foreign.hashes())),)))
+    document = doctor(folder, "ci.log")
+    assert _verdicts(document)["other-tool"] == "likely"
+    assert "and 5 of registry.terraform.io" in _evidence(document)["other-tool"]
+
+
+def test_an_answer_that_is_older_than_the_error_does_not_count(made: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["yanked"])
+    os.chdir(folder)
+    with DemoRegistry() as registry:
+        write_cli_configuration(registry, tmp_path)
+        assert main(["doctor", "--format", "json", "--output", "before.json", "--", "live/prod"], no_screen) in {0, 1}
+        registry.faults.add(Fault.WITHDRAWN, ADDRESS, "1.4.2")
+        main(["doctor", "--format", "json", "--output", "after.json", "ci.log"], no_screen)
+    document = json.loads((folder / "after.json").read_text("utf-8"))
+    assert _first(document) == ("yanked", "yes")
+    assert "does not list 1.4.2" in document["causes"][0]["evidence"]
+
+
+def test_a_version_that_a_mirror_has_is_not_missing_without_a_log(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["yanked"], copies=(COPY,)))
+    assert _verdicts(doctor(folder, "--", "live/prod"))["yanked"] == "yes"
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    mirror = (
+        f'provider_installation {{\n  filesystem_mirror {{\n    path = "{folder}/mirror"\n  }}\n  direct {{}}\n}}\n'
+    )
+    before = settings.read_text("utf-8")
+    for block in (mirror, mirror.replace("  direct {}\n", "")):
+        settings.write_text(before + block, "utf-8")
+        assert _verdicts(doctor(folder, "--", "live/prod"))["yanked"] == "no"
+
+
+def test_a_mirror_that_is_not_read_here_is_no_cause(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(replace(INCIDENTS["mirror-differs"], copies=(COPY,)))
+    place = folder / "mirror" / ADDRESS / "1.4.2" / HERE
+    shutil.move(place, tmp_path / "outside")
+    place.symlink_to(tmp_path / "outside")
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    mirror = f'provider_installation {{\n  filesystem_mirror {{\n    path = "{folder}/mirror"\n  }}\n}}\n'
+    settings.write_text(settings.read_text("utf-8") + mirror, "utf-8")
+    document = doctor(folder, "--", "live/prod")
+    assert _verdicts(document)["mirror-differs"] == "unknown"
+    assert "leads out of the repository" in _evidence(document)["mirror-differs"]
+
+
+def test_an_empty_list_of_places_is_of_patterns(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["mirror-lacks"])
+    words = f"provider {ADDRESS} was not found in any of the search locations"
+    lead = "Could not retrieve the list of available versions for provider acme/demo: "
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    only = 'provider_installation {\n  filesystem_mirror {\n    path = "/m"\n    include = ["hashicorp/*"]\n  }\n}\n'
+    settings.write_text(settings.read_text("utf-8") + only, "utf-8")
+    document = doctor(folder, _log(folder, QUERY, f"{lead}{words}"))
+    assert _first(document) == ("mirror-lacks", "likely")
+    assert document["facts"]["path"] is None
+    (fix,) = document["remedies"]
+    assert (fix["id"], fix["command"], "provider_installation" in fix["hint"]) == ("correct-settings", None, True)
+    out = " ".join(doctor(folder, "--format", "text", "real.log").split())
+    assert "No place of provider_installation is for acme/demo: include and exclude leave it out. [LIKELY]" in out
+
+
+def test_a_mirror_folder_that_is_missing_is_a_cause(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["mirror-lacks"])
+    lead = "Could not retrieve the list of available versions for provider acme/demo: "
+    words = f"{lead}cannot search /srv/mirror: lstat /srv/mirror: no such file or directory"
+    document = doctor(folder, _log(folder, QUERY, words))
+    assert _first(document) == ("mirror-lacks", "yes")
+    assert [(one["id"], one["command"]) for one in document["remedies"]] == [("correct-settings", None)]
+    out = " ".join(doctor(folder, "--format", "text", "real.log").split())
+    assert "The folder of the mirror is missing, or cannot be read. [CONFIRMED]" in out
+
+
+def test_a_copy_of_a_mirror_on_the_runner_is_fetched_into_the_mirror(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["mirror-differs"], options=()))
+    h1 = "h1:" + "A" * 43 + "="
+    document = doctor(folder, "--package", h1, "ci.log")
+    command = next(one["command"] for one in document["remedies"] if one["id"] == "replace-copy")
+    assert command == "mv -- DIR DIR.suspect && locklens mirror --platform=linux_amd64 MIRROR --root=live/prod"
+
+
+def test_a_constraint_that_was_never_met_is_not_fixed(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    lock = folder / "live/prod" / LOCK
+    lock.write_bytes(lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4")))
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    lock.write_bytes(lock_file(replace(sample_entry("acme/demo", "1.5.0", "~> 1.4"), hashes_of="1.3.9")))
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    assert doctor(folder, "ci.log")["state"] == "open"
+
+
+@pytest.mark.parametrize("cause", ["not-locked", "lock-syntax"])
+def test_what_was_never_so_here_is_not_fixed(cause: str, made: Any, doctor: Any) -> None:
+    incident = INCIDENTS[cause]
+    whole = lock_file(DEMO, sample_entry("acme/netbox", "3.9.1", "~> 3.9"))
+    folder = made(replace(incident, locks=(whole,), constraints=(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
+    document = doctor(folder, "ci.log", "--", "live/prod")
+    assert (document["state"], document["next"]) == ("open", None)
+    assert "yes" not in _verdicts(document).values()
+
+
+def test_a_folder_that_was_moved_aside_before_the_log_fixes_nothing(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["plugin-corrupted"]
+    folder = made(replace(incident, copies=(replace(incident.copies[0], edition=""),)))
+    place = folder / "live/prod/.terraform/providers" / ADDRESS / "1.4.2/linux_amd64"
+    shutil.copytree(place, f"{place}.suspect")
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+    later = (folder / "ci.log").stat().st_mtime + 3600
+    os.utime(folder / "ci.log", (later, later))
+    assert doctor(folder, "ci.log")["state"] == "open"
+
+
+def test_roots_that_are_not_examined_are_not_ok(made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(replace(INCIDENTS["download-damaged"]))
+    write_unpacked(folder / "live/prod/.terraform/providers", ADDRESS, "1.4.2", HERE)
+    shutil.copytree(folder / "live/prod", folder / "live/stage")
+    assert "[OK]" in doctor(folder, "--prove=all", "--format", "text")
+    monkeypatch.setattr("locklens.operations.doctor.diagnose.MOST_SUBJECTS", 1)
+    out = doctor(folder, "--prove=all", "--format", "text")
+    assert "[OK]" not in out
+    assert "only the first 1 of 2 providers" in out

@@ -153,15 +153,29 @@ def test_a_command_that_shows_and_mends_nothing_is_a_hint(made: Any, doctor: Any
     ("localhost:19500", "$TOKEN", "the credentials block of localhost:19500: a host with a port has no TF_TOKEN_ variable"),
 ])  # fmt: skip
 def test_a_token_is_tried_by_a_command_that_is_printed(
-    host: str, named: str, note: str, made: Any, doctor: Any
+    host: str, named: str, note: str, made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = made(INCIDENTS["credentials"])
+    monkeypatch.delenv("TF_CLI_CONFIG_FILE")
+    monkeypatch.setenv("HOME", str(folder))
     message = f"Could not retrieve the list of available versions for provider acme/demo: host {host} rejected the given authentication credentials"
     (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
-    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "ci.log").split())
     assert f'-H "Authorization: Bearer {named}" https://{host}/v1/providers/acme/demo/versions' in out
     assert note in out
     assert "TF_TOKEN_localhost" not in out
+
+
+def test_a_request_of_a_host_block_goes_where_the_block_leads(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["credentials"])
+    settings = (tmp_path / "demo.tfrc").read_text("utf-8")
+    (url,) = re.findall(r'"(http://[^"]+/registry.terraform.io/v1/providers/)"', settings)
+    fix = doctor(folder, "ci.log")["remedies"][0]
+    assert fix["command"].endswith(f" {url}acme/demo/versions")
+    words = "could not connect to registry.terraform.io: failed to request discovery document: unsupported Content-Type"
+    message = f"Could not retrieve the list of available versions for provider acme/demo: {words}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
+    assert doctor(folder, "ci.log")["remedies"][0]["command"] == f"curl -sSvI {url}"
 
 
 def with_network_mirror(settings: Path) -> None:
@@ -400,6 +414,8 @@ def test_a_block_that_was_added_twice_is_of_the_commit_that_added_it(
     text = (folder / LOCK).read_text("utf-8")
     block = text[text.index("provider ") :]
     (folder / LOCK).write_text(f"{text}\n{block}", "utf-8")
+    log = (folder / "ci.log").read_text("utf-8")
+    (folder / "ci.log").write_text(log.replace("line 6", f"line {text.count(chr(10)) + 2}"), "utf-8")
     git(
         folder,
         "-c",

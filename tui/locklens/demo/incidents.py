@@ -256,9 +256,13 @@ _READ_ONLY = (
 )
 _NOWHERE = "provider registry.terraform.io/acme/demo was not found in any of the search locations - mirror"
 _UNKNOWN = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/acme/dmeo"
-_INVALID = (
+_CONFLICT = (
     "Argument or block definition required",
     "on .terraform.lock.hcl line 5, in provider: An argument or block definition is required here",
+)
+_INVALID = (
+    "Invalid block definition",
+    "on .terraform.lock.hcl line 6, in provider: A block definition must have block content delimited by braces",
 )
 _SERVER = (
     "could not query provider registry for registry.terraform.io/acme/demo: the request failed after 2 attempts, "
@@ -319,7 +323,7 @@ def _of_the_lock_file() -> tuple[SampleIncident, ...]:
     both = _inconsistent(_UNLOCKED, _OUTDATED)
     return (
         SampleIncident("hand-edit", by_hand, (lock_file(_NETBOX), lock_file(edited)), (netbox,)),
-        SampleIncident("bad-merge", _INVALID, (whole, _conflict(whole))),
+        SampleIncident("bad-merge", _CONFLICT, (whole, _conflict(whole))),
         SampleIncident("lock-syntax", _INVALID, (whole, broken)),
         SampleIncident("other-tool", other, (lock_file(borrowed),), (("hashicorp/random", "~> 3.6"),)),
         SampleIncident("constraint-conflict", _query(_VIOLATED), (whole,), (newer,)),

@@ -380,6 +380,7 @@ CATALOGUE = (
     _row(
         "mirror-unreadable",
         "cannot search",
+        causes=(_C.MIRROR_LACKS,),
         advice="the mirror's folder is missing or cannot be read: create it, or correct its path",
         is_weak=True,
     ),

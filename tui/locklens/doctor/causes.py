@@ -223,8 +223,8 @@ CAUSES = (
     ),
     KnownCause(
         CauseId.PACKAGE_ALTERED,
-        "the package's host has another package than the signed one",
-        "Each download gives the same bytes, and they are not those of the signed list: somebody changed the package.",
+        "another package than the signed one is served each time",
+        "Each download gives the same bytes, which are not those of the signed list: its host or a proxy has others.",
         "Download it from another network, and compare its SHA-256 with SHA256SUMS; tell the publisher.",
         release_causes.package_altered,
         remedies.fix_package,
@@ -334,7 +334,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
         Cause(**asdict(judged), id=one, traits=BY_ID[one].traits, provider=name) for one, judged in tested.items()
     ]
     if examined.error is not None:
-        causes = [_of_known_platform(as_of_the_run(cause), examined) for cause in causes]
+        causes = [_of_known_lock(_of_known_platform(as_of_the_run(cause), examined), examined) for cause in causes]
     return most_likely_first(causes, suggested)
 
 
@@ -364,6 +364,18 @@ def _of_known_path(cause: Cause, examined: Examined) -> Cause:
         missing = "the origin of the package: --install-path"
         return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=missing)
     return cause
+
+
+def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
+    """Return a cause of an error: the files here tell nothing where the log is of another version, or constraint."""
+    is_of_files = cause.basis in {Basis.FILES, Basis.HASHES} and cause.id is not CauseId.LOCK_SYNTAX
+    is_other = examined.is_of_other_version or not examined.is_constraint_of_here
+    if not is_other or not is_of_files or cause.verdict is CauseVerdict.UNKNOWN:
+        return cause
+    about = examined.message.version if examined.is_of_other_version else examined.message.constraint
+    words = f"{cause.evidence}; the log is of {about}, which is not what is here"
+    missing = "the lock file of the failing run: name its root with -- ROOT, or check its commit out"
+    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=missing)
 
 
 def as_of_the_run(cause: Cause) -> Cause:

@@ -53,6 +53,7 @@ class FoundPackage(Struct, frozen=True):
         platform: OS_ARCH; "" for unknown.
         hashes: One of each scheme, of a folder those of its files; none where it could not be hashed.
         problem: The reason why it could not be hashed.
+        is_damaged: True if that is its own fault: it is no zip file of a package.
         is_left: True if it was not hashed, since there are more copies than are.
         differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
         is_of_root: True if it is installed in the examined root.
@@ -60,7 +61,7 @@ class FoundPackage(Struct, frozen=True):
         aside: What its name gets at its end where it is moved aside: a name that is free.
         base: The repository, plugin cache or mirror that it is in, absolute.
         later: Files that were changed after the folder was made.
-        is_of_run: True if the user named it, or its folder, as that of the failing run.
+        is_of_run: True if the user named it, or its folder, as that of the failing run, or the message its path.
         cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
         behind: The kind of the place that this machine's settings name before its mirror, and that gives the package:
             a folder with a copy of the platform, else a server, else the registry; None for none.
@@ -71,6 +72,7 @@ class FoundPackage(Struct, frozen=True):
     platform: str = ""
     hashes: frozenset[str] = frozenset()
     problem: str = ""
+    is_damaged: bool = False
     is_left: bool = False
     differing: tuple[str, ...] = ()
     is_of_root: bool = False
@@ -201,9 +203,9 @@ class Examined(Struct, frozen=True, dict=True):
         written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
             no write is later than the log.
         is_written: True if locklens added it, or wrote anything of it, later than the log.
-        tool_commit: A commit that locks the provider in the other tool's registry, where nothing here does;
-            "" for none.
-        is_just_moved: True if the last change of the lock file took that entry away, committed or not.
+        is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
+        tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
+            file took that entry away, committed or not; else "".
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit; None without one.
         others: The provider in other lock files.
@@ -223,6 +225,7 @@ class Examined(Struct, frozen=True, dict=True):
         mirrors: The folders of mirrors that the user or this machine's settings name for the provider.
         servers: The mirrors on servers that the settings name for it, those of one kind together.
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
+        registry_url: The URL of the provider's registry that a `host` block of the settings names; "" for none.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
         is_constraint_of_here: True if the constraint in the message stands in the configuration, or did in a commit.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
@@ -246,8 +249,8 @@ class Examined(Struct, frozen=True, dict=True):
     past: tuple[PastEntry, ...] = ()
     written: PastEntry | None = None
     is_written: bool = False
+    is_repaired: bool = False
     tool_commit: str = ""
-    is_just_moved: bool = False
     locked_before: frozenset[ProviderAddress] | None = None
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
@@ -263,6 +266,7 @@ class Examined(Struct, frozen=True, dict=True):
     replaced: str = ""
     is_mirror_replaced: bool = False
     fitting: tuple[str, ...] = ()
+    registry_url: str = ""
     asks_registry: bool = True
     mirrors: tuple[str, ...] = ()
     servers: tuple[InstallationMethod, ...] = ()
@@ -309,7 +313,8 @@ class Examined(Struct, frozen=True, dict=True):
 
         A message about a version names no host: that of the tool that ran is meant.
         """
-        kind, ran = self.message.kind, DIALECTS.get(self.incident.tool or "")
+        is_told = dict(self.incident.sources).get("tool") != "root"
+        kind, ran = self.message.kind, DIALECTS.get(self.incident.tool or "") if is_told else None
         asked = self.message.provider.partition("/")[0]
         if kind == "version-gone" and self.message.provider.count("/") == 1 and ran is not None:
             asked = ran.default_host
@@ -446,6 +451,12 @@ class Examined(Struct, frozen=True, dict=True):
         return self.message.text.lower()
 
     @property
+    def has_no_source(self) -> bool:
+        """True if the message lists no place that was searched: of none the patterns match the provider."""
+        text = self.text.partition("search locations")[2]
+        return self.message.kind == "not-in-sources" and not text.strip(" .:│")
+
+    @property
     def is_of_registry_alone(self) -> bool:
         """True if the registry is the only place in which the failing run searched, as the message lists them."""
         places = self.text.partition("search locations")[2].replace("│", " ").split()
@@ -455,10 +466,6 @@ class Examined(Struct, frozen=True, dict=True):
     def is_of_local_file(self) -> bool:
         """True if the message is of a package in a folder, which was not downloaded."""
         return _LOCAL_FILE.search(self.text) is not None
-
-    def is_named(self, one: FoundPackage) -> bool:
-        """True if the message names the file of a copy."""
-        return f"/{one.path}".rpartition("/")[2] in self.message.text
 
     @property
     def arrived(self) -> str:
@@ -508,17 +515,21 @@ class Examined(Struct, frozen=True, dict=True):
         return {str(platform): zh for zh, platform in self.case.new.platforms.items()}
 
     @cached_property
-    def expected(self) -> Mapping[str, str]:
-        """The `h1` of each platform's package as far as it is known: hashed here, or reported by the registry."""
+    def computed(self) -> Mapping[str, str]:
+        """The `h1` of each platform's package that was hashed here, and whose `zh` is vouched for or locked."""
         if self.case is None:
             return {}
-        reported = {str(platform): h1 for h1, platform in self.case.new.reported.items()}
         known = self.case.hashed
         hashed = {platform: min(known[zh]) for platform, zh in self.platforms.items() if known.get(zh)}
         genuine = self.listed or self.packed
         signed = (one for one in self.packages if one.platform and one.of_files and one.zh in genuine)
-        given = {one.platform: one.shown_hash for one in signed}
-        return {**reported, **given, **hashed}
+        return {**{one.platform: one.shown_hash for one in signed}, **hashed}
+
+    @cached_property
+    def expected(self) -> Mapping[str, str]:
+        """The `h1` of each platform's package: those in `computed`, else as the registry reports it, unsigned."""
+        reported = self.case.new.reported if self.case is not None else {}
+        return {**{str(platform): h1 for h1, platform in reported.items()}, **self.computed}
 
     @cached_property
     def attributed(self) -> Mapping[str, str]:
@@ -570,6 +581,12 @@ class Examined(Struct, frozen=True, dict=True):
         """Return packages of some places that the failing run may have installed, by their platform."""
         return tuple(one for one in self.packages if one.kind in kinds and self.can_be_installed(one))
 
+    @property
+    def sound_mirror(self) -> FoundPackage | None:
+        """A mirror's copy that the lock file accepts; None without one."""
+        locked = frozenset(self.entry.hashes) if self.entry is not None else frozenset[str]()
+        return next((one for one in self.of_kind("mirror") if one.hashes & locked), None)
+
     def committed(self, one: FoundPackage) -> str:
         """Return the commit, HEAD's or the one before, that locks a package for this version; "" if none does."""
         if self.entry is None or one.hashes & frozenset(self.entry.hashes):
@@ -588,7 +605,7 @@ class Examined(Struct, frozen=True, dict=True):
         """
         if self.entry is None:
             return None
-        for one in self.packages:
+        for one in filter(self.can_be_installed, self.packages):
             commit = self.committed(one)
             for was in sorted(one.hashes) if commit else ():
                 now = next((text for text in self.entry.hashes if _is_nearly(text, was)), "")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _OF_ENTRIES = frozenset(
     {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "cached-modified",
-     "plugin-missing", "version-gone", "lock-constraint", "locked-mismatch"}
+     "plugin-missing", "version-gone"}
 )  # fmt: skip
 """Errors of the version that is locked; others may name one that was about to be."""
 
@@ -45,7 +45,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return ""  # of a root that nobody names, nothing is known to be fixed
     kind, entry = x.message.kind, x.entry
     if kind == "lock-invalid":
-        return "each lock file here can be read now" if x.lock.exists else ""
+        return f"{x.lock.path} can be read now" if x.is_repaired else ""
     if kind == "readonly-changed":
         return _agreed(x)
     if entry is None:
@@ -53,12 +53,14 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version
         return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
     place = f"{x.lock.path}:{entry.line}"
-    if x.is_of_other_version and (kind in _OF_ENTRIES or (kind in _OF_RELEASES and _was_locked(x))):
-        return f"the lock file no longer has {x.name} {x.message.version}: {entry.version} is locked ({place})"
-    if kind in {"not-locked", "provider-not-available"}:
-        return f"{x.release} is locked now ({place})"
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
+    if x.is_of_other_version and kind in _OF_ENTRIES | _OF_RELEASES:
+        words = f"the lock file no longer has {x.name} {x.message.version}: {entry.version} is locked ({place})"
+        return words if _was_locked(x) and _is_sound(x) else ""
+    if kind in {"not-locked", "provider-not-available"}:
+        was_absent = x.is_written or any(one.entry is None for one in x.past)
+        return f"{x.release} is locked now ({place})" if was_absent else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
         return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
@@ -71,8 +73,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
     is_gone = kind == "version-gone" and x.is_of_mirror
     if x.is_of_local_file or is_gone:
-        sound = (one for one in x.of_kind("mirror") if one.hashes & frozenset(entry.hashes))
-        healed = next((one for one in sound if is_gone or x.is_named(one)), None)
+        healed = x.sound_mirror
+        healed = healed if healed is not None and (is_gone or healed.is_of_run) else None
         return f"{healed.path} has a locked hash now" if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
 
@@ -93,6 +95,12 @@ def _is_completed(x: Examined) -> bool:
     assert x.entry is not None
     was = (one.entry for one in (x.written, *x.past) if one is not None and one.entry is not None)
     return bool(x.packed) and any(one.version == x.entry.version and not packages_of(one.hashes) for one in was)
+
+
+def _is_sound(x: Examined) -> bool:
+    """True unless some locked `zh` are known not to be of the release, or all to be of another version."""
+    others = (packages_of(one.hashes) for _, one in x.entries_of_other_versions())
+    return not x.stale and not any(x.packed and x.packed <= one for one in others if not x.is_known)
 
 
 def _was_locked(x: Examined) -> bool:
@@ -144,7 +152,7 @@ def _exchanged(x: Examined) -> str:
     """Return which folder was moved aside, or has a locked hash now; "" where neither is so."""
     assert x.entry is not None
     if x.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
-        filled = next((one for one in x.of_kind("mirror") if one.hashes & frozenset(x.entry.hashes)), None)
+        filled = x.sound_mirror
         return f"{x.replaced} was moved aside, and {filled.path} has a locked hash" if filled else ""
     if (own := _reinstalled(x)) is not None:
         return f"{x.replaced} was moved aside, and {own.path} has a locked hash"

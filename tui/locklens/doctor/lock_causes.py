@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from locklens.dialect import DIALECTS
@@ -11,7 +12,10 @@ from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from locklens.doctor.examined import Examined
+    from locklens.lockfile import LockEntry
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -19,9 +23,27 @@ _OF_UNREADABLE = frozenset({"lock-invalid"})
 """Error kinds that mean the failing run could not read its lock file; any other error means that it could."""
 
 
-def _unreadable(x: Examined, words: str) -> Judgement:
-    """Return the cause of a lock file that cannot be read here: certain where the failing run could not either."""
-    if x.error is None or x.message.kind in _OF_UNREADABLE:
+_LINE = re.compile(r"line (\d{1,9})")
+
+
+def _unreadable(x: Examined, words: str, lines: Collection[int]) -> Judgement:
+    """Return the cause of a lock file that cannot be read here: certain where the failing run could not, in that place.
+
+    Args:
+        x: What is known.
+        words: The evidence.
+        lines: The lines that a message about it may name.
+    """
+    if x.error is None:
+        return Judgement(_YES, words)
+    if x.message.kind in _OF_UNREADABLE:
+        told = _LINE.search(x.message.text)
+        is_other = told is not None and bool(lines) and int(told[1]) not in lines
+        if is_other or x.fitting:
+            why = (
+                "the log does not tell its root" if x.fitting else f"the message is of line {told[1] if told else '?'}"
+            )
+            return Judgement(_LIKELY, f"{words}; {why}", "the lock file of the failing run: name its root with -- ROOT")
         return Judgement(_YES, words)
     words = f"{words}; the failing run could read its lock file, so this came later"
     return Judgement(_UNKNOWN, words, "the lock file of the failing run", basis=Basis.HERE)
@@ -35,7 +57,7 @@ def lock_syntax(x: Examined) -> Judgement | None:
         first = x.lock.problems[0]
         more = f" (and {counted(len(x.lock.problems) - 1, 'more problem')})" if len(x.lock.problems) > 1 else ""
         words = f"{x.lock.path}:{first.line}: {first.summary}: {first.detail}{more}"
-        return _unreadable(x, words)
+        return _unreadable(x, words, {one.line for one in x.lock.problems})
     if not x.lock.exists:
         return None
     if x.message.kind == "lock-invalid":
@@ -54,14 +76,16 @@ def bad_merge(x: Examined) -> Judgement | None:
     if lock.conflict is not None:
         ours, theirs = lock.conflict.names
         lines = ", ".join(f"{lock.path}:{marker.line}" for marker in lock.conflict.markers) or lock.path
-        return _unreadable(x, f"conflict between {ours} and {theirs} at {lines}")
+        words = f"conflict between {ours} and {theirs} at {lines}"
+        first = min((marker.line for marker in lock.conflict.markers), default=1)
+        return _unreadable(x, words, range(first, lock.data.count(b"\n") + 2))
     if x.damaging_merge and lock.problems:
         place = f"{lock.path}:{lock.problems[0].line}"
         words = (
             f"{place} cannot be read since commit {x.damaging_merge[:12]}, which is a merge; "
             "merge=union in .gitattributes does that, and the merge driver of locklens does not: locklens git install"
         )
-        return _unreadable(x, words)
+        return _unreadable(x, words, {one.line for one in lock.problems})
     duplicate = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
     if duplicate is not None:
         words = f"{lock.path}:{duplicate.line}: {duplicate.summary}; a merge leaves that, and so does an edit"
@@ -77,7 +101,8 @@ def bad_merge(x: Examined) -> Judgement | None:
                 f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
             )
             verdict = _YES if x.is_known else _LIKELY
-            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
+            title = "the block has hashes of two versions, as a merge of lines leaves it"
+            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES, title=title)
     if x.is_known and x.packed and not x.stale:
         return Judgement(_NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
     words = "no conflict markers, and no provider twice"
@@ -191,10 +216,6 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         if unknown := x.configuration.unknown_constraints:
             words = f"{version} satisfies the constraints that can be read"
             return Judgement(_UNKNOWN, words, unknown)
-        if x.message.constraint and not x.is_constraint_of_here:
-            words = f"{version} satisfies {constraints or 'the configuration'} here, and no commit here has"
-            missing = "the configuration of the failing run: check its commit out"
-            return Judgement(_UNKNOWN, f"{words} {x.message.constraint}", missing, basis=Basis.FILES)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
     return Judgement(_YES, f"{version} does not satisfy {constraints} ({_excluding_constraints(x)})")
@@ -252,6 +273,10 @@ def hand_edit(x: Examined) -> Judgement | None:
     if odd is not None:
         place = f"{x.lock.path}:{x.entry.line_of(odd)}"
         words = f"{place}: no tool writes such a hash: {odd[:80]}"
+        sound = sum(map(is_well_formed, x.entry.hashes))
+        if x.error is not None and sound:
+            words = f"{words}; {counted(sound, 'other hash', 'other hashes')} may be sound"
+            return Judgement(_LIKELY, words, "the hash of the failing package: --package", basis=Basis.HASHES)
         return Judgement(_YES, words, basis=Basis.HASHES)
     if (edited := x.edited) is not None:
         words = (
@@ -265,7 +290,10 @@ def hand_edit(x: Examined) -> Judgement | None:
                 f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and has the hashes of {entry.version}"
                 f" ({place}): {_edited_part(x)}"
             )
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+            if x.is_known or _is_first(x, entry):
+                return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+            words = f"{words}, or those of {entry.version} were"
+            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     if x.hashes_of:
         words = (
             f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
@@ -306,6 +334,13 @@ def hand_edit(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
 
 
+def _is_first(x: Examined, donor: LockEntry) -> bool:
+    """True if the oldest commit that locks the hashes of an entry locks them for the version of another one."""
+    states = (one.entry for one in reversed(x.past) if one.entry is not None)
+    oldest = next((one for one in states if x.packed <= packages_of(one.hashes)), None)
+    return oldest is not None and oldest.version == donor.version
+
+
 def _edited_part(x: Examined) -> str:
     """Return which of version and hashes was edited, as far as the history tells."""
     states = [one.entry for one in x.past if one.entry is not None and x.entry is not None]
@@ -326,11 +361,12 @@ def _ran_in_root_of_other(x: Examined) -> Judgement | None:
     words = f"the run asked {host}, and {locked} {x.address}"
     if x.tool_commit:
         words = f"{words}; commit {x.tool_commit[:12]} locks it in {host}"
-        title = f"{own.product} rewrote a lock file of {ran.product}"
+        title = _OF_OTHER_REGISTRY.format(own.product, ran.product)
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
     return Judgement(_YES, words, basis=Basis.RUN, title=f"{ran.product} ran in a root of {own.product}")
 
 
+_OF_OTHER_REGISTRY = "the last change of the lock file made it one of {}, which was one of {}"
 _MOVED = "OpenTofu moved entries to its own registry, whose packages have other hashes"
 
 
@@ -349,7 +385,8 @@ def other_tool(x: Examined) -> Judgement | None:
         if twin is None:
             return None
         words = f"{x.lock.path}:{twin.line} locks {twin.address}, and {x.address} is required"
-        is_required = x.configuration is not None and x.configuration.requires(x.address)
+        requires = x.configuration.requires if x.configuration is not None else None
+        is_required = requires is not None and requires(x.address) and not requires(twin.address)
         if x.message.kind == "entries-migrated":
             words = f"the message says so: {x.lock.path}:{twin.line} locks {twin.address}"
             return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
@@ -365,19 +402,21 @@ def other_tool(x: Examined) -> Judgement | None:
     if theirs:
         host, found = next(iter(theirs.items()))
         words = f"{len(found)} of {counted(len(x.packed), 'locked zh', 'locked zh')} are of {x.entry.version} on {host}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        if both := len(x.packed & x.listed):
+            words = f"{words}, and {both} of {x.address.host}"
+        return Judgement(_LIKELY if both else _YES, words, as_of=x.as_of, basis=Basis.HASHES)
     for other in x.twins:
         if x.packed and x.packed <= packages_of(other.entry.hashes):
             words = f"{other.lock_file} locks the same {len(x.packed)} zh for {other.entry.address}"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
-    if x.error is None and x.is_just_moved:
+    if x.error is None and x.tool_commit:
         own = hosts[x.address.host]
         before = next(tool for host, tool in hosts.items() if host != x.address.host)
         words = (
             f"{x.lock.path}:{x.entry.line} locks {x.address} since the last change of the file, and commit "
             f"{x.tool_commit[:12]} locks it in {before.default_host}: {before.product} fails if it still runs there"
         )
-        title = f"{own.product} rewrote a lock file of {before.product}"
+        title = _OF_OTHER_REGISTRY.format(own.product, before.product)
         return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
     if x.is_known and x.packed and not x.stale:
         words = f"all locked zh are of {x.address.host}"

@@ -417,6 +417,7 @@ class Diagnosis(Struct, frozen=True):
         locking: Other roots that lock the provider, in any version.
         roots: Number of lock files in the repository.
         unread: Number of those that cannot be read.
+        left: Number of providers in roots that were not examined, since there are more than are in one run.
         notes: Limits, each a sentence.
         examined: The provider, or what was examined of several, in words, for the headline.
         is_of_log: False if the root was examined without a log.
@@ -441,6 +442,7 @@ class Diagnosis(Struct, frozen=True):
     locking: tuple[str, ...] = ()
     roots: int = 0
     unread: int = 0
+    left: int = 0
     notes: tuple[str, ...] = ()
     examined: str = ""
     is_of_log: bool = True

@@ -60,25 +60,29 @@ def h1_missing(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if not platform and (assumed := _on_this_platform(h1_missing, x)) is not None:
         return assumed
-    if platform and (accepted := _accepted_elsewhere(x)) is not None:
-        return Judgement(_YES, accepted, as_of=x.as_of, basis=Basis.HASHES)
     if not platform:
+        if accepted := _accepted_elsewhere(x):
+            return Judgement(_LIKELY, accepted, ASK_PLATFORM, x.as_of, basis=Basis.HASHES)
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
         return Judgement(_LIKELY if few else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
-    expected = x.expected.get(platform)
-    if expected in x.unpacked or platform in x.attributed.values():
+    if platform in x.attributed.values():
         return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
     attributed = sorted(set(x.attributed.values()))
     of_others = f" (locked: {listing(attributed)})" if attributed else ""
-    if expected is not None or len(x.attributed) == len(x.unpacked):
+    if platform in x.computed or len(x.attributed) == len(x.unpacked):
         words = f"no h1 of {platform} is locked for {x.release}{of_others}"
         if platform in x.platforms:
             state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     missing = f"the h1 of {platform}: --package DIR, or {_dry_run(x, platform)}"
+    if accepted := _accepted_elsewhere(x):
+        return Judgement(_LIKELY, accepted, missing, x.as_of, basis=Basis.HASHES)
+    if platform in x.expected:
+        words = f"the h1 that the registry reports for {platform} is not locked, and nothing signs it"
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
     fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
                   and not hashes_of_files(one.entry.hashes) <= x.unpacked), None)  # fmt: skip
     if fewer is not None and fewer.entry is not None:
@@ -111,15 +115,15 @@ def _of_root(x: Examined) -> tuple[str, ...]:
     return ("--", x.incident.root) if x.incident.root not in {None, "."} else ()
 
 
-def _accepted_elsewhere(x: Examined) -> str | None:
-    """Return where another state of the entry, or another lock file, has the hash of a copy; None if none has."""
+def _accepted_elsewhere(x: Examined) -> str:
+    """Return where another state of the entry, or another lock file, has the hash of a copy; "" if none has."""
     for copy in x.of_kind("given", "mirror", "plugin-cache", "installed"):
         if (copy.kind == "installed" and not copy.is_of_root) or not copy.of_files or copy.of_files & x.unpacked:
             continue
         if place := _locked_elsewhere(x, copy):
             shown = f"{copy.path} ({_short(copy.shown_hash)})"
             return f"{place} locks the h1 of {shown}, and the entry here does not"
-    return None
+    return ""
 
 
 def _locked_elsewhere(x: Examined, copy: FoundPackage) -> str:
@@ -170,7 +174,7 @@ def _other_platforms(x: Examined) -> Judgement:
     if x.packed:
         return Judgement(_NO, f"{zhs} and {h1s} are locked: not of one platform alone", basis=Basis.FILES)
     words = f"{h1s} and no zh locked for {x.release}"
-    if len(x.unpacked) > 1:
+    if len(x.unpacked) != 1:
         return Judgement(_UNKNOWN, words, "the platforms that init runs on", basis=Basis.FILES)
     title = f"the lock file covers {x.platform or 'one platform'} alone: init fails on any other"
     return Judgement(_YES, f"the message says so; {words}", basis=Basis.RUN, title=title)
@@ -181,7 +185,8 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
     if x.incident.path is PackagePath.OCI_MIRROR:
         if not x.packed and x.unpacked:
             words = f"no zh is locked, only {h1s}: a package from an OCI registry is accepted by its zh alone"
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+            verdict = _YES if x.is_path_of_run else _LIKELY
+            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
     elif platform in x.attributed.values():
         return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
     locked = sorted(set(x.attributed.values()))
@@ -207,7 +212,7 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
         )
         return Judgement(_NO, words, as_of=x.as_of)
     is_of_zh_alone = x.incident.path is PackagePath.OCI_MIRROR
-    is_sure = not x.stale and (is_of_zh_alone or platform in x.expected or len(x.attributed) == len(x.unpacked))
+    is_sure = not x.stale and (is_of_zh_alone or platform in x.computed or len(x.attributed) == len(x.unpacked))
     have = sorted(name for name, text in x.platforms.items() if text in x.packed)
     only = f", only of {listing(have, 8)}" if have else ""
     words = f"no zh of {platform} is locked for {x.release}{only}"
@@ -231,6 +236,13 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     there = f"; {x.address.host} lists {version}" if is_listed and x.address is not None else ""
     if x.is_of_registry_alone:
         return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
+    if x.message.kind == "mirror-unreadable":
+        title = "the folder of the mirror is missing, or cannot be read"
+        return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
+    if x.has_no_source:
+        title = f"no place of provider_installation is for {x.name}: include and exclude leave it out"
+        words = "the message lists no place that was searched"
+        return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
     if x.message.kind == "not-in-sources":
         words = f"the message says so, of each place that was searched{there}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
@@ -277,7 +289,7 @@ def _empty_mirrors(x: Examined) -> Judgement | None:
     """Judge the folders that are the only source of packages here, where nothing is installed yet."""
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     is_installed = any(one.is_of_root and one.hashes & locked for one in x.packages)
-    if x.entry is None or x.asks_registry or not x.mirrors or is_installed:
+    if x.entry is None or x.asks_registry or not x.mirrors or is_installed or x.is_unrequired:
         return None
     if x.servers or x.of_kind("mirror"):
         return None
@@ -301,7 +313,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
         title = "what the tag in the OCI registry names is no provider that OpenTofu installs"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
     found = tuple(one for one in x.of_kind("given", "mirror") if x.error is not None or x.is_first(one))
-    broken = next((one for one in found if one.problem and x.is_of_local_file and x.is_named(one)), None)
+    broken = next((one for one in found if one.is_damaged and x.is_of_local_file and one.is_of_run), None)
     if broken is not None:
         words = f"the message names {broken.path}, and here it cannot be hashed either: {broken.problem}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
@@ -405,8 +417,9 @@ def _of_the_run(x: Examined, given: tuple[FoundPackage, ...], worst: Judgement) 
     """Return the judgement of the worst copy as one about the failing run."""
     if x.error is None or (given and (x.is_path_of_run or worst.verdict is not _YES)):
         return worst
-    if given and any(one.kind == "given" for one in given):
-        return worst
+    if worst.verdict is _YES and any(one.kind == "given" for one in given):
+        words = f"{worst.evidence}; where it came from is not known"
+        return replace(worst, verdict=_LIKELY, evidence=words, missing="the origin of the package: --install-path")
     if worst.verdict is _YES:
         words = f"{worst.evidence}; that the failing run installed it is not known"
         return replace(worst, verdict=_LIKELY, evidence=words, missing=_ASK_PACKAGE)
@@ -424,7 +437,9 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         return Judgement(_UNKNOWN, words, "its hash: name its root alone with -- ROOT", x.as_of, basis=Basis.HERE)
     if one.problem:
         words = f"{where} cannot be hashed: {one.problem}"
-        return Judgement(_YES if x.error is None else _LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
+        title = f"{_NAMES[one.kind]} is no package that can be unpacked"
+        verdict = _YES if one.is_damaged else _UNKNOWN
+        return Judgement(verdict, words, "" if one.is_damaged else "its hash", x.as_of, basis=Basis.HERE, title=title)
     if one.hashes & locked:
         return Judgement(_NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
     if x.edited is not None and x.edited.was in one.hashes:
@@ -440,11 +455,12 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     shown = _short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
     if (one.zh and x.is_known) or expected is not None:
+        is_sure = platform in x.computed or (one.zh != "" and x.is_known)
         if expected is not None:
             words = f"{where} is {shown}, and {x.source_of_expected(platform)} is {_short(expected)}{files}"
         else:
             words = f"{where} is {_short(one.zh)}, which {x.sums} does not have{files}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES if is_sure else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=not_locked)
@@ -552,7 +568,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
         of_others = sorted({one.platform for one in found if one.platform != x.platform})
         here = f"; here it is installed ({found[0].path})" if found else ""
         if x.platform and found and len(of_others) == len(found):
-            here = f"; here it is installed for {listing(of_others)} alone: .terraform was copied between machines"
+            here = f"; here it is installed for {listing(of_others)} alone"
         verdict = _YES if x.message.kind == "plugin-missing" else _LIKELY
         words = f"the message says so: init did not run, or not since the change, or the folder was cleared{here}"
         return Judgement(verdict, words, basis=Basis.RUN)

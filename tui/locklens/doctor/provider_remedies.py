@@ -302,6 +302,21 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
 def fix_mirror(one: Affected) -> Iterator[Remedy]:
     """The mirror is filled from the signed release."""
     x, alone = one.examined, one.alone
+    if x.has_no_source or x.message.kind == "mirror-unreadable":
+        what = f"Have a place of provider_installation include {x.name}"
+        title = f"{what if x.has_no_source else 'Create the folder, or correct its path'}, by hand"
+        note = "the hint shows the settings that name the place, and changes nothing"
+        yield Remedy(
+            "correct-settings",
+            title,
+            len(alone.roots),
+            _NONE,
+            0,
+            "",
+            note,
+            hint=_settings_line("provider_installation"),
+        )
+        return
     if x.address is None or x.is_denied:
         return  # what no registry has, no command fills a mirror with
     place = x.mirrors[0] if x.mirrors else "DIR"
@@ -337,7 +352,11 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     place = one.path(packed.path) if packed is not None else "DIR"
     then = _fetched_again(one, packed)
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside{_AGAIN if then else ''}"
-    note = _hash_words(packed, then) if packed is not None else "DIR is its folder on the runner"
+    note = "DIR is its folder on the runner"
+    if packed is not None:
+        note = _hash_words(packed, then)
+    elif "MIRROR" in then:
+        note = f"{note}, MIRROR the mirror's: a plugin cache needs init instead"
     line = _aside_line(place, packed.aside if packed is not None else KEPT_ASIDE, then)
     yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, line, note)
 
@@ -358,6 +377,8 @@ def _hash_words(target: FoundPackage, then: str) -> str:
 
 def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
+    if target is None and one.examined.incident.path in {PackagePath.PACKED_MIRROR, PackagePath.UNPACKED_MIRROR}:
+        return _mirror_line(one, "MIRROR")
     is_used = target is not None and (target.is_of_run or not one.examined.asks_registry)
     if target is not None and target.kind == "mirror" and is_used:
         if one.examined.is_denied:
@@ -414,11 +435,16 @@ _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
 """Errors of programs that are not there, or may not run, whatever is locked."""
 
 
+def _settings_line(block: str) -> str:
+    """Return the command line that shows a block of the CLI configuration."""
+    return f'grep -n -A 9 {block} "${{TF_CLI_CONFIG_FILE:-$HOME/.terraformrc}}"'
+
+
 def _fix_program(one: Affected, error: RecognisedError) -> Iterator[Remedy]:
     """The program is made executable, or the setting that leads elsewhere corrected."""
     if error.kind == "override-missing":
         title = f"Correct or remove the folder of {one.examined.name} in dev_overrides; the command shows that block"
-        command = 'grep -n -A 9 dev_overrides "${TF_CLI_CONFIG_FILE:-$HOME/.terraformrc}"'
+        command = _settings_line("dev_overrides")
         yield Remedy("correct-override", title, len(one.alone.roots), _NONE, 0, command)
         return
     below = error.place or f".terraform/providers/{one.examined.address}"

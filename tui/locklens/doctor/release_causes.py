@@ -81,16 +81,18 @@ def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Judgeme
     entries = [x.entry, *(one.entry for one in x.past if past)]
     version = x.entry.version if x.entry is not None else None
     locked = {text for one in entries if one is not None and one.version == version for text in one.hashes}
-    once = next((one for one in x.packages if one.hashes & locked and _is_of_earlier_release(x, one)), None)
-    if once is None:
+    copies = (one for one in x.packages if one.kind != "mirror" and one.hashes & locked)
+    once = next((one for one in copies if _is_of_earlier_release(x, one)), None)
+    if once is None or len(x.packed) < WHOLE_LIST:  # a mirror's own package, or a list that was made from one
         return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
     words = f"{words}; {once.path} is a package that they were locked from, and not today's"
-    return _of_its_path(x, Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES))
+    title = "the release has other packages than those that were locked for its version"
+    return _of_its_path(x, Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=title))
 
 
 def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
     """True if a package that is locked is not today's of its platform."""
-    today = x.expected.get(one.platform)
+    today = x.computed.get(one.platform)
     return (one.zh != "" and one.zh in x.stale) or (today is not None and today not in one.of_files)
 
 
@@ -202,6 +204,10 @@ def yanked(x: Examined) -> Judgement | None:
             return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
         return Judgement(_NO, words, as_of=listing.as_of)
     words = f"{x.address.host} does not list {version}, among {counted(len(listing.versions), 'version')}"
+    if x.error is None and not x.asks_registry:
+        return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
+    if x.error is None and (sound := x.sound_mirror) is not None:
+        return Judgement(_NO, f"{words}, and {sound.path} has a locked hash", as_of=listing.as_of)
     if x.hashes_of:
         words = f"{words}; the locked hashes are of {x.hashes_of}, so there may never have been one"
         return Judgement(_UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
@@ -282,7 +288,10 @@ def key_changed(x: Examined) -> Judgement | None:
     judged = _judged(x)
     if x.is_of_bad_signature:
         return _bad_signature(x, judged)
-    is_said = x.message.kind in {"unknown-issuer", "broken-key"} or "unknown issuer" in x.text
+    if x.message.kind == "broken-key":
+        title = "the registry lists a key that cannot be read"
+        return Judgement(_YES, "the message says so", as_of=x.as_of, basis=Basis.RUN, title=title)
+    is_said = x.message.kind == "unknown-issuer" or "unknown issuer" in x.text
     if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY}:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
         title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
@@ -399,15 +408,13 @@ def _of_message(x: Examined) -> Judgement | None:
     zhs = [text for text in error.hashes if is_of_zip(text)]
     if _EMPTY_FILE in zhs[:1]:
         words = "the file that arrived was empty: its hash is that of no bytes"
-        return Judgement(_YES, words, basis=Basis.HASHES)
+        return Judgement(_YES, words, basis=Basis.RUN)
     if error.kind == "archive-checksum" and len(zhs) > 1:
         return _archive(x, zhs[0], zhs[1])
-    given = [one for one in x.packages if one.kind == "given" and one.zh]
-    if given and x.is_known:
-        is_genuine = given[0].zh in x.listed
-        words = f"{given[0].path} is {'' if is_genuine else 'not '}a package of the signed release"
-        verdict = _NO if is_genuine else _YES
-        return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
+    genuine = next((one for one in x.packages if one.kind == "given" and one.zh and one.zh in x.listed), None)
+    if genuine is not None:
+        words = f"{genuine.path} is a package of the signed release"
+        return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.is_of_local_file:
         return Judgement(_NO, "the message is of a file in a folder, which is not downloaded", basis=Basis.RUN)
     if error.kind in {"download-cut", "package-damaged", "oci-damaged"}:
@@ -440,7 +447,7 @@ def _archive(x: Examined, actual: str, named: str) -> Judgement:
     if not x.is_known and named in x.packed:
         words = f"the named hash is locked, and the file that arrived ({actual[:11]}...) is not"
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
-    if not x.is_known:
+    if not x.is_known or x.is_of_other_version:
         words = f"the file is {actual[:11]}..., and {named[:11]}... was named"
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
     if actual in x.listed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -359,7 +360,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     """The tool that wrote the lock file is used, or the entry restored."""
     x = one.examined
     writer = x.lock.writer
-    if x.tool_commit and (x.other_registry or (x.error is None and x.is_just_moved)):
+    if x.tool_commit and (x.other_registry or x.error is None):
         yield _restored_file(x, x.tool_commit)
         return
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
@@ -417,7 +418,9 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     text = one.examined.message.text
     urls = (url.rstrip(":") for url in _URL.findall(text) if not url.endswith("..."))
     named = next((url for url in urls if f"//{host}/" in url), "")
-    command = shell_words(["curl", "-sSvI", named or f"https://{host}/"])
+    x = one.examined
+    is_of_block = x.registry_url and x.address is not None and host == x.address.host
+    command = shell_words(["curl", "-sSvI", named or (x.registry_url if is_of_block else f"https://{host}/")])
     title = f"Check on the runner who answers for {host}"
     yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)
 
@@ -433,7 +436,10 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
     mirror = x.failing_mirror
     named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
     path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
-    if mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
+    if x.registry_url and host in {x.address.host if x.address is not None else "", urlsplit(x.registry_url).netloc}:
+        url = f"{x.registry_url.rstrip('/')}/{path}/versions"
+        note = "the URL is that of the host block in the settings here"
+    elif mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
         url = f"{mirror.rstrip('/') or f'https://{host}/PATH'}/{named}/index.json"
         note = "" if mirror else "PATH is that of the mirror's URL in the CLI configuration of the runner"
     else:

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.doctor.causes import cause_title, remedy_title
-from locklens.doctor.model import WARNINGS, WRAPPERS, Basis, CauseId, CauseVerdict, Certainty, Trait, TrustCost
+from locklens.doctor.model import WARNINGS, WRAPPERS, Basis, CauseId, CauseVerdict, Trait, TrustCost
 from locklens.doctor.redacting import LEFT_OUT, shareable
 from locklens.lines import Role, Span, labelled, line
 from locklens.review.reports.markdown import code, prose
@@ -137,9 +137,9 @@ def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 def is_clean(diagnosis: Diagnosis) -> bool:
-    """True if a root was examined without a log, and each cause was ruled out."""
+    """True if roots were examined without a log, and each cause of each provider was ruled out."""
     is_unknown = bool(diagnosis.with_verdict(CauseVerdict.UNKNOWN))
-    return not diagnosis.is_of_log and diagnosis.certainty is Certainty.CANNOT_SAY and not is_unknown
+    return not (diagnosis.is_of_log or diagnosis.has_cause or is_unknown or diagnosis.left)
 
 
 def tally(diagnosis: Diagnosis) -> str:
@@ -170,8 +170,8 @@ def asked_words(diagnosis: Diagnosis) -> str:
     if diagnosis.offline:
         return "offline"
     asked = [one for one in diagnosis.hosts if one.asked]
-    if asked and all(one.error for one in asked):
-        return f"asked {asked[0].host}, with an error: {asked[0].error}"
+    if failed := next((one for one in asked if one.error), None):
+        return f"asked {failed.host}, with an error: {failed.error}"
     return "checked against the registry" if asked else "no registry asked"
 
 

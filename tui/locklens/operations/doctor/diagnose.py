@@ -69,6 +69,8 @@ def diagnose(
         RunCancelledError: `cancel` was set.
     """
     read = _read(request)
+    if read.errors and request.network is not None:  # answers that are older than the error tell nothing about it
+        request = replace(request, network=request.network.fresher(not request.network.is_offline))
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     is_offline = request.network is None or request.network.is_offline
     if request.log is not None and not read.errors:
@@ -116,7 +118,8 @@ def _diagnosed(
     masked, read = read, finder.unmasked()
     notes = list(dict.fromkeys(filter(None, map(_of_mask, masked.errors, read.errors))))
     subjects = finder.subjects()
-    if len(subjects) > MOST_SUBJECTS:
+    left = max(0, len(subjects) - MOST_SUBJECTS)
+    if left:
         notes.append(f"only the first {MOST_SUBJECTS} of {len(subjects)} providers are examined")
         subjects = subjects[:MOST_SUBJECTS]
     if checkout.repository is not None:
@@ -182,6 +185,7 @@ def _diagnosed(
         same_entry=chief.roots[1:] if chief is not None else (),
         locking=chief.examined.locking if chief is not None else (),
         roots=len(checkout.locks),
+        left=left,
         unread=sum(bool(finder.lock(path).problems) for path in checkout.locks),
         notes=(*notes, *answers.notes),
         examined=_examined_words(affected, has_several),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 
 _OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 """Errors about the installed folder of one root, whatever others have the same entry."""
+
+_OF_PATHS = frozenset({"cached-modified", "package-damaged"})
+"""Errors whose message names the folder or the file of a package."""
 
 _MOST_READ = 200
 """Other roots whose configuration is read for the modules that they share with the one that failed."""
@@ -129,7 +133,7 @@ class Examiner:
         return entry is not None and not packages_of(entry.hashes)
 
     def _is_repaired(self, lock: LockFile) -> bool:
-        """True if locklens made a lock file readable later than the log, or its newest commit cannot be read."""
+        """True if a lock file can be read, and could not in a commit, or before a write later than the log."""
         return self._writes.made_readable(lock) or (self._history is not None and self._history.was_repaired(lock))
 
     def _has_other_providers(self, path: str) -> bool:
@@ -149,7 +153,7 @@ class Examiner:
             if entry is None:
                 continue
             data = self._installed(path)
-            if _kept_aside(Path(data.place, str(entry.address), str(entry.version))):
+            if self._kept_aside(Path(data.place, str(entry.address), str(entry.version))):
                 mended.append(path)
             copies = self._packages_on_disk.copies(
                 "installed", data.place, one.address, str(entry.version), shown=data.shown
@@ -206,9 +210,21 @@ class Examiner:
         mirrors = sources.of_provider(one.entry.address).mirrors
         named = [place for place in (sources.cache, *self._request.mirrors, *mirrors) if place]
         for top in (self._installed(one.root.path, one.error).place, *named):
-            if platform := _kept_aside(self._request.folder / top / below):
+            if platform := self._kept_aside(self._request.folder / top / below):
                 return f"{below}/{platform}", top in {*self._request.mirrors, *mirrors}
         return "", False
+
+    def _kept_aside(self, folder: Path) -> str:
+        """Return the platform of a package of a version's folder that was moved aside later than the log; else ""."""
+        try:
+            found = sorted(each.name for each in os.scandir(folder) if KEPT_ASIDE in each.name)
+            moved = {name: datetime.fromtimestamp((folder / name).stat().st_ctime, UTC) for name in found}
+        except (OSError, ValueError):
+            return ""
+        later = (
+            name for name, at in moved.items() if at.isoformat(timespec="seconds") >= (self._request.logged or "~")
+        )
+        return next((name.partition(KEPT_ASIDE)[0] for name in later), "")
 
     def _place_here(self, error: RecognisedError | None, subject: DoctorSubject | None) -> str:
         """Return the failing folder or file, as the message names it, if it is on this machine; "" if not."""
@@ -231,9 +247,9 @@ class Examiner:
             packages = self._compared(packages, entry)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
         replaced, is_mirror_replaced = self._replaced(one, sources)
-        tool_commit, is_just_moved = self._tool_commit(one)
         others = self._elsewhere(one.address, root.path)
         removed_by, is_ignored = self._lost(one)
+        is_of_file = one.error is not None and one.error.kind == "lock-invalid"
         twins = self._elsewhere(twin_of(one.address)) if one.address is not None else {}
         return Examined(
             one.error,
@@ -248,8 +264,8 @@ class Examiner:
             past=past,
             written=self._writes.before(root.lock, one.address),
             is_written=self._writes.has_written(root.lock, one.address),
-            tool_commit=tool_commit,
-            is_just_moved=is_just_moved,
+            is_repaired=is_of_file and self._is_repaired(root.lock),
+            tool_commit=self._tool_commit(one),
             locked_before=self._locked_before(root.lock),
             others=tuple(self._with_requirements(one, others)),
             locking=tuple(map(self._checkout.shown, others)),
@@ -268,6 +284,7 @@ class Examiner:
             removed_by=removed_by,
             is_ignored=is_ignored,
             servers=known.servers,
+            registry_url=known.registries.get(one.address.host, "") if one.address is not None else "",
             machine=this_platform(),
             names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
             start=path_from_shell(self._request.folder),
@@ -282,13 +299,13 @@ class Examiner:
         is_ignored = not one.root.lock.exists and self._history.is_ignored(path)
         return self._history.removed_by(path, one.address), is_ignored
 
-    def _tool_commit(self, one: DoctorSubject) -> tuple[str, bool]:
-        """Return the newest commit with the other tool's entry, "" for none, and if one change at most is later."""
+    def _tool_commit(self, one: DoctorSubject) -> str:
+        """Return the newest commit with the other tool's entry, if the last change took it away; "" for any other."""
         twin = twin_of(one.address) if one.address is not None else None
         if twin is None or self._history is None or twin in one.root.lock.by_address:
-            return "", False
+            return ""
         commit, later = self._history.last_with(one.root.lock.path, twin)
-        return commit, commit != "" and later <= 1
+        return commit if later <= 1 else ""
 
     def _locked_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         before = self._writes.providers_before(lock)
@@ -352,12 +369,8 @@ class Examiner:
                 for package in finder.copies("installed", data.place, address, version, shown=data.shown)
             ]
         if sources.cache:
-            is_named = bool(self._request.cache)
-            modified = one.error.place if one.error is not None and one.error.kind == "cached-modified" else None
-            found += [
-                replace(each, is_of_run=is_named or redacted(each.place) == modified)
-                for each in finder.copies("plugin-cache", sources.cache, address, version)
-            ]
+            cached = finder.copies("plugin-cache", sources.cache, address, version)
+            found += [replace(each, is_of_run=bool(self._request.cache)) for each in cached]
             found = _linked(found)
         for mirror in dict.fromkeys(self._request.mirrors):
             found += [replace(each, is_of_run=True) for each in finder.copies("mirror", mirror, address, version)]
@@ -369,7 +382,14 @@ class Examiner:
                 copies = list(finder.copies("mirror", method.place, address, version))
                 found += [replace(each, behind=behind) for each in copies]
                 behind = method.kind if any(each.platform == platform for each in copies) else behind
+        found = [replace(each, is_of_run=True) if self._is_named(each, one.error) else each for each in found]
         return tuple(replace(one, base=self._bound(one.base)) if one.base else one for one in found)
+
+    def _is_named(self, one: FoundPackage, error: RecognisedError | None) -> bool:
+        """True if a message names the path of a copy."""
+        if error is None or error.kind not in _OF_PATHS or one.kind == "installed":
+            return False
+        return redacted(os.path.normpath(self._request.folder / one.path)) in error.text
 
     def _bound(self, base: str) -> str:
         """Return the folder that a place must not lead out of: the top for all below it, which others may have made."""
@@ -417,15 +437,6 @@ class Examiner:
         return self._history.onset(examined.lock, examined.past, examined.entry)
 
 
-def _kept_aside(folder: Path) -> str:
-    """Return the platform of a package that a fix has moved aside in the folder of its version; "" without one."""
-    try:
-        names = sorted(each.name for each in os.scandir(folder))
-    except (OSError, ValueError):
-        return ""
-    return next((name.partition(KEPT_ASIDE)[0] for name in names if KEPT_ASIDE in name), "")
-
-
 def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
     """Return the copies, with the folder of the plugin cache for each installed one that is a link to it."""
     cached = {os.path.realpath(one.place): one.path for one in found if one.kind == "plugin-cache"}
@@ -454,11 +465,11 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     if row.path is not None:
         told["path"] = "the message"
         return PackagePath.PLUGIN_CACHE if _is_of_cache(error, sources.cache) else row.path
-    if sources.has_installation and not sources.has_direct:
-        told["path"] = "the CLI configuration here"
-        mirror = likeliest_mirror(sources.methods)
-        return _path_from(MethodKind.FILESYSTEM if mirror is None else mirror.kind)
-    return None
+    mirror = likeliest_mirror(sources.methods)
+    if mirror is None or sources.has_direct or not sources.has_installation:
+        return None
+    told["path"] = "the CLI configuration here"
+    return _path_from(mirror.kind)
 
 
 def _is_of_cache(error: RecognisedError, cache: str) -> bool:

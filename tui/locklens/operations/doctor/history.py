@@ -228,13 +228,13 @@ class LockHistory:
         return commit if self._repository.commit(commit).parents > 1 else ""
 
     def was_repaired(self, lock: LockFile) -> bool:
-        """True if the newest commit of a lock file cannot be read, and the file in the work tree can.
+        """True if a lock file cannot be read in a commit, and can in the work tree.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        newest = next((committed for _, _, committed in self._locks(lock.path)), None)
-        return newest is not None and newest.exists and not newest.is_valid and lock.is_valid
+        was_broken = any(one.exists and not one.is_valid for _, _, one in self._locks(lock.path))
+        return was_broken and lock.exists and lock.is_valid
 
     def onset_of_damage(self, lock: LockFile, line: int) -> Onset | None:
         """Return the commit since which the lock file cannot be read; None where nothing is known of the place.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.doctor.examined import FoundPackage
-from locklens.errors import ConfigurationError, LockLensError
+from locklens.errors import ConfigurationError, LockLensError, PackageError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import hashed_folder, name_aside
@@ -46,11 +47,13 @@ class Sources(Struct, frozen=True):
     Attributes:
         cache: The plugin cache; "" for none.
         methods: Those of `provider_installation`, or the folders that the tools look into without such a block.
+        registries: The URL of each host's provider registry that a `host` block names.
         has_installation: True if there is a provider_installation block.
     """
 
     cache: str = ""
     methods: tuple[InstallationMethod, ...] = ()
+    registries: Mapping[str, str] = {}
     has_installation: bool = False
 
     def of_provider(self, address: ProviderAddress | None) -> Sources:
@@ -89,11 +92,14 @@ def _has_packages(method: InstallationMethod, address: ProviderAddress) -> bool:
 def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path) -> Sources:
     """Return the places of this machine's configuration; what cannot be used is left out, as the tools do."""
     config = read_cli_config(dialect, environ)
+    services = {host: services.get("providers.v1") for host, services in config.services.items()}
+    registries = {host: urljoin(f"https://{host}/", url) for host, url in services.items() if url}
     if config.installation is None:
         implied = (str(folder) for folder in implied_folders(dialect, environ, root))
         folders = tuple(InstallationMethod(MethodKind.FILESYSTEM, folder) for folder in implied)
-        return Sources(config.plugin_cache_dir, (*folders, InstallationMethod(MethodKind.DIRECT)))
-    return Sources(config.plugin_cache_dir, config.installation.methods, has_installation=True)
+        methods = (*folders, InstallationMethod(MethodKind.DIRECT))
+        return Sources(config.plugin_cache_dir, methods, registries)
+    return Sources(config.plugin_cache_dir, config.installation.methods, registries, has_installation=True)
 
 
 class PackageFinder:
@@ -186,7 +192,7 @@ class PackageFinder:
         if known is None:
             self._left -= 1
             known = self._known[key] = self._hashed(place, found)
-        return replace(found, hashes=known.hashes, problem=known.problem)
+        return replace(found, hashes=known.hashes, problem=known.problem, is_damaged=known.is_damaged)
 
     def _hashed(self, place: Path, found: FoundPackage) -> FoundPackage:
         try:
@@ -197,7 +203,7 @@ class PackageFinder:
         except OSError as error:
             return replace(found, problem=reason_of(error))
         except (LockLensError, ValueError) as error:
-            return replace(found, problem=str(error))
+            return replace(found, problem=str(error), is_damaged=isinstance(error, PackageError))
 
 
 _LATER_SECONDS = 600
