@@ -101,7 +101,7 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
     assert by_id["packages-differ"]["providers"] == 1
     assert (by_id["behind"]["unknown"], by_id["behind"]["reason"]) == (
         31,
-        "offline and not cached; the lock file cannot be read",
+        "offline, without a cached answer; the lock file cannot be read",
     )
     aws = next(one for one in value["spread"] if one["provider"].endswith("/hashicorp/aws"))
     assert aws["versions"] == [
@@ -140,7 +140,7 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     roots = "32 roots: 0 ok, 23 unknown, 9 worse (warn or block); 24 providers, 29 distinct versions"
     assert f"{roots} (not read: 1 lock file in conflict); 13 findings: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
-    assert "unknown in 31 (offline and not cached; the lock file cannot be read)\n" in out
+    assert "unknown in 31 (offline, without a cached answer; the lock file cannot be read)\n" in out
     assert re.search(r"module version not exact +off \(LK029 off: ", out)
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
     assert out.endswith("verdict: block\n")
@@ -154,10 +154,11 @@ def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) 
     ]  # fmt: skip
     notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
     assert (
-        "180 days behind newest in range: unknown in 31 roots (offline and not cached; the lock file cannot be read)"
+        "180 days behind newest in range: unknown in 31 roots (offline, without a cached answer; the lock file cannot be read)"
         in notes
     )
     text = run("--offline", "--format", "markdown")[1]
+    assert "- `signer not pinned: off (the policy pins no keys)`" in text, "what is not checked is named"
     assert text.startswith("<!-- locklens health -->\n## locklens health: block\n")
     assert "\n| orphan, nothing requires it | warn | 1 | 1 |\n" in text
     assert "\n  - fix: `locklens prune -- infra/stage/cluster`\n" in text

@@ -21,7 +21,7 @@ from locklens.review.model import Accepted, Finding, Review, RootReview, Severit
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
 from locklens.review.reports.health import alike_findings, finding_words, total_words
-from locklens.review.rules.catalogue import RULES, wording_of
+from locklens.review.rules.catalogue import wording_of
 from locklens.sources.urls import MAX_PAGE
 from locklens.text import Printable, counted, page, shortened
 from locklens.trust import Signer, Tier
@@ -132,11 +132,10 @@ class _Comment:
             yield f"- {code(note)}"
 
     def _remedies(self) -> Iterator[str]:
-        blocking = Counter(
-            one.finding.rule for one in self._found if one.is_counted and one.finding.severity is Severity.BLOCK
-        )
-        for rule, number in sorted(blocking.items()):
-            yield f"- **{rule}** ({counted(number, 'finding')}) {prose(RULES[rule].title)}. {prose(RULES[rule].remedy)}"
+        found = [one.finding for one in self._found if one.is_counted and one.finding.severity is Severity.BLOCK]
+        blocking = Counter((finding.rule, wording_of(finding)) for finding in found)
+        for (rule, words), number in sorted(blocking.items(), key=lambda item: (item[0][0], item[0][1].title)):
+            yield f"- **{rule}** ({counted(number, 'finding')}) {prose(words.title)}. {prose(words.remedy)}"
 
     def _signers(self) -> Iterator[str]:
         for one in self._changes:
@@ -283,10 +282,12 @@ def _health_lines(health: Health) -> Iterator[str]:
     rows = [[_row(result)] for result in health.checks if result.roots]
     yield from fitting(rows, len(rows), share=_CHECKS, more="| {} more checks | | | |")
     yield from spend(("", "### Not checked", ""))
-    limits = [*health.limits, *health.review.notes]
+    limits = [*health.limits, *(f"{one.check.title}: off ({one.reason})" for one in health.checks if one.is_off)]
+    limits += health.review.notes
     limits += [f"registry {host.host} was not asked" for host in health.review.hosts if not host.asked]
     limits += [f"registry {host.host} failed: {host.error}" for host in health.review.hosts if host.error is not None]
-    unchecked = [[f"- {code(limit)}"] for limit in limits] or [["- nothing was left out"]]
+    unchecked = [["- The code of the providers, and what modules contain: never checked."]]
+    unchecked += [[f"- {code(limit)}"] for limit in limits]
     yield from fitting(unchecked, len(unchecked), share=_HEALTH_UNCHECKED, more="- and {} more limits")
     found = [block for result in health.checks if result.roots for block in _blocks(result, health)]
     if found:
