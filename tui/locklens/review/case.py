@@ -115,18 +115,15 @@ class Case(Struct, frozen=True, dict=True):
         """The reason why `to_verify` cannot be verified; None if it can, or if LK030 or LK033 blocks for that."""
         if self.new.today is not None or not self.to_verify:
             return None
-        if self.trouble is not None and (self.trouble.is_offline or not self.trouble.was_asked):
-            return Unverified.OFFLINE if self.trouble.is_offline else Unverified.NOT_ASKED
+        trouble, judged = self.trouble, self.new.authentication
+        if trouble is not None and not trouble.is_no:
+            if trouble.is_offline:
+                return Unverified.OFFLINE
+            return Unverified.FAILED if trouble.was_asked else Unverified.NOT_ASKED
+        is_refused = judged is not None and judged.outcome is AuthenticationOutcome.REFUSED
+        is_blocked = trouble is not None or bool(self.new.foreign) or is_refused
         is_claimed = self.is_same_version and self.change.kind is not ChangeKind.UNCHANGED
-        return None if self._is_blocked and not is_claimed else Unverified.FAILED
-
-    @property
-    def _is_blocked(self) -> bool:
-        """True if the registry's answer itself is the reason."""
-        if self.trouble is not None:
-            return self.trouble.is_no
-        judged = self.new.authentication
-        return bool(self.new.foreign) or (judged is not None and judged.outcome is AuthenticationOutcome.REFUSED)
+        return None if is_blocked and not is_claimed else Unverified.NOT_AUTHENTICATED
 
     @property
     def trouble(self) -> LookupFailure | None:

@@ -95,6 +95,7 @@ class Unverified(StrEnum):
     """The reason why package hashes could not be verified, the most urgent first."""
 
     FAILED = "failed"
+    NOT_AUTHENTICATED = "not-authenticated"
     NOT_ASKED = "not-asked"
     OFFLINE = "offline"
 

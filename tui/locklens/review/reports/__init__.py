@@ -34,6 +34,7 @@ _SIGNS = {
 
 _REASONS = {
     Unverified.FAILED: "lookup failed",
+    Unverified.NOT_AUTHENTICATED: "release not authenticated",
     Unverified.NOT_ASKED: "registry not asked",
     Unverified.OFFLINE: "offline",
 }
