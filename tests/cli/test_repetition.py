@@ -64,7 +64,7 @@ def test_a_review_names_eight_roots_of_one_change(run: Run) -> None:
 
 def test_a_review_says_once_what_could_not_be_asked(run: Run) -> None:
     out = run("review")
-    cause = "registry.terraform.io was not asked: offline and not cached"
+    cause = "registry.terraform.io was not asked: offline, without a cached answer"
     assert [line for line in out.splitlines() if cause in line] == [
         f"unknown for 12 changes: {cause} (run without --offline)"
     ]
@@ -92,9 +92,9 @@ def test_why_groups_equal_roots(run: Run) -> None:
     assert head in re.sub("\n  (?=live)", " ", out)
     assert "  LOCKED       5.1.0  ./.terraform.lock.hcl:4  satisfies the constraints\n" in out
     assert "       ./main.tf:3  ~> 5.0\n" in out
-    assert out.count("offline and not cached") == 1
+    assert out.count("offline, without a cached answer") == 1
     assert out.endswith(
-        "registry.terraform.io was not asked: offline and not cached, so newer versions are unknown in 13 roots\n"
+        "registry.terraform.io was not asked: offline, without a cached answer, so newer versions are unknown in 13 roots\n"
     )
     assert all(root in run("why", "aws", "--list-roots") for root in ROOTS)
     assert len(json.loads(run("why", "aws", "--format", "json"))["roots"]) == 13

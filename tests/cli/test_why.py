@@ -55,7 +55,7 @@ TEXT = """\
 PATH  registry.terraform.io/hashicorp/aws  (Terraform)
   LOCKED       5.1.0  ABOVE.terraform.lock.hcl:4  satisfies the constraints
   CONSTRAINTS  ~> 5.0
-  REGISTRY     registry.terraform.io was not asked: offline and not cached, so newer versions are unknown
+  REGISTRY     registry.terraform.io was not asked: offline, without a cached answer, so newer versions are unknown
   REQUIRED BY
     `- the root module
        ABOVEmain.tf:3  ~> 5.0

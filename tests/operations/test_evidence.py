@@ -39,9 +39,11 @@ from locklens.operations.review.request import PackageDone, ProvingPlanned, Revi
 from locklens.operations.review.run import review
 from locklens.releases import NetworkSettings
 from locklens.review import HashCount, Proof
+from locklens.review.coverage import LockedHashes
 from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, Review, Severity
 from locklens.review.reports import lock_lines, text
+from locklens.review.rules.catalogue import CONTRADICTING, RULES
 from locklens.storage.cache import Cache
 from locklens.trust import Tier
 
@@ -263,6 +265,8 @@ def test_hashes_of_the_other_registry_are_told_apart(bench: Bench) -> None:
     assert rules(change)["LK026"].severity is Severity.WARN
     assert "registry.opentofu.org's release" in rules(change)["LK026"].message
     assert "LK002" not in rules(change)
+    assert RULES["LK026"].effect is CONTRADICTING
+    assert LockedHashes.of(change).contradicts_release, "lock refuses such an entry"
 
 
 def test_opentofus_registry_reports_h1(bench: Bench) -> None:
@@ -428,6 +432,10 @@ def test_a_refused_release_blocks_and_is_not_called_unverified(bench: Bench) -> 
     bench.registry.faults.add(Fault.BAD_SIGNATURE, AWS, "5.86.1")
     summary = json_report("review", bench.review(lock_file(OLD), lock_file(NEW)))["summary"]
     assert (summary["verdict"], summary["unverified"]) == ("block", None)
+    more = replace(NEW, more=(zh(AWS, "5.86.1", "linux_amd64", "foreign"),))
+    added = bench.review(lock_file(NEW), lock_file(more))
+    assert json_report("review", added)["summary"]["unverified"] == "not-authenticated"
+    assert text.render(added).splitlines()[-1].endswith("not verified, release not authenticated"), "it was answered"
 
 
 def test_hashes_kept_by_a_new_version_are_unverified_offline(bench: Bench) -> None:

@@ -58,7 +58,21 @@ def test_a_network_mirror_that_the_user_names_vouches_for_a_hash(
         capfd.readouterr()
         run("review", "--no-cache", "--format", "text")
         assert f"1 hash known only from provider mirror at {url}, unsigned" in capfd.readouterr().out
-        (place.work / "served/registry.terraform.io/acme/demo/1.0.0.json").write_text("{")
+        served = place.work / "served/registry.terraform.io/acme/demo/1.0.0.json"
+        foreign = "zh:" + "f" * 64
+        document = json.loads(served.read_text())
+        document["archives"][HERE]["hashes"].append(foreign)
+        served.write_text(json.dumps(document))
+        lock = place.work / ".terraform.lock.hcl"
+        honest = lock.read_text()
+        lock.write_text(honest.replace('    "zh:', f'    "{foreign}",\n    "zh:', 1))
+        proofs = {one["hash"]: one["proof"] for one in reviewed(capfd)["hashes"]["added"]}
+        assert proofs[foreign] == "mirror"
+        (place.work / "policy.toml").write_text('platforms = ["darwin_arm64"]\ninstall_paths = ["plugin-cache"]\n')
+        run("review", "--no-cache", "--policy", "policy.toml", "--format", "junit", "--fail-on", "info")
+        assert "First settle which locked hashes are of the release" in capfd.readouterr().out, "lock refuses it"
+        lock.write_text(honest)
+        served.write_text("{")
         assert h1_proof(reviewed(capfd)) == ("unknown", None)
         run("review", "--no-cache", "--format", "text")
         assert "hashes were not compared with a mirror" in capfd.readouterr().out

@@ -582,7 +582,7 @@ def test_the_health_counts_every_rule_about_a_root_as_it_is() -> None:
     of_roots = {
         rule
         for rule, entry in RULES.items()
-        if entry.subject in {RuleSubject.ROOT, RuleSubject.CONFIGURATION} and not entry.is_of_step
+        if entry.subject in {RuleSubject.ROOT, RuleSubject.CONFIGURATION} and not entry.effect.is_of_step
     }
     assert of_roots - counted == UNCOUNTED
-    assert not any(RULES[rule].is_of_step for rule in counted)
+    assert not any(RULES[rule].effect.is_of_step for rule in counted)

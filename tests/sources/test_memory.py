@@ -234,7 +234,7 @@ def test_offline_no_request_is_made(server: Server, cache: Cache, monkeypatch: p
         with pytest.raises(OfflineError) as caught:
             offline.get(server.url("/other"), ANSWER)
         name = f"127.0.0.1:{server.port}"
-        assert str(caught.value) == f"{name} was not asked: offline and not cached"
+        assert str(caught.value) == f"{name} was not asked: offline, without a cached answer"
         assert (caught.value.source, caught.value.hint) == (name, "run without --offline")
     with pytest.raises(OfflineError, match="was not asked: offline"), offline.download(server.url("/a")):
         pass

@@ -49,7 +49,7 @@ def test_a_change_with_everything(samples: Samples) -> None:
     assert "BLOCK LK005  Locked version does not satisfy" in text
     assert "5.2.0 does not satisfy < 5.2" in text
     assert "CONSTRAINTS  ~> 5.0 -> ~> 5.2" in text
-    assert "SIGNER       unknown: offline and not cached" in text
+    assert "SIGNER       unknown: offline, without a cached answer" in text
     assert "main.tf:3  < 5.2" in text
     assert "overrides ~> 4.0 of main.tf:9" in text
     assert "main.tf:3  ~> 5.0  module edge" in text

@@ -11,7 +11,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   |   +- ProviderNotFoundError
  |   |   +- PlatformNotSupportedError
  |   +- UnavailableError    no answer: never taken for absence
- |   |   +- OfflineError     offline and not cached
+ |   |   +- OfflineError     offline, without a cached answer
  |   +- UnauthorizedError   had_credentials
  +- PackageError            a provider's package cannot be hashed or unpacked
  +- TrustError              a release or its locked hashes are not what the publisher signed

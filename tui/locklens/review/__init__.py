@@ -72,9 +72,11 @@ PROOF_KINDS: Mapping[Proof, ProofKind] = {
         is_listed=True,
         label="h1 reported, unsigned",
     ),
-    Proof.MIRROR: ProofKind("only a mirror of the CLI configuration has it, unsigned: not verified", Role.WARN),
+    Proof.MIRROR: ProofKind(
+        "only a mirror of the CLI configuration has it, unsigned: not verified", Role.WARN, contradicts=True
+    ),
     Proof.STALE: ProofKind(
-        "was locked, but is no longer in the publisher's SHA256SUMS",
+        "was locked, and is not in the publisher's SHA256SUMS of today",
         Role.BLOCK,
         is_alarming=True,
         contradicts=True,

@@ -458,7 +458,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
             else:
                 parts.setdefault((), []).append(path)
         else:
-            refused = {one.provider: RULES[one.rule].refusal for one in root.findings if _is_refused(one)}
+            refused = {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
             refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
             wanted = {one.provider for one in own}
             refused = {one: reach.unrequired for one in wanted if one not in reach.required} | refused
@@ -471,7 +471,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
 
 
 def _is_refused(finding: Finding) -> bool:
-    return bool(RULES[finding.rule].refusal) and finding.case != "grown"
+    return bool(RULES[finding.rule].effect.refusal) and finding.case != "grown"
 
 
 def _removal(lock_file: str, found: Iterable[Finding]) -> str:

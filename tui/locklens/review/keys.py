@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.model import Change, ChangeKind, Review
-from locklens.review.rules.catalogue import RULES, wording_of
+from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.trust import SigningKey, Tier
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
                 release = change.address, str(change.new.version)
                 locks.setdefault(release, []).append(root.lock_file)
                 changes.setdefault(release, change)
-                found_here = {(one.rule, wording_of(one).title) for one in change.findings if RULES[one.rule].is_doubt}
-                doubts.setdefault(release, set()).update(found_here)
+                contradicting = (one for one in change.findings if RULES[one.rule].effect is CONTRADICTING)
+                doubts.setdefault(release, set()).update((one.rule, wording_of(one).title) for one in contradicting)
     found: dict[tuple[Tier, str], tuple[SigningKey | None, list[Use]]] = {}
     for (address, version), change in sorted(changes.items(), key=lambda item: (item[0][0].sort_key, item[0][1])):
         signer = change.new_signer

@@ -242,8 +242,8 @@ class _Scan(Struct):
         groups, numbered = self.groups, list(enumerate(self.roots))
         unasked = of(group for group in groups if group.case is None or group.case.new.today is None)
         manifests = of(group for group in groups if group.case is not None and group.case.packages.unread)
-        registry = "offline and not cached" if is_offline else "registry not asked, or without an answer"
-        dates = "offline and not cached" if is_offline else "no release date, or registry without an answer"
+        registry = "offline, without a cached answer" if is_offline else "registry not asked, or without an answer"
+        dates = "offline, without a cached answer" if is_offline else "no release date, or registry without an answer"
         undecided = {number for number, root in numbered if any(map(is_undecided, root.review.findings))}
         unrequired = {number for number, root in numbered if root.unknown and root.review.new.exists}
         unconstrained = {number for number, root in numbered if root.unconstrained and root.review.new.entries}

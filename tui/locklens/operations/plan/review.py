@@ -255,7 +255,7 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
     """
     if finding.rule == _REPUBLISHED:
         return not any(fact.kind.was_locked for fact in change.kept)
-    return RULES[finding.rule].is_of_step
+    return RULES[finding.rule].effect.is_of_step
 
 
 def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bool:
@@ -266,7 +266,7 @@ def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bo
         packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
         is_released = bool(packages) and all(fact.is_verified for fact in packages)
         return is_older and is_released and _is_of_the_step(finding, change)
-    return RULES[finding.rule].is_of_step
+    return RULES[finding.rule].effect.is_of_step
 
 
 def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review) -> Review:

@@ -73,7 +73,7 @@ def why_unknown(change: Change, review: Review, *, is_asking: bool) -> str:
         return "not asked yet" if is_asking else "not settled when the review ended"
     match evidence.answer:
         case LookupAnswer.NOT_ASKED:
-            return "offline and not cached" if review.offline else "the registry was not asked"
+            return "offline, without a cached answer" if review.offline else "the registry was not asked"
         case LookupAnswer.FAILED:
             return "the registry did not answer"
         case LookupAnswer.GIVEN:

@@ -43,23 +43,40 @@ class RuleWording(Struct, frozen=True):
     remedy: str
 
 
+class Effect(Struct, frozen=True):
+    """What a finding about an entry means for commands that write it.
+
+    Attributes:
+        is_of_step: True if it judges the step between two entries, and not the entry that is left: `restore` and
+            `undo` do not say it of what they leave.
+        refusal: Why `lock` leaves a root with such an entry as it is, unless it is given other providers, a clause; ""
+            if it does not.
+    """
+
+    is_of_step: bool = False
+    refusal: str = ""
+
+
+ENTRY, STEP = Effect(), Effect(is_of_step=True)
+CONTRADICTING = Effect(refusal=CONTRADICTED)
+"""Locked hashes are not those of the signed release, or not all; the report of signers lists such findings."""
+
+
 class Rule(Struct, frozen=True):
     """One kind of finding; all texts are plain sentences.
 
     Attributes:
         subject: The judged subject. The module of that name has the rule's check.
         severity: The default, which the rule may override for a case.
+        effect: What its findings mean for commands that write the entry.
         needs: The input needed beyond the files, a key of `_NEEDS`, which has a sentence for each; "" for none.
         cases: Special cases, of which the usual title or remedy would not be true, by name.
-        is_of_step: True if it judges the step between two entries, and not the entry that is left.
-        is_doubt: True if locked hashes are not those of the signed release, or not all.
-        refusal: Why `lock` leaves a root with this finding about an entry as it is, unless it is given other
-            providers, a clause; "" if it does not.
     """
 
     id: str
     subject: RuleSubject
     severity: Severity
+    effect: Effect
     title: str
     meaning: str
     why: str
@@ -67,9 +84,6 @@ class Rule(Struct, frozen=True):
     remedy: str
     needs: str = ""
     cases: Mapping[str, RuleWording] = {}
-    is_of_step: bool = False
-    is_doubt: bool = False
-    refusal: str = ""
 
     def wording(self, case: str) -> RuleWording:
         """The title and the remedy of a finding; of a case without words of its own, those of the rule."""
@@ -81,6 +95,7 @@ _ALL = (
         "LK001",
         RELEASE,
         BLOCK,
+        CONTRADICTING,
         "Republished: the same version has other packages now",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
         "lists it only for a file that is not a package of this version, or lists two for one file name; or the change "
@@ -105,13 +120,12 @@ _ALL = (
                 "another way than the registry, whether and why the version was republished.",
             ),
         },
-        is_doubt=True,
-        refusal=CONTRADICTED,
     ),
     Rule(
         "LK002",
         RELEASE,
         BLOCK,
+        CONTRADICTING,
         "Hash not in the signed release: a foreign package could install",
         "A hash was added that cannot be traced to the release: it is not in the signed SHA256SUMS, and "
         "no package of the release has it.",
@@ -120,13 +134,12 @@ _ALL = (
         "`terraform providers lock`.",
         "Restore the entry, then lock the provider again (R and L on the screen) on a machine that you trust.",
         "registry",
-        is_doubt=True,
-        refusal=CONTRADICTED,
     ),
     Rule(
         "LK003",
         RELEASE,
         WARN,
+        ENTRY,
         "Package hashes not verified: a foreign package would look the same",
         "Package hashes (zh) were added or replaced, and could not be traced to the signed release: the run is "
         "offline, the registry was not asked, it failed, or its answer is not authenticated. `locklens hashes` judges "
@@ -141,6 +154,7 @@ _ALL = (
         "LK004",
         CHANGE,
         WARN,
+        STEP,
         "Downgrade: fixed defects may come back",
         "The new version is lower than the old one. A provider that is new in a root is compared with the lowest "
         "version that other roots of the base lock.",
@@ -155,23 +169,23 @@ _ALL = (
                 "commit message.",
             )
         },
-        is_of_step=True,
     ),
     Rule(
         "LK005",
         CONFIGURATION,
         BLOCK,
+        Effect(refusal="the locked version does not satisfy the configuration; upgrade it first"),
         "Locked version does not satisfy the configuration: init fails",
         "The locked version does not satisfy the constraints of the configuration, all modules taken together.",
         "`init` fails. Usually the constraint was edited without updating the lock file.",
         "Run `terraform init` without -upgrade: the error names the constraint.",
         "Commit the lock file that `init -upgrade` writes, or restore the constraint.",
-        refusal="the locked version does not satisfy the configuration; upgrade it first",
     ),
     Rule(
         "LK006",
         CONFIGURATION,
         BLOCK,
+        ENTRY,
         "Required but not locked: the next init trusts what it selects",
         "The configuration requires a provider that has no entry in the lock file. Where an entry was removed and not "
         "all that requires providers can be read, this cannot be determined, and the severity is info.",
@@ -190,6 +204,7 @@ _ALL = (
         "LK007",
         CONFIGURATION,
         WARN,
+        ENTRY,
         "Locked but not required: an orphan",
         "Neither the configuration nor the local state requires this provider. If a module is not fetched, the state "
         "is remote, or the folder has no configuration or a terragrunt.hcl, this cannot be determined, and the "
@@ -208,6 +223,7 @@ _ALL = (
         "LK008",
         PLATFORMS,
         WARN,
+        ENTRY,
         "Platform lost: its next init fails",
         "A platform had a usable hash for one of the install paths in use, and the change removes it. Without "
         "install_paths in locklens.toml the install path is the registry; on this machine's platform, also the plugin "
@@ -222,6 +238,7 @@ _ALL = (
         "LK009",
         PLATFORMS,
         WARN,
+        ENTRY,
         "Required platform not covered: its next init fails",
         "The policy (platforms in locklens.toml) requires a platform for which the lock file has no usable hash on "
         "one of the install paths in use: a zh or an h1 for the registry or a packed mirror, an h1 for a plugin cache "
@@ -247,6 +264,7 @@ _ALL = (
         "LK010",
         RELEASE,
         WARN,
+        ENTRY,
         "Signed by a different key: it may not be the publisher's",
         "The new version is signed by a key that did not sign the old version. A provider that is new in a root is "
         "compared with the highest version that other roots of the base lock. Where locklens.toml pins the keys of "
@@ -262,6 +280,7 @@ _ALL = (
         "LK011",
         RELEASE,
         WARN,
+        ENTRY,
         "Not signed: only the registry vouches for the packages",
         "The release has no signature, or its check was skipped because the registry lists no key, which the tool "
         "tolerates.",
@@ -274,6 +293,7 @@ _ALL = (
         "LK012",
         RELEASE,
         INFO,
+        ENTRY,
         "Signing key expired or revoked: its signatures prove less",
         "The key that signed the release has expired, or was revoked (which blocks).",
         "An expired key is usually an oversight. A revoked key may be in the hands of an attacker.",
@@ -285,17 +305,18 @@ _ALL = (
         "LK013",
         CHANGE,
         INFO,
+        STEP,
         "Major version: arguments and defaults may change",
         "The major version increased.",
         "Major versions of providers remove arguments and change defaults, so the plan may replace resources.",
         "Read the upgrade guide and the plan.",
         "Merge it separately from other changes.",
-        is_of_step=True,
     ),
     Rule(
         "LK014",
         CHANGE,
         WARN,
+        ENTRY,
         "Released within the cooldown: problems may not be known yet",
         "The version is newly locked, and younger than the policy's cooldown (days, in locklens.toml). The release "
         "date is reported by the registry, unsigned; without a date there is no finding.",
@@ -308,6 +329,7 @@ _ALL = (
         "LK015",
         RELEASE,
         INFO,
+        Effect(refusal="the tool moves it to its own registry; upgrade it first"),
         "Provider moved: another host or namespace publishes it now",
         "A provider of the same type has another host or namespace now. It is a warning if only the change names that "
         "host, and blocks if hashes of the old address were kept unchanged: the new registry never listed them. It "
@@ -316,12 +338,12 @@ _ALL = (
         "Another namespace is another publisher, with other keys; a look-alike name is a known trick.",
         "Compare the addresses character by character, and read the publisher's announcement of the move.",
         "Make sure that the configuration's `source` has the same address, and that the state was moved too.",
-        refusal="the tool moves it to its own registry; upgrade it first",
     ),
     Rule(
         "LK016",
         CHANGE,
         WARN,
+        ENTRY,
         "Pre-release selected: only an exact constraint keeps it valid",
         "The locked version is a pre-release, which only an exact constraint can select.",
         "Pre-releases are less tested, and the entry becomes invalid as soon as no constraint names it exactly.",
@@ -332,6 +354,7 @@ _ALL = (
         "LK017",
         CHANGE,
         WARN,
+        ENTRY,
         "Malformed hash or unknown scheme: it protects nothing",
         "A hash has a scheme unknown to the tools, or cannot match any package because it is not a valid digest. It is "
         "a block if it is not written as a hash at all: with a line feed, a space, or an invisible letter.",
@@ -343,6 +366,7 @@ _ALL = (
         "LK018",
         ROOT,
         INFO,
+        ENTRY,
         "Formatting differs: the next init rewrites the file",
         "The file is valid but not byte for byte what the tools write.",
         "The next `init` that changes anything rewrites the whole file, which fills the next review with noise.",
@@ -354,6 +378,7 @@ _ALL = (
         "LK019",
         ROOT,
         BLOCK,
+        ENTRY,
         "Lock file cannot be read: every command fails",
         "A syntax error, git conflict markers, a provider that is locked twice, or a value that is "
         "not in its normal form.",
@@ -367,6 +392,7 @@ _ALL = (
         "LK020",
         CHANGE,
         WARN,
+        ENTRY,
         "No zh hash: no signature protects this entry",
         "The entry has only h1 hashes: it was made from a mirror or a cache. Or it has no hash that the tools compare: "
         "none at all, or no well-formed zh or h1. That blocks if the entry had such hashes before, or is new and "
@@ -381,17 +407,18 @@ _ALL = (
         "LK021",
         CHANGE,
         INFO,
+        STEP,
         "Constraints changed: other versions may follow",
         "The recorded constraints differ.",
         "A wider constraint permits later upgrades that are not part of this review.",
         "Compare with the required_providers blocks of all modules.",
         "Nothing to do, if the configuration change is intended.",
-        is_of_step=True,
     ),
     Rule(
         "LK022",
         CHANGE,
         BLOCK,
+        ENTRY,
         "Not on the allow list: the policy forbids it",
         "The policy has an allow list (allow in locklens.toml), and the provider, or this version of it, is not on it. "
         "An entry without a host stands for the registries of both tools and for no other host.",
@@ -405,6 +432,7 @@ _ALL = (
         "LK023",
         RuleSubject.AGREEMENT,
         BLOCK,
+        ENTRY,
         "Same version, different packages in two roots: both cannot be right",
         "Two lock files have zh hashes for the same version, and neither set contains the other. Lock files of the "
         "base count too, including those of roots that the change moves or deletes.",
@@ -412,48 +440,50 @@ _ALL = (
         "publisher's list, or that the version was republished in between.",
         "Compare both sets with the release's SHA256SUMS.",
         "Run `locklens doctor` in one of the roots (i on the screen): it compares both with the signed release. "
-        "Then lock the wrong root again (L).",
+        "Then restore the wrong entry, or remove it and lock the provider again: `lock` adds nothing to one that "
+        "contradicts the release.",
     ),
     Rule(
         "LK024",
         CHANGE,
         INFO,
+        STEP,
         "Fewer h1 hashes: other platforms cannot install from a cache",
         "The entry had h1 hashes of several platforms, and has fewer now. It is a warning if locklens.toml lists "
         "plugin-cache or unpacked-mirror in install_paths.",
         "With a plugin cache or an unpacked mirror only h1 counts: the other platforms can no longer be installed.",
         "Check whether a cache or an unpacked mirror is in use; `init` on one platform records only its own h1.",
         "Run `terraform providers lock` with all platforms in use.",
-        is_of_step=True,
     ),
     Rule(
         "LK025",
         CHANGE,
         BLOCK,
+        STEP,
         "Version changed, hashes kept: edited by hand",
         "The version was edited, and some or all hashes of the old version's packages are unchanged. "
         "No two versions of a provider share a package.",
         "No tool writes this. The next `init` fails, and new hashes accepted to repair it are unchecked.",
         "Read the diff: the hash lines are unchanged.",
         "Restore the entry, then upgrade this provider alone (R on the screen, and `locklens upgrade`).",
-        is_of_step=True,
     ),
     Rule(
         "LK026",
         RELEASE,
         WARN,
+        CONTRADICTING,
         "Hashes of the other registry's release: init refuses them",
         "The hashes belong to this version in the other tool's registry.",
         "For hashicorp/* the two registries serve different builds, so `init` will refuse them.",
         "Compare with the SHA256SUMS of both registries.",
-        "Lock the provider again from its own registry.",
+        "Restore the entry, or remove it where it is new; then lock the provider from its own registry.",
         "registry",
-        is_doubt=True,
     ),
     Rule(
         "LK027",
         RELEASE,
         INFO,
+        ENTRY,
         "h1 hash not verified yet",
         "An h1 was added, and no package with a signed zh was hashed to verify it. It is a warning if the version is "
         "unchanged, if another root of the base locks it without this h1, or if the repository has packages in the "
@@ -474,6 +504,7 @@ _ALL = (
         "LK028",
         ROOT,
         WARN,
+        ENTRY,
         "The change modifies its own policy: that of the base judges it",
         "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
         'pins is listed as proposed, and counts where the base has accept_from = "head": the severity is then info, '
@@ -487,6 +518,7 @@ _ALL = (
         "LK029",
         ROOT,
         OFF,
+        ENTRY,
         "Module without an exact version: its code is not pinned",
         "A module is called from a registry without an exact version, or from elsewhere without a commit, a tag of a "
         "full version or a checksum. Off by default; a severity for LK029 in locklens.toml reports it. Calls inside "
@@ -501,6 +533,7 @@ _ALL = (
         "LK030",
         RELEASE,
         BLOCK,
+        Effect(refusal="the tool refuses the release"),
         "The release fails the tool's checks: init refuses it",
         "The locked release fails the tool's own checks: a bad signature, an unknown issuer, SHA256SUMS without the "
         "package, or a version that is no longer listed.",
@@ -508,12 +541,12 @@ _ALL = (
         "Run `terraform init` in a fresh copy of the root.",
         "Select another version, or ask the publisher.",
         "registry",
-        refusal="the tool refuses the release",
     ),
     Rule(
         "LK031",
         ROOT,
         BLOCK,
+        ENTRY,
         "Checked out with different bytes: the tools read another file",
         "A git attribute (working-tree-encoding, filter, or ident with $Id in the file) changes a lock file, a "
         "configuration file, a file of values or a state on checkout. It is a warning if the old side has the same "
@@ -530,6 +563,7 @@ _ALL = (
         "LK032",
         ROOT,
         WARN,
+        ENTRY,
         "Lock file switched between Terraform and OpenTofu: they read other files",
         "The lock file changed from Terraform to OpenTofu or the reverse, judged by its first line, by `.tofu` files "
         "or by the registry of its providers.",
@@ -543,6 +577,7 @@ _ALL = (
         "LK033",
         RELEASE,
         BLOCK,
+        Effect(refusal="the signed checksums belong to another release"),
         "The signed checksums belong to another release: it would install as this one",
         "The SHA256SUMS that the registry serves for this version names packages of another version or another "
         "provider, or the offered package is not that of this type, version and platform.",
@@ -551,12 +586,12 @@ _ALL = (
         "Fetch the release's SHA256SUMS: packages are named terraform-provider-TYPE_VERSION_OS_ARCH.zip.",
         "Keep the previous version, and notify the operator of the registry.",
         "registry",
-        refusal="the signed checksums belong to another release",
     ),
     Rule(
         "LK034",
         CHANGE,
         INFO,
+        ENTRY,
         "Non-ASCII provider name: it may look like another",
         "The host, namespace or type has non-ASCII letters. It is a warning if the provider is new or moved and one of "
         "the names mixes scripts, such as Latin and Cyrillic.",
@@ -568,6 +603,7 @@ _ALL = (
         "LK035",
         ROOT,
         BLOCK,
+        ENTRY,
         "Submodule or link: what it leads to is not reviewed",
         "The change adds, removes or updates a submodule, or a configuration file or module folder is a link that "
         "leads out of the repository. It is a warning if no root is known at or below the submodule, if the submodule "
@@ -582,6 +618,7 @@ _ALL = (
         "LK036",
         ROOT,
         BLOCK,
+        ENTRY,
         "Packages in the repository: they run without any registry",
         "The change adds or modifies files, links or submodules at or below .terraform or terraform.d/plugins, in "
         "whatever folder: a root, one that has no lock file yet, or any other that the tools may be run in; or a file "
@@ -603,6 +640,7 @@ _ALL = (
         "LK037",
         RuleSubject.HEALTH,
         WARN,
+        ENTRY,
         "Lock file missing or ignored: each run may select other packages",
         "A root module has no lock file, or git ignores it. The severity is info if the configuration has no "
         "backend, as in an example. `locklens health` reports it; a review does so where the change modifies the "
@@ -616,6 +654,7 @@ _ALL = (
         "LK038",
         RuleSubject.HEALTH,
         INFO,
+        ENTRY,
         "Far behind the newest version in range: its fixes are missing",
         "The locked release is more than 180 days older than the newest one that satisfies the constraints. "
         "`locklens health` reports it.",
@@ -628,6 +667,7 @@ _ALL = (
         "LK039",
         RuleSubject.HEALTH,
         INFO,
+        ENTRY,
         "Signer not pinned: a registry can present another key",
         "The policy pins keys, and none for this provider, whose signer is not official. `locklens health` reports it.",
         "Without a pin, a registry can present another key for the next release.",
@@ -639,6 +679,7 @@ _ALL = (
         "LK040",
         RuleSubject.HEALTH,
         INFO,
+        ENTRY,
         "Host of the other tool's registry: releases and keys may differ",
         "A provider is locked from OpenTofu's registry in a root of Terraform, or the reverse. `locklens health` "
         "reports it.",
@@ -651,6 +692,7 @@ _ALL = (
         "LK041",
         ROOT,
         BLOCK,
+        ENTRY,
         "Configuration cannot be read: what it requires is unknown",
         "A configuration file, or a file of values that it needs, has an error, or is larger or nested deeper than "
         "locklens reads; a local state of any workspace is not read, or a changed file may be the state; or, for "
@@ -667,6 +709,7 @@ _ALL = (
         "LK042",
         RuleSubject.INSIDE,
         INFO,
+        ENTRY,
         "Advisories of modules inside: a function of some may be linked",
         "The change introduces advisories of the Go vulnerability database: a Go module inside the new package, or the "
         "toolchain that built it, has a version that is among theirs, and the function table of the program has one of "
@@ -684,19 +727,21 @@ _ALL = (
         "LK043",
         RuleSubject.INSIDE,
         WARN,
+        ENTRY,
         "Advisory of the provider itself",
         "The Go vulnerability database has an advisory of the provider, and the version is in the range of releases "
         "that it names. Ranges in Go's order of versions do not count for a provider: most publish releases that are "
         "no Go versions, so that such a range is wrong in both directions; these advisories are listed as unknown.",
         "A provider runs with the credentials of the pipeline, and an advisory says how it can be abused.",
         "Read the advisory: https://pkg.go.dev/vuln/ and its id.",
-        "Upgrade to the version that fixes it; the finding names the constraint that excludes it, with file and line.",
+        "Upgrade to the version that fixes it; if a constraint excludes that one, the finding has its file and line.",
         "advisories",
     ),
     Rule(
         "LK044",
         RuleSubject.INSIDE,
         WARN,
+        ENTRY,
         "Packages of one release differ between platforms",
         "The package of one platform has a module, a version, a toolchain, a build setting, a linked package or a file "
         "that the packages of the other platforms do not have, and the operating system or the architecture does not "
@@ -712,6 +757,7 @@ _ALL = (
         "LK045",
         RuleSubject.INSIDE,
         WARN,
+        ENTRY,
         "Built with an older Go than the policy requires",
         "The program of a package was built with a Go toolchain older than `toolchain` in locklens.toml.",
         "Go's standard library is part of the program: its security fixes arrive with the toolchain, and versions "
@@ -724,6 +770,7 @@ _ALL = (
         "LK046",
         RuleSubject.INSIDE,
         INFO,
+        ENTRY,
         "A module inside is replaced by another one",
         "The program was built with a `replace` directive: another module, or a folder, stands in the place of a "
         "required one. In an upgrade these are the replacements that the older version does not have.",

@@ -276,7 +276,7 @@ class Client:
                 self._log(url, found, with_token=with_token)
                 return found
         if self._is_offline:
-            raise _offline(url, "offline and not cached")
+            raise _offline(url, "offline, without a cached answer")
         answer = self._sender().ask(url, kind, token)
         self._recollection.keep(url, answer, with_token=with_token)
         return answer
