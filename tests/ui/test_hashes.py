@@ -174,7 +174,7 @@ def test_the_severity_of_a_section_is_the_worst_of_its_rows_and_its_root(samples
 def test_a_column_without_texts_has_no_title(repository: Review) -> None:
     listed, alone = HashList(), tuple(row for row in hash_rows(repository) if not row.depth)
     listed.lay_out(alone, 100)
-    assert "…" not in "".join(span.text for span in listed.titles(100))
+    assert "…" not in "".join(span.text for span in listed.titles())
 
 
 def test_a_deleted_lock_file_is_not_counted(samples: Samples, repository: Review) -> None:

@@ -28,9 +28,10 @@ from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.health.rows import bar_of
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.upgrade.rows import By, upgrade_rows
-from locklens.ui.upgrade.upgrade_list import COLUMNS, LaidOutColumns
+from locklens.ui.upgrade.upgrade_list import UpgradeList
 from locklens.ui.widgets import fitted_end, fitted_place, fitted_step, least_step
 from locklens.ui.widgets.line_view import LineView
+from locklens.ui.widgets.row_list import LaidOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,16 +182,16 @@ def test_no_row_of_upgrade_cuts_the_target() -> None:
     offered = offer(f"3.20261101.1234567890:90 {target}:40", "~> 3.0", root="a", name="a-provider-with-a-long-name")
     body = [row for row in upgrade_rows(selection_of(offered), by=By.PROVIDER) if row.depth]
     for width, _ in SIZES:
-        laid_out = LaidOutColumns.fitting(COLUMNS, body, width, lead=7)
+        laid_out = LaidOut.fitting(UpgradeList.COLUMNS, body, width, lead=7)
         line = "".join(span.text for span in laid_out.painted(body[0]))
         assert target in line
-        assert 7 + laid_out.name + len(line) <= width
+        assert 7 + len(line) <= width
 
 
 def test_the_reason_takes_the_cells_that_are_empty() -> None:
     silent = replace(offer("", "~> 1.0", root="a", name="demo"), problem="registry.example: connection refused")
     body = [row for row in upgrade_rows(selection_of(silent), by=By.PROVIDER) if row.depth]
-    laid_out = LaidOutColumns.fitting(COLUMNS, body, 80, lead=7)
+    laid_out = LaidOut.fitting(UpgradeList.COLUMNS, body, 80, lead=7)
     assert "registry.example: connection refused" in "".join(span.text for span in laid_out.painted(body[0]))
 
 
@@ -316,5 +317,5 @@ async def test_help_calls_only_signed_and_computed_hashes_verified(alike: Review
         await on.settle()
         await on.press("question_mark")
         said = "\n".join(line.text for line in app.screen.query(LineView).last().lines)
-        assert "5 of 10 locked hashes are not verified: neither signed, nor computed" in said
+        assert "5 of 10 locked hashes are not verified: their proof is not signed or computed" in said
         assert "computed or reported" not in said

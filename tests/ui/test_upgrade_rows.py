@@ -151,7 +151,7 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     ]
     of = selection_of(*some)
     section, group = rows(of)
-    assert (section.title, group.title, group.kind, group.is_folded) == (
+    assert (section.title, group.title, group.kind, group.folded) == (
         "CAN UPGRADE NOW  1 provider", "acme/x", RowKind.GROUP, True)  # fmt: skip
     assert (group.locked, group.target.text, group.mark, group.note.text) == (
         "several", "1.1.0", "[ ]", "in 3 roots, 1 held back")  # fmt: skip

@@ -30,8 +30,8 @@ from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import head_line, locked_head
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted
-from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets import BarLayout, Piece, StyledPiece
+from locklens.ui.widgets.row_list import Column, RowList
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -138,37 +138,34 @@ def _facts(row: SignerRow) -> RowFacts:
     return RowFacts("\n".join(parts).lower(), None, fields)
 
 
-_TIER = 11
-_COUNT = len("providers")
-_STATE = 9
-
-
 class SignerList(RowList[SignerRow]):
     """The signers, the most trusted first."""
 
-    def lay_out(self, rows: tuple[SignerRow, ...], width: int) -> None:
-        """Give the name the width that the other columns leave."""
-        del rows
-        self._room = max(0, width - 2 - _TIER - _COUNT - _STATE - 3)
-
-    def titles(self, width: int) -> StyledPiece:
-        """Name the columns."""
-        del width
-        return [Span(f"  {fitted('signer', self._room)} {'tier':<{_TIER}} {'providers':>{_COUNT}} state", Role.DIM)]
+    COLUMNS = (
+        Column[SignerRow](
+            "signer",
+            lambda row: Span(row.name, Role.STRONG if row.signer.key is not None else Role.PLAIN),
+            "the name that the key claims, which anyone can write into a key",
+        ),
+        Column[SignerRow]("tier", lambda row: tier_span(row.signer.tier), "how the key is vouched for, as below"),
+        Column[SignerRow](
+            "providers",
+            lambda row: Span(str(len(row.signer.addresses))),
+            "the number of providers of which it signed a locked release",
+            is_at_end=True,
+        ),
+        Column[SignerRow](
+            "state",
+            lambda row: row.state,
+            "REVOKED or EXPIRED; contested where another locked version of a provider is signed with another key; …2"
+            " while 2 releases are looked up",
+        ),
+    )
 
     def painted(self, row: SignerRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paint name, tier, number of providers, and state."""
+        """Paint the columns."""
         del width
-        signer, tier = row.signer, tier_span(row.signer.tier)
-        number = len(signer.addresses)
-        known = Role.STRONG if signer.key is not None else Role.PLAIN
-        return [
-            Span("> " if cursor else "  ", Role.STRONG),
-            Span(fitted(row.name, self._room), known),
-            Span(f" {tier.text:<{_TIER}}", tier.role),
-            Span(f" {number:>{_COUNT}} ", Role.PLAIN),
-            Span(row.state.text, row.state.role),
-        ]
+        return [Span("> " if cursor else "  ", Role.STRONG), *self.columns.painted(row)]
 
 
 class History(Struct, frozen=True):

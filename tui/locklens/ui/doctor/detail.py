@@ -13,8 +13,8 @@ from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
-from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted
-from locklens.ui.widgets.row_list import RowList
+from locklens.ui.widgets import BarLayout, Piece, StyledPiece
+from locklens.ui.widgets.row_list import Column, RowList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,30 +77,18 @@ def _cause_row(cause: Cause) -> DoctorRow:
     return DoctorRow(key, _VERDICTS[cause.verdict], title, cause=cause)
 
 
-_STATE = 7
-
-
 class DoctorList(RowList[DoctorRow]):
     """Causes and fixes."""
 
-    def lay_out(self, rows: tuple[DoctorRow, ...], width: int) -> None:
-        """Give the title the width that the state leaves."""
-        del rows
-        self._room = max(0, width - 2 - _STATE)
-
-    def titles(self, width: int) -> StyledPiece:
-        """Name the columns."""
-        del width
-        return [Span(f"  {'holds':<{_STATE}}cause, or fix", Role.DIM)]
+    COLUMNS = (
+        Column[DoctorRow]("holds", lambda row: row.state),
+        Column[DoctorRow]("cause, or fix", lambda row: row.title, takes_rest=True),
+    )
 
     def painted(self, row: DoctorRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paint state and title."""
+        """Paint the columns."""
         del width
-        return [
-            Span("> " if cursor else "  ", Role.STRONG),
-            Span(f"{row.state.text:<{_STATE}}", row.state.role),
-            Span(fitted(row.title.text, self._room), row.title.role),
-        ]
+        return [Span("> " if cursor else "  ", Role.STRONG), *self.columns.painted(row)]
 
 
 _ERRORS_SHOWN = 3

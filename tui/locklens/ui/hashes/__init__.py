@@ -8,7 +8,6 @@ from textual import on
 
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification import PackageVerdict
-from locklens.review import VERIFIED
 from locklens.review.reports.evidence_lines import PROOFS
 from locklens.text import counted
 from locklens.ui import views
@@ -86,11 +85,7 @@ HASHES_KEYS = KeyTable(
 )
 
 
-_HASH_COLUMNS = {
-    "3/4": "3 of 4 required platforms (or else known platforms) can be installed on every path",
-    "3/4?": "the state of some others is unknown",
-    "5 of 10": f"5 of 10 locked hashes are not verified: their proof is not {VERIFIED}",
-    "×87": "87 roots have the same entry, with the same proof: v, p, L and marks act on all of them; l shows them",
+_SIGNS = {
     "+3 shared": "3 more entries of this root are in other roots too, and listed there",
     "x": "marked for v, p and L; - for some of a row's providers or roots",
     "…": "registry lookup in progress",
@@ -138,7 +133,7 @@ class HashesScreen(RowActionsScreen):
     GRAMMAR = HASHES_GRAMMAR
     LIST = HashList
     TERMS = (
-        ("COLUMNS", _HASH_COLUMNS),
+        ("SIGNS", _SIGNS),
         ("PROOF OF A HASH", PROOFS),
         ("PACKAGES ON THIS MACHINE, after p", _PACKAGES),
         ("INSTALL PATHS", INSTALL_PATHS),

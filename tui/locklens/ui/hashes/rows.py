@@ -12,7 +12,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from locklens.lines import Role, Span
-from locklens.review import HashCount
+from locklens.review import VERIFIED, HashCount
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import Change, Review, RootReview, Severity, worst
 from locklens.review.reports import severity_span
@@ -23,8 +23,8 @@ from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_fil
 from locklens.ui.phrases import unverified_in_row
 from locklens.ui.review.outline import RootChange, provider_name
 from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
-from locklens.ui.widgets import StyledPiece, fitted, fitted_end, harmless
-from locklens.ui.widgets.row_list import FoldingList, fold_marker
+from locklens.ui.widgets import StyledPiece, fitted_end, fitted_name, harmless
+from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -273,24 +273,57 @@ def selected_hash_row(rows: Iterable[HashRow]) -> frozenset[Named]:
     return frozenset(named for row in rows for named in row.named)
 
 
-_LEAD = 6
 _MARK = slice(4, 6)
 _SEVERITY = 6
-_COVER = 9
-_PROOF = 11
-_PACKAGES = 12
-_PACKAGES_FROM_WIDTH = 76
-"""Narrower lists have no room for the verdict on packages; the detail and the head have it."""
-_MOST_VERSION = 14
-_CONSTRAINTS_FROM = 90
+
+
+def _name(row: HashRow) -> Span:
+    number = f" ×{len(row.subjects)}" if row.folded is not None else ""
+    return Span(f"{'  ' * (row.depth - 1)}{row.name}{number}", Role.PLACE if row.depth > 1 else Role.PLAIN)
 
 
 class HashList(FoldingList[HashRow]):
     """Entries that several roots share, and roots with their own, in the order of their names and paths."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._room = self._version_room = self._constraints_room = self._packages_room = 0
+    COLUMNS = (
+        Column[HashRow](
+            "provider",
+            _name,
+            "×87: 87 roots have the same entry, with the same proof: v, p, L and marks act on them all; l shows them",
+            fit=fitted_name,
+        ),
+        Column[HashRow]("version", lambda row: Span(row.version, Role.DIM), "the locked version", most=14),
+        Column[HashRow](
+            "constraints",
+            lambda row: Span(row.constraints, Role.DIM),
+            "the constraints in the lock file, on wide screens; empty where the roots of a row have other ones",
+            takes_rest=True,
+            is_optional=True,
+            from_width=90,
+        ),
+        Column[HashRow](
+            "coverage",
+            lambda row: row.cover,
+            "3/4: 3 of 4 required platforms (or else known platforms) can be installed on every path; 3/4? if the"
+            " state of some others is unknown",
+            is_at_end=True,
+        ),
+        Column[HashRow](
+            "unverified",
+            lambda row: row.proof,
+            f"5 of 10: 5 of 10 locked hashes are not verified: their proof is not {VERIFIED}",
+            is_at_end=True,
+        ),
+        Column[HashRow](
+            "packages",
+            lambda row: row.packages,
+            "the most urgent verdict on the packages of this machine, after p",
+            is_at_end=True,
+            is_optional=True,
+            from_width=76,
+        ),
+    )
+    LEAD = _MARK.stop + _SEVERITY
 
     def clicked(self, row: HashRow, event: events.Click) -> None:
         """Fold at the fold marker, mark at the mark; a double click elsewhere opens the detail."""
@@ -305,29 +338,9 @@ class HashList(FoldingList[HashRow]):
         """True for a root whose providers are listed below it."""
         return row.change is None and bool(row.named)
 
-    def lay_out(self, rows: tuple[HashRow, ...], width: int) -> None:
-        """Give the names the width that the other columns leave; the constraints what wide screens have left."""
-        longest = max((len(row.version) for row in rows), default=0)
-        self._version_room = max(min(longest, _MOST_VERSION), len("version"))
-        is_compared = any(row.packages.text for row in rows)
-        self._packages_room = _PACKAGES if is_compared and width >= _PACKAGES_FROM_WIDTH else 0
-        room = width - _LEAD - _SEVERITY - self._version_room - 2 - _COVER - _PROOF - self._packages_room
-        self._constraints_room = 0
-        if width >= _CONSTRAINTS_FROM:
-            names = max((cell_len(_name(row)) for row in rows if row.depth == 1), default=0)
-            found = [len(row.constraints) + 1 for row in rows if row.constraints]
-            wanted = max(*found, len("constraints ")) if found else 0
-            self._constraints_room = max(0, min(room - names, wanted))
-        self._room = max(0, room - self._constraints_room)
-
-    def titles(self, width: int) -> StyledPiece:
-        """Name the columns."""
-        del width
-        name = " " * (_LEAD + _SEVERITY) + fitted("provider", self._room)
-        constraints = fitted("constraints", self._constraints_room)
-        packages = f"{'packages':>{_PACKAGES}}" if self._packages_room else ""
-        titles = f"{'coverage':>{_COVER}}{'unverified':>{_PROOF}}{packages}"
-        return [Span(f"{name} {fitted('version', self._version_room)} {constraints}{titles}", Role.DIM)]
+    def has_cells(self, row: HashRow) -> bool:
+        """True below a section."""
+        return row.depth > 0
 
     def painted(self, row: HashRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint a section, an entry, or a root of it."""
@@ -337,33 +350,15 @@ class HashList(FoldingList[HashRow]):
             self._mark(row),
             severity_span(row.severity, width=_SEVERITY) if row.severity else Span(" " * _SEVERITY),
         ]
-        if not row.depth:
-            note = f"  +{row.shared} shared" if row.shared else ""
-            room = max(0, width - _LEAD - _SEVERITY - len(note))
-            shown = fitted_end(row.name, min(room, cell_len(harmless(row.name))))
-            return [*lead, Span(shown, Role.HEADING), Span(note, Role.DIM)]
-        number = f" ×{len(row.subjects)}" if row.folded is not None else ""
-        indent = "  " if row.depth > 1 else ""
-        name = fitted_end(row.name, self._room - len(indent) - len(number))
-        if number:
-            name = f"{name.rstrip()}{number}".ljust(self._room)
-        return [
-            *lead,
-            Span(f"{indent}{name}", Role.PLACE if row.depth > 1 else Role.PLAIN),
-            Span(f" {fitted(row.version, self._version_room)} ", Role.DIM),
-            Span(fitted(row.constraints, self._constraints_room), Role.DIM),
-            Span(f"{row.cover.text:>{_COVER}}", row.cover.role),
-            Span(f"{row.proof.text:>{_PROOF}}", row.proof.role),
-            Span(f"{row.packages.text:>{self._packages_room}}" if self._packages_room else "", row.packages.role),
-        ]
+        if row.depth:
+            return [*lead, *self.columns.painted(row)]
+        note = f"  +{row.shared} shared" if row.shared else ""
+        room = max(0, width - self.LEAD - len(note))
+        shown = fitted_end(row.name, min(room, cell_len(harmless(row.name))))
+        return [*lead, Span(shown, Role.HEADING), Span(note, Role.DIM)]
 
     @staticmethod
     def _mark(row: HashRow) -> Span:
         if not row.marked:
             return Span("· " if row.depth else "  ", Role.DIM)
         return Span("x " if row.marked == len(row.subjects) else "- ", Role.STRONG)
-
-
-def _name(row: HashRow) -> str:
-    """The name of an entry with the number of its roots, as painted."""
-    return harmless(row.name) + (f" ×{len(row.subjects)}" if row.folded is not None else "")

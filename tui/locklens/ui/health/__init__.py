@@ -100,10 +100,8 @@ HEALTH_KEYS = KeyTable(
 )
 
 
-_COLUMNS = {
+_SIGNS = {
     "ok unknown worse": "in the head: roots of which all checks are well, some cannot say, or some warn or block",
-    "roots": "number of roots with a finding of the check; off for a check that the policy does not ask for",
-    "unknown": "number of roots that could not be checked; the detail has the reason",
     "▸ ▾": "folded and unfolded; enter lists the roots",
     "·  x  -": "not marked for L U P F, marked, and marked in some of the row's roots",
     "███": "roots that lock the provider; the detail has a bar for each version",
@@ -117,7 +115,7 @@ class HealthScreen(RowActionsScreen):
     VIEW = views.HEALTH
     GRAMMAR = HEALTH_GRAMMAR
     LIST = HealthList
-    TERMS = (("COLUMNS", _COLUMNS),)
+    TERMS = (("SIGNS", _SIGNS),)
     EMPTY = "No root module here."
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HEALTH_KEYS)]
 

@@ -21,8 +21,8 @@ from locklens.text import counted
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
-from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end
-from locklens.ui.widgets.row_list import RowList, fold_marker
+from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end, fitted_name
+from locklens.ui.widgets.row_list import Column, LaidOut, RowList, fold_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,7 @@ class HealthRow(Struct, frozen=True):
         found: The findings, with their roots.
         result: The result of a check; None for other rows.
         spread: The spread of a provider's versions; None for other rows.
+        bar: The bar of its roots, beside those of the provider with most.
         children: The rows that unfold below it.
         depth: 0 for a section, 1 for a row in one.
         is_open: True if its children are shown.
@@ -76,6 +77,7 @@ class HealthRow(Struct, frozen=True):
     found: tuple[Found, ...] = ()
     result: CheckResult | None = None
     spread: Spread | None = None
+    bar: str = ""
     children: tuple[HealthRow, ...] = ()
     depth: int = 0
     is_open: bool = False
@@ -134,10 +136,16 @@ def health_rows(
     """
     sections = sorted(_SECTIONS[grouping](health), key=_KEYS[sort])
     rows = [row for section in sections for row in _unfolded(section, opened, narrowed)]
+    listed = [one for one in health.spread if narrowed.is_match(_spread_facts(one))]
+    most = max((one.roots for one in listed), default=1)
     spread = [
-        HealthRow(f"{SPREAD_KEY}:{one.provider}", one.provider.short(TERRAFORM.default_host), spread=one)
-        for one in health.spread
-        if narrowed.is_match(_spread_facts(one))
+        HealthRow(
+            f"{SPREAD_KEY}:{one.provider}",
+            one.provider.short(TERRAFORM.default_host),
+            spread=one,
+            bar=bar_of(one.roots, most, _BAR),
+        )
+        for one in listed
     ]
     rows += [HealthRow(SPREAD_KEY, "VERSIONS OF EACH PROVIDER"), *spread] if spread else []
     return tuple(replace(row, marked=len(set(row.roots) & set(marked))) for row in rows)
@@ -263,63 +271,87 @@ _KEYS: dict[HealthSort, Callable[[HealthRow], tuple[object, ...]]] = {
 }
 
 _LEAD = 4
-_FOLD = 2
-_SEVERITY = 6
-_COUNT = 6
-_UNKNOWN = 10
-_VERSIONS = 9
 _BAR = 8
+
+
+def _title(row: HealthRow) -> Span:
+    times = f" ×{len(row.found)}" if row.depth and len(row.found) > 1 else ""
+    return Span(f"{'  ' * row.depth}{row.title}{times}", Role.PLAIN if row.found else Role.DIM)
+
+
+def _fitted_title(text: str, width: int) -> str:
+    """The last folders of a path and the type of a provider are kept, and the first words of a check's title."""
+    return (fitted_name if "/" in text else fitted)(text, width)
+
+
+def _number(row: HealthRow) -> Span:
+    """The number of roots; "" in a section, where a row is one root, or one check of it."""
+    is_off = row.result is not None and row.result.is_off
+    words = "" if row.depth else "off" if is_off else str(len(row.roots))
+    return Span(words, Role.STRONG if row.found else Role.DIM)
+
+
+_SPREAD = (
+    Column[HealthRow]("", lambda row: Span(row.title), fit=fitted_end),
+    Column[HealthRow]("", lambda row: Span(row.bar, Role.DIM)),
+    Column[HealthRow]("roots", lambda row: Span(str(row.spread.roots) if row.spread else "", Role.DIM), is_at_end=True),
+    Column[HealthRow](
+        "versions", lambda row: Span(str(len(row.spread.versions)) if row.spread else "", Role.DIM), is_at_end=True
+    ),
+)
+"""The columns of the versions of each provider, below the others."""
 
 
 class HealthList(RowList[HealthRow]):
     """Sections with counts."""
 
+    COLUMNS = (
+        Column[HealthRow]("", _title, fit=_fitted_title),
+        Column[HealthRow]("", lambda row: severity_span(row.severity) if row.found else Span("")),
+        Column[HealthRow](
+            "roots",
+            _number,
+            "number of roots with a finding of the check; off for a check that the policy does not ask for",
+            is_at_end=True,
+        ),
+        Column[HealthRow](
+            "unknown",
+            lambda row: Span(str(row.unknown or ""), Role.DIM),
+            "number of roots that could not be checked; the detail has the reason",
+            is_at_end=True,
+        ),
+    )
+    LEAD = _LEAD + 2
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._most = 1
+        self._spread: LaidOut[HealthRow] = LaidOut()
 
     def is_heading(self, row: HealthRow) -> bool:
         """True for the title of the spread, and for a section with rows below it."""
         return row.is_heading or row.is_open
 
-    def lay_out(self, rows: tuple[HealthRow, ...], width: int) -> None:
-        """Scale the bars to the provider that most roots lock."""
-        del width
-        self._most = max((row.spread.roots for row in rows if row.spread is not None), default=1)
+    def has_cells(self, row: HealthRow) -> bool:
+        """True above the spread."""
+        return not row.is_heading and row.spread is None
 
-    def titles(self, width: int) -> StyledPiece:
-        """Name the columns of the sections."""
-        titles = f"{'roots':>{_COUNT}}{'unknown':>{_UNKNOWN}}"
-        return [Span(f"{titles:>{width}}", Role.DIM)]
+    def lay_out(self, rows: tuple[HealthRow, ...], width: int) -> None:
+        """Share the width among the columns, and among those of the spread."""
+        super().lay_out(rows, width)
+        spread = [row for row in rows if row.spread is not None]
+        self._spread = LaidOut.fitting(_SPREAD, spread, width, lead=_LEAD)
 
     def painted(self, row: HealthRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint a section, a row in one, or a provider with its bar."""
+        del width
         lead = [Span("> " if cursor else "  ", Role.STRONG), _mark(row)]
         if row.is_heading:
-            tail = f"{'roots':>{_COUNT}}{'versions':>{_VERSIONS}}"
-            title = fitted(row.title, max(0, width - _LEAD - len(tail)))
-            return [*lead, Span(title, Role.HEADING), Span(tail, Role.DIM)]
+            _, *titles = self._spread.titles()
+            return [*lead, Span(fitted(row.title, self._spread.columns[0][1]), Role.HEADING), *titles]
         if row.spread is not None:
-            roots = row.spread.roots
-            tail = f" {bar_of(roots, self._most, _BAR)}{roots:>{_COUNT}}{len(row.spread.versions):>{_VERSIONS}}"
-            return [*lead, Span(fitted_end(row.title, max(0, width - _LEAD - len(tail)))), Span(tail, Role.DIM)]
+            return [*lead, *self._spread.painted(row)]
         fold = fold_marker(folded=None if row.depth or not row.children else not row.is_open)
-        unknown = f"{row.unknown or '':>{_UNKNOWN}}"
-        room = max(0, width - _LEAD - _FOLD - 2 * row.depth - _SEVERITY - _COUNT - _UNKNOWN)
-        # The heading above says roots: a row within a section is one root, or one check of it.
-        is_off = row.result is not None and row.result.is_off
-        number = "" if row.depth else "off" if is_off else len(row.roots)
-        times = f" ×{len(row.found)}" if row.depth and len(row.found) > 1 else ""
-        name = fitted_end(row.title, room - 1 - len(times)) if row.depth else fitted(row.title, room - 1)
-        is_quiet = not row.found
-        return [
-            *lead,
-            Span(f"{fold} " + "  " * row.depth, Role.DIM),
-            Span(f"{name}{times} ", Role.DIM if is_quiet else Role.PLAIN),
-            severity_span(row.severity, width=_SEVERITY) if row.found else Span(" " * _SEVERITY),
-            Span(f"{number:>{_COUNT}}", Role.DIM if is_quiet else Role.STRONG),
-            Span(unknown, Role.DIM),
-        ]
+        return [*lead, Span(f"{fold} ", Role.DIM), *self.columns.painted(row)]
 
 
 def _mark(row: HealthRow) -> Span:

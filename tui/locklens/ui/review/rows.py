@@ -21,8 +21,8 @@ from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.phrases import FINDING_MARK, finding_mark, unverified_of
 from locklens.ui.review.outline import ConflictPair, Grouping, Node, NodeKind, RootChange
-from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_step, harmless, least_step
-from locklens.ui.widgets.row_list import FoldingList, fold_marker
+from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_name, fitted_step, harmless, least_step
+from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -377,63 +377,56 @@ def _h1_words(change: Change) -> str:
 _LEAD = 15
 """Columns before the name: cursor, fold, mark, what is staged or accepted, severity, sign."""
 
-_ROOM_BEFORE_EVIDENCE = 26
-"""Columns of names and versions; with fewer, the count of hashes that are not verified is not shown."""
-
-_LEAST_NAME = 12
-_SHORT = 1
-"""The index of the text of `_tails` that the names leave room for."""
-_MOST_TAIL = 24
-_REASON_FROM = 24
-"""Columns that must be free before a row names its worst finding."""
-
-_NAME_TITLE, _TITLE = "provider", "unverified"
-
 _MARK_ROLES = {Mark.ALL: Role.GOOD, Mark.SOME: Role.GOOD, Mark.OPEN: Role.DIM, Mark.NONE_POSSIBLE: Role.DIM}
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Widths of the columns after the lead; `evidence` is the last one.
-
-    Attributes:
-        tail: The widest roots and kind, which the names leave room for: a row's kind must not depend on other rows.
-    """
-
-    name: int
-    phrase: int
-    evidence: int = 0
-    tail: int = 0
-
-    @classmethod
-    def fitting(cls, rows: tuple[Row, ...], width: int) -> Columns:
-        """Distribute the width: name and versions as wide as their texts, within bounds."""
-        plain = [row for row in rows if row.node.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.CONFLICT}]
-        room = max(0, width - _LEAD)
-        evidence = max((len(row.evidence.text) for row in rows), default=0)
-        evidence = evidence if room - evidence >= _ROOM_BEFORE_EVIDENCE else 0
-        room -= evidence + 1 if evidence else 0
-        least = max((least_step(row.phrase) for row in plain), default=0)
-        phrase = min(max((cell_len(harmless(row.phrase)) for row in plain), default=0), max(room * 4 // 9, least, 10))
-        tail = min(max((cell_len(_tails(row)[0]) for row in plain), default=0), _MOST_TAIL)
-        name = max([len(_NAME_TITLE), *(cell_len(harmless(row.name)) for row in plain)])
-        # The longest versions and the longest kind are seldom those of one row: the names take what is left of each.
-        kept = max(
-            (min(cell_len(harmless(row.phrase)), phrase) + cell_len(_tails(row)[_SHORT]) for row in plain), default=0
-        )
-        name = max(min(name, room - kept - 1), min(name, _LEAST_NAME))
-        return cls(name, max(0, min(phrase, room - name - 1)), evidence, tail)
+def _name(row: Row) -> Span:
+    if row.node.kind is NodeKind.MEMBER:
+        return Span(f"  {row.name}", Role.PLACE)
+    return Span(row.name, Role.DIM if row.mark is Mark.ALL else Role.STRONG)
 
 
-def _tails(row: Row) -> tuple[str, ...]:
-    """The texts after the versions, the longest first; the last one is never cut."""
-    kind = f" {harmless(row.summary)}" if row.summary else ""
-    where = f" {harmless(row.where)}" if row.where else ""
+def _versions(row: Row) -> Span:
+    return Span(row.phrase.replace(SAME_VERSION, " (same)"), Role.DIM if row.mark is Mark.ALL else Role.PLAIN)
+
+
+def _what(row: Row) -> tuple[Span, ...]:
+    """Roots and kind, the longest first; a number of roots is never left out."""
     if row.node.kind is NodeKind.GROUP:
-        number = f" ×{len(row.node.children)}"
-        return f"{where}{kind}", f"{number}{kind}", number
-    *_, folder = row.where.rpartition("/")
-    return (f"{where}{kind}", kind, f" …/{harmless(folder)}", "") if where else (kind, kind, "")
+        number = f"×{len(row.node.children)}"
+        texts = [f"{row.where} {row.summary}", f"{number} {row.summary}", number]
+    else:
+        *_, folder = row.where.rpartition("/")
+        texts = [f"{row.where} {row.summary}", row.summary, f"…/{folder}" if row.where else row.summary, ""]
+    return tuple(Span(text.strip(), Role.DIM) for text in texts)
+
+
+def _reason(row: Row) -> tuple[Span, ...]:
+    return Span(row.reason, Role.DIM), Span(row.reason.partition(" ")[0], Role.DIM)
+
+
+_WIDE = 100
+"""The width from which a row names its worst finding."""
+_WHAT = Column[Row](
+    "roots, kind",
+    _what,
+    "the roots with the change, unless the section names them, and its kind: the step between the versions, or the"
+    " number of hashes that were added and removed",
+    most=24,
+    from_width=_WIDE,
+)
+
+_COLUMNS: tuple[Column[Row], ...] = (
+    Column("provider", _name, "the provider; below one in several roots, and grouped by provider, the root",
+           fit=fitted_name),
+    Column("version", _versions, "the locked version before and after the change, or the only one",
+           fit=fitted_step, least=least_step),
+    replace(_WHAT, narrow=replace(_WHAT, takes_rest=True, from_width=0)),
+    Column("worst finding", _reason, "the worst finding that is not accepted, on wide screens: its title, or its rule"
+           " where there is no room", takes_rest=True, from_width=_WIDE),
+    Column("unverified", lambda row: row.evidence, "how many of the added hashes are not verified, as below",
+           is_at_end=True, is_optional=True, from_width=52),
+)  # fmt: skip
 
 
 def _with_place(text: str, node: Node, room: int) -> str:
@@ -447,35 +440,19 @@ def _with_place(text: str, node: Node, room: int) -> str:
     return shown if place in shown else f"{fitted(text, room - taken - 1)} {fitted_end(place, taken)}"
 
 
-def _in_brief(row: Row) -> Row:
-    return replace(row, phrase=row.phrase.replace(SAME_VERSION, " (same)"))
-
-
 class ChangeList(FoldingList[Row]):
     """The rows of a review, one line each."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._columns = Columns(0, 0)
-        self._is_brief = False
+    COLUMNS = _COLUMNS
+    LEAD = _LEAD
 
     def is_heading(self, row: Row) -> bool:
         """True for a section whose changes are listed below it."""
         return row.depth == 0 and row.folded is False
 
-    def lay_out(self, rows: tuple[Row, ...], width: int) -> None:
-        """Distribute the width among the columns; "same version" is shortened before a name is cut."""
-        self._columns, self._is_brief = Columns.fitting(rows, width), False
-        names = (cell_len(harmless(row.name)) for row in rows if row.phrase)
-        if any(name > self._columns.name for name in names):
-            self._columns, self._is_brief = Columns.fitting(tuple(map(_in_brief, rows)), width), True
-
-    def titles(self, width: int) -> StyledPiece:
-        """Name the columns."""
-        columns = self._columns
-        title = _TITLE if columns.evidence else ""
-        names = f"{'':{_LEAD}}{fitted(_NAME_TITLE, columns.name)} {fitted('version', columns.phrase)} "
-        return [Span(f"{fitted(names, width - len(title))}{title}", Role.DIM)]
+    def has_cells(self, row: Row) -> bool:
+        """True for changes, and for the two sides of a conflict."""
+        return row.node.kind in {NodeKind.CHANGE, NodeKind.GROUP, NodeKind.CONFLICT}
 
     def painted(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
         """Paint a section or an entry."""
@@ -497,45 +474,15 @@ class ChangeList(FoldingList[Row]):
         return [*spans, Span(f"  {note}" if note else "", Role.DIM), Span(" " * (gap + 1)), *tail]
 
     def _entry(self, row: Row, width: int, *, cursor: bool) -> StyledPiece:
-        row = _in_brief(row) if self._is_brief else row
         spans = self._lead(row, cursor=cursor)
         mark = Span(row.mark.value, _MARK_ROLES[row.mark])
         spans += [mark, Span(row.standing or " ", Role.GOOD), row.state, Span(f" {row.sign:<2} ", row.state.role)]
-        columns = self._columns
-        if row.node.kind in {NodeKind.FINDING, NodeKind.NOTE}:
-            name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""
-            where = f"{harmless(row.where)}: " if row.where else ""
-            room = width - _LEAD - len(name)
-            return [*spans, Span(name, Role.STRONG), Span(_with_place(where + row.summary, row.node, room))]
-        if row.node.kind is NodeKind.MEMBER:
-            room = width - _LEAD - (columns.evidence + 1 if columns.evidence else 0)
-            spans.append(Span(fitted(f"  {row.node.title}  {row.summary}", room), Role.PLACE))
-            return [*spans, *self._evidence(row)]
-        done = row.mark is Mark.ALL
-        # A target that is longer than its column makes its row's name shorter, and no other row's.
-        room = width - _LEAD - 1 - (columns.evidence + 1 if columns.evidence else 0)
-        names = min(columns.name, max(0, room - least_step(row.phrase) - cell_len(_tails(row)[-1])))
-        spans.append(Span(fitted_end(row.name, names), Role.DIM if done else Role.STRONG))
-        return [*spans, *self._versions(row, Role.DIM if done else Role.PLAIN, room - names), *self._evidence(row)]
-
-    def _versions(self, row: Row, role: Role, room: int) -> StyledPiece:
-        """The versions, then roots and kind as far as there is room, then the worst finding on a wide screen."""
-        columns, phrase, tails = self._columns, harmless(row.phrase), _tails(row)
-        free = room - cell_len(phrase)
-        tail = next((text for text in tails if cell_len(text) <= free), tails[-1])
-        used = cell_len(tail)
-        start = max(columns.phrase, cell_len(phrase))
-        lead = fitted_step(phrase, start if start + used <= room else room - used)
-        reason_room = room - start - columns.tail - 2
-        if not row.reason or reason_room < _REASON_FROM or used > columns.tail or start > columns.phrase:
-            return [Span(" "), Span(lead, role), Span(fitted(tail, room - cell_len(lead)), Role.DIM)]
-        reason = Span(f"  {fitted(row.reason, reason_room)}", Role.DIM)
-        return [Span(" "), Span(lead, role), Span(fitted(tail, columns.tail), Role.DIM), reason]
-
-    def _evidence(self, row: Row) -> StyledPiece:
-        """The row's count of hashes that are not verified, right-aligned."""
-        width = self._columns.evidence
-        return [Span(f" {row.evidence.text:>{width}}", row.evidence.role)] if width else []
+        if row.node.kind not in {NodeKind.FINDING, NodeKind.NOTE}:
+            return [*spans, *self.columns.painted(row)]
+        name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""
+        where = f"{harmless(row.where)}: " if row.where else ""
+        message = _with_place(where + row.summary, row.node, width - _LEAD - len(name))
+        return [*spans, Span(name, Role.STRONG), Span(message)]
 
     def clicked(self, row: Row, event: events.Click) -> None:
         """Fold at the fold marker, marks at the mark; a double click elsewhere opens the detail."""

@@ -107,8 +107,9 @@ class TwoPaneScreen(LockLensScreen[int]):
         return bars.one_sentence(sentence)
 
     def help_lines(self) -> Iterable[Line]:
-        """Yield the keys, the terms of the screen and those of its filter."""
+        """Yield the keys, the columns of the list, the terms of the screen and those of its filter."""
         yield from key_help(self.TABLE)
+        yield from help_section("COLUMNS", {one.title: one.meaning for one in self.LIST.COLUMNS if one.meaning})
         for title, meanings in self.TERMS:
             yield from help_section(title, meanings)
         yield from help_section("FILTER", self.GRAMMAR.meanings)

@@ -35,7 +35,7 @@ from locklens.ui.upgrade.rows import (
     with_majors_toggled,
     with_next_limit,
 )
-from locklens.ui.upgrade.upgrade_list import COLUMNS, UpgradeList
+from locklens.ui.upgrade.upgrade_list import UpgradeList
 from locklens.ui.views import PreferenceChanged
 from locklens.ui.why import inside_request
 
@@ -148,7 +148,7 @@ class UpgradeScreen(RowActionsScreen):
     GRAMMAR = UPGRADE_GRAMMAR
     LIST = UpgradeList
     TERMS = (
-        ("LIST", _UPGRADE_SIGNS | {column.title: column.meaning for column in COLUMNS}),
+        ("SIGNS", _UPGRADE_SIGNS),
         ("SIGNER  compared with the locked version", _UPGRADE_SIGNERS),
         ("SIGNED BY", TIER_MEANINGS),
     )
@@ -402,12 +402,12 @@ class UpgradeScreen(RowActionsScreen):
         self.focus_detail()
 
     @on(UpgradeList.Turned)
-    def _turn(self, event: UpgradeList.Turned) -> None:
+    def _turn(self, event: UpgradeList.Turned[UpgradeRow]) -> None:
         self._unfolded ^= {event.row.key}
         self.refresh_list(cursor_key=event.row.key)
 
     @on(UpgradeList.MarkToggled)
-    def _toggle(self, event: UpgradeList.MarkToggled) -> None:
+    def _toggle(self, event: UpgradeList.MarkToggled[UpgradeRow]) -> None:
         self._select(event.row)
 
     # Movement

@@ -73,7 +73,7 @@ class UpgradeRow(Struct, frozen=True):
         fixes: How many advisories of the locked version the target version fixes.
         signer: Signer of the target version, compared with that of the locked one.
         note: The worst warning, or what holds the provider back.
-        is_folded: None for rows that do not fold.
+        folded: None for rows that do not fold.
         is_warned: True if the provider needs a decision, is held back, not required or unknown, or has warnings.
         refused: The root in which upgrades are not possible.
     """
@@ -93,7 +93,7 @@ class UpgradeRow(Struct, frozen=True):
     fixes: Span = Span("")
     signer: Span = Span("")
     note: Span = Span("")
-    is_folded: bool | None = None
+    folded: bool | None = None
     is_warned: bool = False
     refused: RefusedRoot | None = None
 
@@ -158,7 +158,7 @@ def _by_provider(
                 continue
             group = _group(members, selection, unfolded)
             yield group
-            if not group.is_folded:
+            if not group.folded:
                 yield from (replace(row, depth=2, title=row.offers[0].root or ".") for row in members)
         yield from refused_roots
 
@@ -309,7 +309,7 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
         note=notes
         if notes is not None and notes.text and not _is_partial(offers, selection)
         else _roots(offers, selection),
-        is_folded=key not in unfolded,
+        folded=key not in unfolded,
         is_warned=any(row.is_warned for row in rows),
     )
 

@@ -77,6 +77,18 @@ def fitted_end(text: str, width: int) -> str:
     return set_cell_size(_ELLIPSIS + shown[max(start, slash) :], width)
 
 
+def fitted_name(text: str, width: int) -> str:
+    """The escaped text of a row's name, cut as `fitted_end` does; its indent and a number of roots, `×3`, are kept."""
+    shown = harmless(text)
+    name = shown.lstrip(" ")
+    indent, (start, sign, number) = shown[: len(shown) - len(name)], name.rpartition(" ×")
+    tail = f"{sign}{number}" if number.isdecimal() else ""
+    if not tail or cell_len(shown) <= width:
+        return fitted(f"{indent}{fitted_end(name, max(0, width - len(indent)))}", width)
+    cut = fitted_end(start, max(0, width - len(indent) - len(tail))).rstrip(" ")
+    return fitted(f"{indent}{cut}{tail}", width)
+
+
 def fitted_place(text: str, width: int) -> str:
     """The escaped text, in which the longest path is cut at its beginning: its end is the file with its line."""
     shown = harmless(text)

@@ -1,6 +1,6 @@
-"""A scrolling list of one-line rows with a cursor, and the line of column titles above it.
+"""A scrolling list of one-line rows with a cursor, its columns, and the line of column titles above it.
 
-Paints only the rows in sight; subclasses define their look.
+Paints only the rows in sight. The columns are a table of each list, from which titles, widths, cells and help are made.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -17,10 +18,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from locklens.ui.widgets import StyledPiece, strip_of
+from locklens.lines import Role, Span
+from locklens.ui.widgets import StyledPiece, fitted, harmless, strip_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from textual import events
 
@@ -55,9 +57,162 @@ def fold_marker(*, folded: bool | None) -> str:
     return {None: " ", True: "▸", False: "▾"}[folded]
 
 
-class RowList(ScrollView, Generic[RowT], can_focus=True):
-    """Owns the cursor; the rows are set by the screen."""
+_NAME_LEAST = 18
+"""Columns that a name keeps, as far as it needs them, before others are given more than they need at least."""
+_REST_WANTED = 24
+"""Columns that the column that takes the rest is given before the name gets more than that."""
 
+
+@dataclass(frozen=True)
+class Column(Generic[RowT]):
+    """A column of a list. It is as wide as its title and its longest cell.
+
+    Attributes:
+        title: Its title, above the list; "" for a column that explains itself.
+        cell: Returns its cell of a row, or several, of which the first that fits is shown.
+        meaning: Its sentence of help.
+        most: The most terminal columns that it takes; 0 for any number.
+        least: Returns the terminal columns that a text takes at least, for a column that gives the others room; None
+            for one that does not.
+        fit: Cuts or pads a text to a number of terminal columns.
+        takes_rest: True for the column that takes what the others leave; of a list without one, the first column does.
+        is_at_end: True to align its cells at their end.
+        is_optional: True to leave the column out where all of its cells are empty.
+        from_width: The list's width below which the column is left out.
+        narrow: The column in its place on narrower lists, if any.
+    """
+
+    title: str
+    cell: Callable[[RowT], Span | tuple[Span, ...]]
+    meaning: str = ""
+    most: int = 0
+    least: Callable[[str], int] | None = None
+    fit: Callable[[str, int], str] = fitted
+    takes_rest: bool = False
+    is_at_end: bool = False
+    is_optional: bool = False
+    from_width: int = 0
+    narrow: Column[RowT] | None = None
+
+    def choices(self, row: RowT) -> tuple[Span, ...]:
+        """Return the cell of a row, the longest first."""
+        cell = self.cell(row)
+        return (cell,) if isinstance(cell, Span) else cell
+
+    def painted(self, choices: Sequence[Span], width: int) -> Span:
+        """Return the first cell that fits, else the last one cut, padded to the width."""
+        text, role = next((one for one in choices if _length(one) <= width), choices[-1])
+        if self.is_at_end and cell_len(harmless(text)) <= width:
+            return Span(f"{harmless(text):>{width}}", role)
+        return Span(self.fit(text, width), role)
+
+
+def _length(span: Span) -> int:
+    return cell_len(harmless(span.text))
+
+
+@dataclass(frozen=True)
+class LaidOut(Generic[RowT]):
+    """The columns that a width has room for, each with its own width; between them is a space."""
+
+    columns: tuple[tuple[Column[RowT], int], ...] = ()
+
+    @classmethod
+    def fitting(cls, table: Iterable[Column[RowT]], rows: Sequence[RowT], width: int, *, lead: int) -> LaidOut[RowT]:
+        """Share a width among the columns. The first one is the name, which is cut before others are.
+
+        Args:
+            table: The columns in order.
+            rows: The rows with cells.
+            width: The width of the list.
+            lead: The part of it before the name.
+        """
+        fitting = (column if width >= column.from_width else column.narrow for column in table)
+        cells = [(column, list(map(column.choices, rows))) for column in fitting if column is not None]
+        cells = [(column, own) for column, own in cells if not column.is_optional or any(one[0].text for one in own)]
+        widths = [_needed(column, own) for column, own in cells]
+        rest = next((number for number, (column, _) in enumerate(cells) if column.takes_rest), 0)
+        wanted, least = _wanted(cells[rest][1]) if rest else (0, 0)
+        room = width - lead - sum(1 + each for number, each in enumerate(widths) if number not in {0, rest})
+        room -= 1 if rest else 0
+        least_name = min(widths[0], _NAME_LEAST)
+        for number, (column, own) in enumerate(cells):
+            if column.least is not None and room < least_name + wanted:
+                firm = max((column.least(one[-1].text) for one in own), default=0)
+                given = max(0, min(widths[number] - firm, least_name + wanted - room))
+                widths[number] -= given
+                room += given
+        if rest:
+            widths[0] = max(0, min(widths[0], max(least_name, room - wanted), room - least))
+            widths[rest] = max(0, room - widths[0])
+        else:
+            widths[0] = max(0, room)
+        return cls(tuple((column, each) for (column, _), each in zip(cells, widths, strict=True)))
+
+    def titles(self) -> list[Span]:
+        """Return the titles."""
+        cells = [(column, (Span(column.title, Role.DIM), Span("")), width) for column, width in self.columns]
+        return _spaced(cells)
+
+    def painted(self, row: RowT) -> list[Span]:
+        """Return the cells of a row. A cell that does not fit takes the empty ones after it.
+
+        The cell that takes the rest takes empty ones before it too, and the blanks before it if it has a shorter form.
+        """
+        shown: list[tuple[Column[RowT], tuple[Span, ...], int]] = []
+        for column, own in self.columns:
+            choices, width = column.choices(row), own
+            needed = _length(choices[0])
+            if shown and not needed and _length(shown[-1][1][0]) > shown[-1][2]:
+                before, others, room = shown.pop()
+                shown.append((before, others, room + 1 + width))
+                continue
+            while column.takes_rest and needed > width and shown and not _length(shown[-1][1][0]):
+                width += 1 + shown.pop()[2]
+            if column.takes_rest and shown and len(choices) > 1:
+                before, others, room = shown[-1]
+                blank = max(0, room - _length(others[0]))
+                lengths = list(map(_length, choices))
+                wanted = next((length for length in lengths if length <= width + blank), lengths[-1])
+                given = max(0, min(wanted - width, blank))
+                shown[-1] = before, others, room - given
+                width += given
+            shown.append((column, choices, width))
+        return _spaced(shown)
+
+
+def _needed(column: Column[Any], cells: Iterable[tuple[Span, ...]]) -> int:
+    """The width of a column's title and its longest cell, within its bound."""
+    longest = max((_length(one[0]) for one in cells), default=0)
+    return max(len(column.title), min(longest, column.most or longest))
+
+
+def _wanted(cells: Sequence[tuple[Span, ...]]) -> tuple[int, int]:
+    """What the column that takes the rest is given before names are, and at least: its second and its last choices."""
+    second = max((_length(one[min(1, len(one) - 1)]) for one in cells), default=0)
+    last = max((_length(one[-1]) for one in cells if len(one) > 1), default=0)
+    return min(second, _REST_WANTED), last
+
+
+def _spaced(cells: Iterable[tuple[Column[Any], Sequence[Span], int]]) -> list[Span]:
+    """The cells, a space between them."""
+    spans: list[Span] = []
+    for column, choices, width in cells:
+        text, role = column.painted(choices, width)
+        spans.append(Span(f" {text}" if spans else text, role))
+    return spans
+
+
+class RowList(ScrollView, Generic[RowT], can_focus=True):
+    """Owns the cursor; the rows are set by the screen.
+
+    Class attributes:
+        COLUMNS: The columns, the name first.
+        LEAD: The terminal columns before the name, which `painted` fills: cursor, fold, mark.
+    """
+
+    COLUMNS: ClassVar[tuple[Column[Any], ...]] = ()
+    LEAD: ClassVar[int] = 2
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "step(1)", "Next row", show=False),
         Binding("k,up", "step(-1)", "Previous row", show=False),
@@ -86,6 +241,8 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._rows: tuple[RowT, ...] = ()
+        self.columns: LaidOut[RowT] = LaidOut()
+        """The columns as the width has room for them."""
         self._is_placed = False
         """True once the user moved the cursor; until then the cursor is at the top, on the worst row."""
         self.titles_line: Widget | None = None
@@ -95,13 +252,17 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def painted(self, row: RowT, width: int, *, cursor: bool) -> StyledPiece:
         """The look of a row."""
 
-    @abstractmethod
-    def titles(self, width: int) -> StyledPiece:
-        """The titles of the columns, as wide as `lay_out` made them."""
+    def has_cells(self, row: RowT) -> bool:  # noqa: ARG002
+        """True for a row whose cells the widths of the columns are for."""
+        return True
 
-    @abstractmethod
+    def titles(self) -> StyledPiece:
+        """The titles of the columns."""
+        return [Span(" " * self.LEAD), *self.columns.titles()]
+
     def lay_out(self, rows: tuple[RowT, ...], width: int) -> None:
-        """Distribute the width among the columns."""
+        """Share the width among the columns."""
+        self.columns = LaidOut.fitting(self.COLUMNS, list(filter(self.has_cells, rows)), width, lead=self.LEAD)
 
     def tell_highlighted(self) -> None:
         """Post that another row is highlighted, or that the highlighted row changed."""
@@ -293,5 +454,4 @@ class ListTitles(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """Paint the titles."""
-        width = self._rows.scrollable_content_region.width
-        return strip_of(self._rows.titles(width) if y == 0 else [], self, width=self.size.width)
+        return strip_of(self._rows.titles() if y == 0 else [], self, width=self.size.width)
