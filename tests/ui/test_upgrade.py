@@ -314,7 +314,7 @@ async def test_choosing(opening: Opening) -> None:
         assert on.picks == {"a/ready": "1.1.0"}
         await on.choose("acme/held")
         await on.press("space")
-        assert "held back: ~> 1.0 (a/main.tf:1)" in on.status
+        assert "no target version: ~> 1.0 (a/main.tf:1); right steps to one" in on.status
         await on.choose("acme/current")
         await on.press("space")
         assert "no newer version of acme/current is released" in on.status

@@ -13,13 +13,22 @@ from ui.conftest import Samples
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace, Line, Role
-from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, report
+from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, UpgradeCandidates, report
 from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.detail import fetch_words, upgrade_head, upgrade_lines, upgrade_status
-from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, stepped, toggled_eligible, upgrade_rows
+from locklens.ui.upgrade.rows import (
+    UPGRADE_GRAMMAR,
+    By,
+    RowKind,
+    UpgradeRow,
+    stepped,
+    toggled,
+    toggled_eligible,
+    upgrade_rows,
+)
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
@@ -103,7 +112,7 @@ def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
     of = selection_of(*some, HELD)
     assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  1 held back, 1 partly")
     assert titles(rows(of)) == [
-        "CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK IN EVERY ROOT  1 provider", "  acme/held",
+        "CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK  1 provider", "  acme/held",
     ]  # fmt: skip
     assert rows(of)[1].note.text == "in 2 roots, 1 held back"
 
@@ -164,6 +173,29 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert rows(alike.toggled(alike.offers.providers))[1].mark == "[x]"
     both = chosen.moved(some, 1).toggled([some[1]])
     assert rows(both.toggled([some[0]]))[1].mark == "[-]"
+
+
+def test_the_common_cells_of_a_provider_heed_each_root() -> None:
+    some = [offer("1.0.0:90", "~> 1.0", root="a"), offer("1.0.0:90", "~> 1.0", root="b", locked=None),
+            offer("1.0.0:90", "~> 2.0", root="c")]  # fmt: skip
+    group = next(row for row in rows(selection_of(*some)) if row.kind is RowKind.GROUP)
+    assert (group.locked, group.in_range, group.newest) == ("several", "several", "1.0.0")
+
+
+@pytest.mark.parametrize(
+    ("some", "words"),
+    [
+        (SILENT, "it is down"),
+        (replace(SILENT, problem="", is_asked=False), "no version of acme/silent is known"),
+        (CURRENT, "no newer version of acme/current is released"),
+        (HELD, "no target version: ~> 1.0 (a/main.tf:1); right steps to one"),
+        (replace(HELD, guards={"a/main.tf": "it is fetched"}), "no target version: ~> 1.0 (a/main.tf:1)"),
+    ],
+)
+def test_why_a_row_cannot_be_selected(some: UpgradeCandidates, words: str) -> None:
+    of = selection_of(some)
+    assert toggled(of, rows(of)[1]).words == words
+    assert toggled_eligible(of).words == "no eligible upgrade is known"
 
 
 def test_a_root_with_modules_that_are_not_fetched_is_offered_and_doubtful() -> None:

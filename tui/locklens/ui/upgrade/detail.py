@@ -122,11 +122,11 @@ _MEANINGS = {
     " is known to have signed it. a selects all of them, space the row's; < and > step to another version, U previews.",
     Eligibility.DECIDE: "A newer version satisfies the constraints, but a does not select it: it is a major version,"
     " another key signed it, or something about it is not known. Its last column says which; space selects it.",
-    Eligibility.HELD: "A newer version exists but is held back in every root. w explains it, e opens the line of the"
-    " constraint, > steps to a version that needs an edited constraint.",
-    Eligibility.NOT_REQUIRED: "Nothing in the root requires it, so that an upgrade skips it. On Review, P prunes it.",
+    Eligibility.HELD: "No version is recommended: the last column says what holds it back. w explains it, e opens the"
+    " line of a constraint, > steps to a version that needs an edited constraint.",
+    Eligibility.NOT_REQUIRED: "Nothing in the root requires it, so that an upgrade skips it. On Health, P prunes it.",
     Eligibility.CURRENT: "No newer version is released.",
-    Eligibility.UNKNOWN: "The registry did not list the versions, or upgrades are not possible in the root.",
+    Eligibility.UNKNOWN: "The versions are not known, or upgrades are not possible in the root.",
 }
 
 

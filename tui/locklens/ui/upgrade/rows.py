@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from locklens.addresses import ProviderAddress
-    from locklens.versions import Version
 
 UPGRADE_GRAMMAR = Grammar(
     "provider, root, version, signer, remark, or the title of a section",
@@ -139,7 +138,6 @@ def _by_provider(
         # Of the roots that are shown: a filter may hide the others.
         best = min((selection.state(row.offers[0]) for row in members), key=list(Eligibility).index)
         by_state[best].append(members)
-    held = len({offer.address for offer in selection.offers.providers if selection.state(offer) is Eligibility.HELD})
     for state, providers in by_state.items():
         refused_roots = refused if state is Eligibility.UNKNOWN else []
         if not providers and not refused_roots:
@@ -150,8 +148,9 @@ def _by_provider(
             yield _section("state:refused", f"UNKNOWN  {_number([], refused_roots)}", ())
             yield from refused_roots
             refused_roots = []
-        title = f"{_title(state, offers, is_elsewhere=len(providers) < held)}  {_number(providers, refused_roots)}"
-        yield _section(f"state:{state}", title, offers)
+        is_asking = state is Eligibility.UNKNOWN and any(not offer.is_asked for offer in offers)
+        title = "ASKING" if is_asking else state.value.upper()
+        yield _section(f"state:{state}", f"{title}  {_number(providers, refused_roots)}", offers)
         for members in providers:
             if len(members) == 1:
                 yield members[0]
@@ -161,14 +160,6 @@ def _by_provider(
             if not group.folded:
                 yield from (replace(row, depth=2, title=row.offers[0].root or ".") for row in members)
         yield from refused_roots
-
-
-def _title(state: Eligibility, offers: tuple[UpgradeCandidates, ...], *, is_elsewhere: bool) -> str:
-    """The title of a section; `is_elsewhere` where providers of other sections are held back in some of their roots."""
-    if state is Eligibility.HELD and is_elsewhere:
-        return "HELD BACK IN EVERY ROOT"
-    is_asking = state is Eligibility.UNKNOWN and any(not offer.is_asked for offer in offers)
-    return "ASKING" if is_asking else state.value.upper()
 
 
 def _number(providers: list[list[UpgradeRow]], refused: list[UpgradeRow]) -> str:
@@ -297,11 +288,11 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
         rows[0].title,
         offers=offers,
         mark=_mark(offers, targets, selection),
-        locked=_range([offer.locked for offer in offers]),
+        locked=_one_of(row.locked for row in rows),
         target=_common([row.target for row in rows if row.mark != " - "] or [rows[0].target])
         or _differing_target([choice for choice in targets if choice is not None]),
-        in_range=_range([offer.in_range.version for offer in offers if offer.in_range is not None]),
-        newest=_range([offer.newest for offer in offers if offer.newest is not None]),
+        in_range=_one_of(row.in_range for row in rows),
+        newest=_one_of(row.newest for row in rows),
         age=_shared(row.age for row in rows),
         bump=_shared(row.bump for row in rows),
         fixes=_shared(row.fixes for row in rows),
@@ -317,7 +308,7 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
 def _differing_target(choices: list[CandidateVersion]) -> Span:
     """The version that some roots would lock; starred if the constraint of at least one root would be edited."""
     sign = "*" if any(choice.excluding for choice in choices) else ""
-    return Span(f"{_range([choice.version for choice in choices])}{sign}", Role.WARN if sign else Role.STRONG)
+    return Span(f"{_one_of(str(choice.version) for choice in choices)}{sign}", Role.WARN if sign else Role.STRONG)
 
 
 def _roots(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> Span:
@@ -363,10 +354,10 @@ def _shared(cells: Iterable[Span]) -> Span:
     return _common([cell for cell in cells if cell.text]) or Span("")
 
 
-def _range(versions: list[Version] | list[Version | None]) -> str:
-    """The common version; "several" if they differ."""
-    distinct = {str(version) for version in versions if version is not None}
-    return next(iter(distinct), "") if len(distinct) <= 1 else "several"
+def _one_of(texts: Iterable[str]) -> str:
+    """The common text of those that say something; "several" if they differ."""
+    distinct = set(filter(None, texts))
+    return "several" if len(distinct) > 1 else next(iter(distinct), "")
 
 
 def _facts(row: UpgradeRow, selection: UpgradeSelection) -> RowFacts:
@@ -411,7 +402,8 @@ def toggled_eligible(selection: UpgradeSelection) -> Chosen:
     """Select all eligible upgrades; once they are selected, nothing."""
     eligible = selection.safe
     if frozenset(offer.key for offer in eligible) <= selection.selected:
-        return Chosen(selection.without_any(), "selection cleared" if selection.selected else "no eligible upgrades")
+        words = "selection cleared" if selection.selected else "no eligible upgrade is known"
+        return Chosen(selection.without_any(), words)
     addresses = {offer.address for offer in eligible}
     states = selection.state_by_provider()
     ready = [address for address, state in states.items() if state is Eligibility.READY]
@@ -432,7 +424,7 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
     if row is None or not row.is_of_provider:
         return Chosen(selection, "version: no provider on this row")
     moved = selection.moved(row.offers, by)
-    if moved.stepped == selection.stepped:
+    if all(moved.target(offer) == selection.target(offer) for offer in row.offers):
         return Chosen(moved, f"no {'newer' if by > 0 else 'older'} version can be selected")
     dropped = len(selection.selected - moved.selected)
     where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
@@ -467,8 +459,12 @@ def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
         return f"upgrades are not possible there: {row.refused.error}"
     if row.kind is RowKind.SECTION or not row.offers:
         return "nothing to select on this row"
-    recommendation = selection.recommendation(row.offers[0])
+    offer = row.offers[0]
+    if not offer.choices:
+        return offer.problem or f"no version of {offer.name} is known"
+    recommendation = selection.recommendation(offer)
     if recommendation.state is Eligibility.CURRENT:
-        return f"no newer version of {row.offers[0].name} is released"
+        return f"no newer version of {offer.name} is released"
     reason = f": {recommendation.held_by}" if recommendation.held_by else ""
-    return f"held back{reason}; right steps to a selectable version"
+    step = "; right steps to one" if selection.moved(row.offers, 1).target(offer) is not None else ""
+    return f"no target version{reason}{step}"
