@@ -280,7 +280,7 @@ def test_the_detail_of_unknown_facts(repository: Review) -> None:
         "    unknown       linux_amd64, darwin_arm64",
     ):
         assert words in lines, words
-    verifying = "  -> v verifies with up to 2 package downloads, 3.0 MiB"
+    verifying = "  -> v compares the h1 with up to 2 package downloads, 3.0 MiB"
     assert verifying in detail(repository, "acme/open")
     assert verifying not in lines
 
@@ -289,6 +289,11 @@ def test_the_detail_of_a_root(repository: Review) -> None:
     lines = detail(repository, "infra/prod")
     assert "PROVIDERS  2, 9 locked hashes verified" in lines
     assert any("acme/demo" in line and line.endswith("covers 1 of 2 required platforms") for line in lines)
+    (root,) = (root for root in repository.roots if root.path == "infra/prod")
+    bare = replace(root, changes=tuple(replace(change, evidence=None) for change in root.changes))
+    unknown = replace(repository, roots=(bare,))
+    assert any("acme/demo" in line and line.endswith(" ?") for line in detail(unknown, "infra/prod"))
+    assert any("acme/demo" in line and line.endswith(" …") for line in detail(unknown, "infra/prod", is_asking=True))
     assert "  plugin-cache    only h1 counts" in lines
 
 

@@ -21,12 +21,19 @@ from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_locked
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.verification import EntryPackages, PackagePlace, PackageVerdict, VerifiedPackage, Where
+from locklens.operations.verification import (
+    EntryPackages,
+    PackagePlace,
+    PackageVerdict,
+    SearchedPlace,
+    VerifiedPackage,
+    Where,
+)
 from locklens.releases import NetworkSettings
 from locklens.review.model import Review
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.hashes.packages import comparison_words
+from locklens.ui.hashes.packages import comparison_words, counts_line, packages_span
 from locklens.versions import Version
 
 pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the sample packages are of linux_amd64")
@@ -112,6 +119,16 @@ def test_a_package_without_a_hash_to_compare_with_is_not_called_as_locked() -> N
     assert words(PackageVerdict.MATCHES) == "1 package compared, all as locked"
     assert words(PackageVerdict.MATCHES, PackageVerdict.UNLOCKED) == f"1 package compared, all as locked{rest}"
     assert words(PackageVerdict.DIFFERS, PackageVerdict.UNLOCKED) == f"1 package differs, of 1 compared{rest}"
+
+
+def test_a_place_that_was_not_looked_at_may_have_a_package() -> None:
+    unread = EntryPackages((), (), (SearchedPlace(Where.MIRROR, "https://m", problem="it is down"),), "")
+    assert comparison_words([unread]) == "no package was compared: it is down"
+    assert counts_line([unread]).text == "  no package compared: it is down"
+    assert packages_span([unread]).text == "?"
+    nowhere = EntryPackages((), (), (SearchedPlace(Where.MIRROR, "/m"),), "")
+    assert comparison_words([nowhere]).startswith("no package of these providers is here")
+    assert packages_span([nowhere]).text == "none"
 
 
 @pytest.mark.parametrize("key", ["p", "escape"])

@@ -224,7 +224,7 @@ def _coverage_lines(found: ProviderCoverage, locked: LockedHashes) -> Iterator[L
     """The coverage of each install path, and the next step."""
     yield Line()
     yield from coverage_lines(found)
-    is_incomplete = found.is_wanted and (found.missing or found.is_short)
+    is_incomplete = found.is_wanted and found.is_short
     if is_incomplete and locked.contradicts_release:
         yield line(Span(f"  -> {CONTRADICTED}", Role.DIM), hanging=5)
     elif is_incomplete:
@@ -250,24 +250,19 @@ def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: b
     for fact in sorted(change.removed, key=_by_platform) if is_same else ():
         proof = pending or proof_span(fact.proof, is_gone=True)
         yield hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
-    if added and change.old is not None:
-        yield line(Span("  + added, - removed by the change; same version", Role.DIM), hanging=4)
     yield from _proving_lines(change)
 
 
 def _proving_lines(change: Change) -> Iterator[Line]:
-    """The downloads that verify the hashes that are not verified yet."""
-    unverified = sum(is_of_files(fact.hash) and not fact.is_explained for fact in change.locked)
+    """The downloads that the `h1` without a proof can be compared with."""
     evidence = change.evidence
-    if not unverified or evidence is None or evidence.offered is None:
+    if evidence is None or all(fact.is_explained for fact in change.locked if is_of_files(fact.hash)):
         return
-    left = len(set(evidence.offered) - set(evidence.hashed))
-    if not left:
-        return
-    size = (
-        f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None and evidence.to_prove else ""
-    )
-    yield line(Span(f"  -> v verifies with up to {counted(left, 'package download')}{size}", Role.DIM), hanging=5)
+    if left := len(set(evidence.offered or ()) - set(evidence.hashed)):
+        size = evidence.to_prove_bytes if evidence.to_prove else None
+        shown = f", {size_words(size)}" if size is not None else ""
+        words = f"  -> v compares the h1 with up to {counted(left, 'package download')}{shown}"
+        yield line(Span(words, Role.DIM), hanging=5)
 
 
 def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
@@ -309,7 +304,7 @@ def _root_lines(
         width = min(max(len(change.address.short(root.tool.default_host)) for change in changes), 30)
         for change in sorted(changes, key=lambda change: change.address.sort_key):
             name = change.address.short(root.tool.default_host).ljust(width)
-            covered = in_words(coverage(change, review.policy)) if is_settled(change) else "…"
+            covered = in_words(coverage(change, review.policy)) if is_settled(change) else "…" if is_asking else "?"
             entry = FilePlace(root.lock_file, change.new.line if change.new else 1)
             version = str(change.new.version) if change.new else ""
             yield line(

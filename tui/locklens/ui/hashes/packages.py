@@ -48,13 +48,25 @@ _URGENCY = (Role.BLOCK, Role.WARN)
 def packages_span(each: Sequence[EntryPackages | None]) -> Span:
     """The most urgent verdict on the packages of equal entries as a word; "" before they were compared."""
     known = [one for one in each if one is not None]
-    verdicts = [Span(*PACKAGE_WORDS[one.worst]) if one.worst is not None else Span("none", Role.DIM) for one in known]
+    verdicts = [_verdict(one) for one in known]
     if urgent := [span for role in _URGENCY for span in verdicts if span.role is role]:
         return urgent[0]
     if known and len(known) < len(each):
         return Span(f"{len(known)} of {len(each)}", Role.DIM)
     # Of some roots there is no package: what the others have does not hold for those.
     return min(verdicts, key=lambda span: span.role is Role.GOOD, default=Span(""))
+
+
+def _verdict(known: EntryPackages) -> Span:
+    """The most urgent verdict on the packages of an entry; a place that could not be looked at may have one."""
+    if known.worst is not None:
+        return Span(*PACKAGE_WORDS[known.worst])
+    return Span("?", Role.WARN) if _problem([known]) else Span("none", Role.DIM)
+
+
+def _problem(known: Iterable[EntryPackages]) -> str:
+    """Why the packages of some place were not compared; "" if all were."""
+    return next((place.problem for one in known for place in one.searched if place.problem), "")
 
 
 def _filter_word(verdict: PackageVerdict) -> str:
@@ -124,7 +136,8 @@ def counts_line(known: Collection[EntryPackages]) -> Line:
     counts = package_counts(known)
     shown = [(f"{counts[verdict]} {word}", role) for verdict, (word, role) in PACKAGE_WORDS.items() if counts[verdict]]
     if not shown:
-        return line(Span("  no package found", Role.DIM))
+        problem = _problem(known)
+        return line(Span(f"  no package compared: {problem}" if problem else "  no package found", Role.DIM))
     spans = [span for words, role in shown for span in (Span(", ", Role.DIM), Span(words, role))]
     return line("  ", *spans[1:], hanging=_HANGING)
 
@@ -142,8 +155,11 @@ def differ_words(number: int) -> str:
 
 def comparison_words(known: Iterable[EntryPackages]) -> str:
     """The result of a comparison in words, for the status line."""
-    counts = package_counts(known)
+    known = tuple(known)
+    counts, problem = package_counts(known), _problem(known)
     if not counts:
+        if problem:
+            return f"no package was compared: {problem}"
         return "no package of these providers is here; ? lists the places that are searched"
     compared = counts[PackageVerdict.MATCHES] + counts[PackageVerdict.DIFFERS]
     differing = counts[PackageVerdict.DIFFERS]
@@ -152,6 +168,8 @@ def comparison_words(known: Iterable[EntryPackages]) -> str:
     parts += [f"{counts[verdict]} {verdict}" for verdict in PackageVerdict if verdict in _OTHERS and counts[verdict]]
     if unlocked := counts[PackageVerdict.UNLOCKED] + counts[PackageVerdict.UNKNOWN]:
         parts.append(f"{counted(unlocked, 'package')} without a locked hash to compare with")
+    if problem:
+        parts.append(f"not all places: {problem}")
     return "; ".join(parts if compared else ["no package was compared", *parts])
 
 

@@ -229,7 +229,7 @@ def cover_span(change: Change, platforms: ProviderCoverage, *, is_asking: bool) 
         return Span("?", Role.DIM)
     if len(platforms.covered) == len(platforms.platforms):
         return Span(text, Role.GOOD)
-    return Span(text, Role.WARN if platforms.missing or platforms.is_short else Role.DIM)
+    return Span(text, Role.WARN if platforms.is_short else Role.DIM)
 
 
 def proof_count(change: Change, *, is_asking: bool) -> Span:
@@ -262,7 +262,7 @@ def _facts(root: RootReview, change: Change | None, inputs: _Inputs) -> RowFacts
         fields[PROVIDER.name] = (str(change.address),)
         fields[PLATFORM.name] = tuple(fact.platform for fact in change.locked if fact.platform)
         fields[PROOF.name] = tuple(fact.proof.value for fact in change.locked) if is_settled(change) else ()
-        words += ["not-covered"] if platforms.missing or platforms.is_short else []
+        words += ["not-covered"] if platforms.is_short else []
         words += ["unverified"] if any(not fact.is_verified for fact in change.locked) else []
         words += package_filter_words(inputs.packages.get((root.lock_file, change.address)))
     return RowFacts("\n".join(parts).lower(), worst(findings), fields, words)
