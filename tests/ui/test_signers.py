@@ -142,7 +142,6 @@ async def test_signers_the_most_trusted_first(repository: Review, opened: Callab
         for words in (
             grouped(ALICE.fingerprint),
             "RSA 4096, created 2023-05-10, no expiry",
-            "neither expired nor revoked",
             "SIGNED  2 locked releases of 2 providers  as of 14:02 UTC",
             "registry.terraform.io/acme/netbox 4.0.0",
             "infra/prod/.terraform.lock.hcl",
@@ -404,7 +403,7 @@ async def test_the_history_is_looked_up_on_demand(
         gate.set()
         await until(on, lambda: "0.5.0" in on.said)
         for words in (
-            "2025-03-02 9999999  registry.terraform.io/acme/demo 0.8.0",
+            "as of 2025-03-02 9999999  registry.terraform.io/acme/demo 0.8.0",
             "same key  self-signed",
             f"another key  {grouped(MALLORY.fingerprint)}",
             "it is gone",
@@ -435,7 +434,7 @@ async def test_a_history_that_cannot_be_read_is_said_and_can_be_tried_again(
         await on.press("enter")
         await until(on, lambda: "[bold]git[/] went away; call it back" in on.said)
         await on.press("escape", "enter")
-        await until(on, lambda: "no other version was locked before" in on.said)
+        await until(on, lambda: "no other version in the commits that were read" in on.said)
 
 
 async def test_another_signer_ends_the_search_of_the_one_before(

@@ -75,7 +75,7 @@ class PastUse(Struct, frozen=True):
     """A release that was locked earlier in git's history.
 
     Attributes:
-        commit: The last commit in which it was locked, full id.
+        commit: The last commit that wrote one of the lock files with it, full id.
         date: The commit's date, ISO 8601.
         key: The signing key as the registry reports it now; None if unsigned or unknown.
         tier: The tier of that signature.

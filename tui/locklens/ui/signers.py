@@ -199,9 +199,6 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
         yield from heading("KEY")
         yield lock_lines.fingerprint_line(signer.key)
         yield from lock_lines.key_lines(signer.key)
-        state = [] if signer.key.expired or signer.key.revoked else [Span("  neither expired nor revoked", Role.DIM)]
-        if state:
-            yield line(*state)
         yield line(Span("  Compare all 40 digits: anyone can create a key with this name.", Role.DIM), hanging=2)
     moments = [clock(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
     common = moments[0] if len({*moments}) == 1 else ""
@@ -239,7 +236,7 @@ def _history_lines(row: SignerRow, history: History | None) -> Iterator[Line]:
     if not history.is_read:
         yield line(Span("  … ", Role.STRONG), Span(history.progress, Role.DIM))
     elif not history.uses and not history.problem:
-        yield line(Span("  no other version was locked before", Role.DIM))
+        yield line(Span("  no other version in the commits that were read", Role.DIM))
 
 
 def signers_head(review: Review | None, signers: Collection[SignerUses]) -> tuple[BarLayout, ...]:

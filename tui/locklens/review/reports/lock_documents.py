@@ -257,7 +257,7 @@ class UseJson(JsonStruct, frozen=True):
 
 
 class PastUseJson(JsonStruct, frozen=True):
-    """A release that was locked before, with the last commit that has it."""
+    """A release that was locked before, with the last commit that wrote it to a lock file."""
 
     provider: str
     version: str
