@@ -211,6 +211,9 @@ def test_why_it_cannot_be_written(samples: Samples, stage: PlanStage, title: str
     plan = planned(samples, "a") if stage is not PlanStage.FAILED else None
     standing = PlanProgress("x", stage, plan, error=StaleLockFileError("it changed", path="a/b", hint="run it again"))
     assert refusal(standing) == words
+    # What is being written cannot be cancelled any more.
+    status = "".join(piece.text for piece in preview_status(standing, words, "")[0].right)
+    assert ("esc cancels, nothing is written" in status) is (stage is not PlanStage.WRITING)
     assert f"{title}\n  !! a/b: it changed\n     -> run it again" in said(standing)
 
 

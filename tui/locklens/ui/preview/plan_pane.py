@@ -584,5 +584,6 @@ def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[B
         files = written_words(standing.plan) if standing.plan is not None else ""
         shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
     right = (Piece(f"  {counted(failed, 'root')} failed ", Role.BLOCK),) if failed else ()
-    safe = (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
+    is_writing = standing.stage is PlanStage.WRITING
+    safe = right if is_writing else (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
     return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,), is_whole=True)
