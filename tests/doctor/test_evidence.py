@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from kit.command_line import no_screen
+from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -601,3 +602,60 @@ def test_roots_that_are_not_examined_are_not_ok(made: Any, doctor: Any, monkeypa
     out = doctor(folder, "--prove=all", "--format", "text")
     assert "[OK]" not in out
     assert "only the first 1 of 2 providers" in out
+
+
+@pytest.mark.parametrize("words", [
+    "unsuccessful request to http://127.0.0.1:18500/files/terraform-provider-demo_1.4.2_linux_amd64.zip: 403 Forbidden",
+    "127.0.0.1:18500: bad response code: 403",
+])  # fmt: skip
+def test_a_denied_package_is_no_matter_of_tokens(words: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    log = _log(folder, "Failed to install provider", f"Error while installing acme/demo v1.4.2: {words}")
+    document = doctor(folder, "--offline", log)
+    assert _first(document) == ("proxy-or-ca", "likely")
+    assert _verdicts(document)["credentials"] == "no"
+    (fix,) = document["remedies"]
+    assert fix["command"].startswith("curl -sSvI http")
+    assert "//127.0.0.1:18500/" in fix["command"]
+    assert "v1.4.2 denied" not in doctor(folder, "--offline", "--format", "text", log)
+
+
+def test_an_error_without_a_tested_cause_has_its_advice_as_the_verdict(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = "registry.terraform.io/acme/demo v1.4.2 is not compatible with Terraform 1.11.4. Provider version 1.5.0 is the latest compatible version"
+    log = _log(folder, "Incompatible provider version", f"Provider {words}.")
+    out = " ".join(doctor(folder, "--format", "text", log).split())
+    assert "No cause is tested for this error: the plugin protocol of the version is not supported" in out
+
+
+def test_the_constraint_of_the_log_tells_the_root_after_its_fix(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    other = folder / "live/dev"
+    other.mkdir()
+    (other / "main.tf").write_text(requires(("acme/demo", "~> 1.4")), "utf-8")
+    (other / LOCK).write_bytes((folder / "live/prod" / LOCK).read_bytes())
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "another root")
+    assert doctor(folder, "ci.log")["facts"]["root"] == "live/prod"
+    (folder / "live/prod" / LOCK).write_bytes(lock_file(sample_entry("acme/demo", "2.0.0", "~> 2.0")))
+    document = doctor(folder, "ci.log")
+    assert (document["facts"]["root"], document["state"]) == ("live/prod", "fixed")
+
+
+def test_a_log_of_a_version_that_no_root_locks_is_of_another_commit(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    shutil.copytree(folder / "live/prod", folder / "live/dev")
+    (folder / "ci.log").write_text(boxed_log((MISMATCH[0], WHILE.replace("1.4.2", "1.5.0"))), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert set(_verdicts(document).values()) <= {"unknown", "no"}
+    assert _verdicts(document)["republished"] == "unknown"
+    assert "no root here locks acme/demo 1.5.0: check out the commit of the failing run" in document["run"]["notes"]
+
+
+def test_an_edited_version_is_named_where_its_package_is_missing(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    lock = folder / "live/prod" / LOCK
+    lock.write_bytes(lock_file(replace(DEMO, version="1.5.0", hashes_of="1.4.2")))
+    log = folder / "ci.log"
+    log.write_text(log.read_text("utf-8").replace("1.4.2", "1.5.0"), "utf-8")
+    assert _first(doctor(folder, "ci.log")) == ("hand-edit", "yes")

@@ -57,6 +57,8 @@ def decorated(log: str, how: str) -> bytes:
         case "gitlab":
             lines = [f"2026-11-20T10:11:12.{number:06}Z 01O {line}" for number, line in enumerate(lines)]
             lines[3] = "section_start:1700000000:step_script\r\x1b[0K" + lines[3]
+        case "buildkite":
+            lines = [f"\x1b_bk;t=17000000000{number:02}\x07{line}" for number, line in enumerate(lines)]
         case "jenkins":
             lines = [f"[2026-11-20T10:11:12.123Z] {line}" for line in lines]
         case "terragrunt":
@@ -81,7 +83,7 @@ def decorated(log: str, how: str) -> bytes:
     return "\n".join(lines).encode()
 
 
-HOWS = ("github", "github-download", "github-annotation", "gitlab", "jenkins", "terragrunt", "colours", "lost escapes",
+HOWS = ("github", "github-download", "github-annotation", "gitlab", "buildkite", "jenkins", "terragrunt", "colours", "lost escapes",
         "no colour", "crlf", "narrow", "cut in words", "wrong encoding", "utf-16")  # fmt: skip
 
 

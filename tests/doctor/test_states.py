@@ -426,7 +426,7 @@ def test_a_lock_file_that_git_ignores_is_restored_from_before_its_removal(made: 
     document = doctor(folder, "ci.log", "--", "live/prod")
     (cause,) = (one for one in document["causes"] if one["verdict"] == "yes")
     assert cause["id"] == "not-locked"
-    assert "it has no lock file: commit " in cause["evidence"]
+    assert "live/prod has no lock file: commit " in cause["evidence"]
     assert cause["evidence"].endswith(" removed it; git ignores live/prod/.terraform.lock.hcl")
     first, second = document["remedies"]
     assert (first["id"], second["id"]) == ("restore-file", "lock")
@@ -434,3 +434,15 @@ def test_a_lock_file_that_git_ignores_is_restored_from_before_its_removal(made: 
     assert out.count("git ignores: git add -f -- live/prod/.terraform.lock.hcl, or take out the line that") == 2
     subprocess.run(shlex.split(first["command"]), cwd=folder, check=True)
     assert doctor(folder, "ci.log", "--", "live/prod")["state"] == "fixed"
+
+
+def test_a_lock_file_that_was_deleted_and_not_committed_is_restored(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    (folder / LOCK).unlink()
+    changed = ("Provider dependency changes detected", "Changes to the required provider dependencies were detected")
+    (folder / "ci.log").write_text(boxed_log(changed), "utf-8")
+    document = doctor(folder, "ci.log", "--", "live/prod")
+    newest = git(folder, "rev-parse", "HEAD")[:12]
+    (evidence,) = (one["evidence"] for one in document["causes"] if one["verdict"] == "yes")
+    assert f"it was deleted since commit {newest}" in evidence
+    assert document["remedies"][0]["command"] == f"git restore -s {newest} -- {LOCK}"

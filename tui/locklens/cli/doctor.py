@@ -94,7 +94,7 @@ def run_doctor(options: Namespace) -> int:
     if not diagnosis.is_recognised:
         if options.format == "json" or options.output:
             tell([NOTHING_RECOGNISED])
-        tell(["hint: pass the whole output of init; without a log, doctor examines the root itself"])
+        tell(["hint: pass the whole output of the run that failed; without a log, doctor examines the root itself"])
         return FINDINGS
     return FINDINGS if log is None and diagnosis.has_cause else DONE
 

@@ -112,7 +112,7 @@ CATALOGUE = (
         "the cached package for … does not match any of the checksums recorded",
         "failed to verify checksum of … package cached in",
         causes=(_C.PLUGIN_CORRUPTED, _C.H1_MISSING, _C.HAND_EDIT, _C.BAD_MERGE, _C.REPUBLISHED),
-        advice="a cached package lies in .terraform/providers: only h1 hashes count",
+        advice="a cached package lies in the data folder, such as .terraform/providers: only h1 hashes count",
         path=PackagePath.INSTALLED,
     ),
     _row(
@@ -124,7 +124,7 @@ CATALOGUE = (
     _row(
         "plugin-missing",
         "there is no package for … cached in",
-        causes=(_C.PLUGIN_MISSING,),
+        causes=(_C.PLUGIN_MISSING, _C.HAND_EDIT),
         advice="init did not run here, or not since the lock file changed",
         path=PackagePath.INSTALLED,
     ),
@@ -395,7 +395,7 @@ CATALOGUE = (
         "failed to retrieve authentication checksums",
         "failed to retrieve cryptographic signature",
         causes=(_C.REGISTRY_DOWN, _C.PROXY_OR_CA, _C.YANKED),
-        advice="the release's host does not give SHA256SUMS: allow it in the proxy, or try again",
+        advice="the release's host does not give SHA256SUMS, or its signature: allow it in the proxy, or try again",
     ),
     _row("registry-response", *_BAD_RESPONSE, advice="the registry's answer is wrong: report it", is_weak=True),
     _row(

@@ -568,7 +568,10 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             for root in (other.alone.roots if other.examined.fitting else other.roots[: each.roots])
         }
         subject = has_several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
-        remedy = replace(remedy, roots=max(remedy.roots, len(roots)))
+        note = remedy.note
+        if "OS_ARCH" in remedy.command and "OS_ARCH" not in note:
+            note = "; ".join(filter(None, (note, "OS_ARCH stands for the platform of the runner, such as linux_amd64")))
+        remedy = replace(remedy, roots=max(remedy.roots, len(roots)), note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
         named.append(replace(remedy, subject=subject) if is_named else remedy)

@@ -32,7 +32,7 @@ _LONGEST_PACKED = 1 << 18
 """Characters of a line that has a whole output in it, with escaped line ends."""
 
 _ESCAPES = re.compile(
-    r"\x1b\[[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]"
+    r"\x1b\[[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b[\]_][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|\x1b[@-Z\\^]"
     r"|[\^␛]?\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m"
 )
 """Control sequences, and colours whose escape character a terminal left out or replaced by its symbol."""

@@ -451,6 +451,11 @@ class Examined(Struct, frozen=True, dict=True):
         return self.message.text.lower()
 
     @property
+    def is_of_plain_file(self) -> bool:
+        """True if the request was for a package, SHA256SUMS or its signature, for which no token is sent."""
+        return self.message.kind in {"download-failed", "sums-unavailable"} and "oci re" not in self.text
+
+    @property
     def has_no_source(self) -> bool:
         """True if the message lists no place that was searched: of none the patterns match the provider."""
         text = self.text.partition("search locations")[2]

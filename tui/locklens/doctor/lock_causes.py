@@ -138,9 +138,11 @@ def not_locked(x: Examined) -> Judgement | None:
         if unknown:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
         return Judgement(_NO, words)
-    place = "it has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
+    place = f"{x.where} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.removed_by:
         place = f"{place}: {x.removed_by} removed it"
+    elif not x.lock.exists and x.past and x.past[0].entry is not None:
+        place = f"{place}: it was deleted since commit {x.past[0].commit[:12]}, which is the newest one of it"
     if x.is_ignored:
         place = f"{place}; git ignores {x.lock.path}"
     required = x.configuration.of(x.address) if x.configuration is not None else ()
@@ -330,7 +332,7 @@ def hand_edit(x: Examined) -> Judgement | None:
             words = f"{words}; an edit that was never committed, and is undone, leaves no trace"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
         return Judgement(_NO, words, as_of=x.as_of)
-    missing = x.why_unknown if not x.is_known else "the commit that wrote these hashes, or its author"
+    missing = x.why_unknown if not x.is_known else "the reason of the commit that wrote these hashes: its author"
     return Judgement(_UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
 
 

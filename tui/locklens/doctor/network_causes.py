@@ -173,7 +173,13 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         basis = Basis.RUN if here.is_answered else Basis.GUESS
         return Judgement(verdict, words, missing, here.as_of, basis=basis, title=title)
     if reason is not None:
-        return Judgement(_NO, f"{_host(x)} answered: {reason}")
+        is_file = reason is _N.DENIED and x.is_of_plain_file
+        words = f"the message has the answer, and not who gave it: {reason}"
+        if is_file:
+            words = f"{words}; tools send no token for a release's files, so that its host or a proxy keeps them back"
+        title = f"{_host(x)} or a proxy denied access to the file" if is_file else _BETWEEN.format(_host(x))
+        verdict, basis = (_LIKELY, Basis.RUN) if is_file else (_UNKNOWN, Basis.GUESS)
+        return Judgement(verdict, words, _SAME_REQUEST, basis=basis, title=title)
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
 
 
@@ -197,6 +203,8 @@ def credentials(x: Examined) -> Judgement | None:
         where = f"the credentials block or {variable}" if variable else block
         words = f"the message says so: see {where} of the runner"
         return Judgement(_YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
+    if x.message.reason is _N.DENIED and x.is_of_plain_file:
+        return Judgement(_NO, "no tool sends a token for the files of a release", basis=Basis.RUN)
     if x.message.reason is _N.DENIED:
         words, missing = f"the message says so: {x.message.reason}", f"the token of the runner: {variable or block}"
         if "oci re" in x.text:

@@ -93,7 +93,7 @@ _PLACE = re.compile(
     r"|on) "
     r"(?P<place>(?:[A-Za-z]:)?[\w./\\~ -]{1,300}?)(?=\)| does not| has a copy|[:,;]| line \d|$)"
 )
-_HOST_NAME = r"(?P<host>(?:localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?::\d{1,5})?)"
+_HOST_NAME = r"(?<![\w.-])(?P<host>(?!v\d{1,9}\.)(?:localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?::\d{1,5})?)"
 _ANSWERING = tuple(
     map(
         re.compile,

@@ -75,7 +75,7 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     platform = one.platform
     title = f"Add the hashes of {platform or 'the platform'} to the lock file"
-    note = "" if platform else "OS_ARCH stands for the platform of the runner, such as linux_amd64"
+    note = ""
     if platform and not x.platform:
         note = f"that the failing run was on {platform} is assumed"
     command = one.line("lock", *one.mirror_words, "--platform", platform or "OS_ARCH", x.name)
@@ -85,7 +85,9 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     write = one.write("lock", platform=platform) if platform else None
     title, cost = f"{title}, from the signed package", _NONE
     if more := frozenset(x.platforms.values()) - x.packed:
-        words = f"{counted(len(more), 'more package')} of the signed list are locked with it: its Preview warns (LK001)"
+        verb = "is" if len(more) == 1 else "are"
+        number = counted(len(more), "more package")
+        words = f"{number} of the signed list {verb} locked with it: its Preview warns (LK001)"
         cost, note = _LOW, f"{note}; {words}" if note else words
     yield Remedy("lock-platform", title, len(one.roots), cost, one.size_of(platform), command, note, write)
 
@@ -241,8 +243,9 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         added = shell_words([*x.git, "add", "-f", "--", x.lock.path])
         shown = shell_words([*x.git, "check-ignore", "-v", "--", x.lock.path])
         note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
-    if x.removed_by and not x.lock.exists and not x.fitting and _admits(x, x.past[1]):
-        restored = _restored_file(x, x.past[1].commit)
+    before = next((past for past in x.past[:2] if past.entry is not None), None)
+    if before is not None and not x.lock.exists and not x.fitting and _admits(x, before):
+        restored = _restored_file(x, before.commit)
         yield replace(restored, note=note)
     words = ["--platform", x.platform] if x.platform else []
     command = one.line("lock", *one.mirror_words, *words, x.name)

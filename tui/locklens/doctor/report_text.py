@@ -36,7 +36,7 @@ def error_place_words(place: ErrorPlace) -> str:
     """Return the root of an error, or those that the log fits."""
     if place.is_known:
         return f"root {listing(list(place.roots))}  {place.examined}".rstrip()
-    return f"root ?  {place.examined}; the log does not tell which, and fits {listing(list(place.roots), 8)}"
+    return f"root ?  {place.examined}; the log does not tell which of {listing(list(place.roots), 8)}"
 
 
 def distinct_messages(errors: Sequence[RecognisedError]) -> list[RecognisedError]:
@@ -107,7 +107,9 @@ def _without_cause(diagnosis: Diagnosis) -> str:
         rest = f"; {len(unknown)} of {causes} could not be checked" if unknown else ""
         return f"No cause for an error was found{rest}."
     if all(error.kind in WRAPPERS for error in diagnosis.errors):
-        return "The log has the title of an error without its reason: the lines behind it are missing."
+        return "The log has the title of an error, and no reason that is known: the lines behind it may be missing."
+    if not diagnosis.causes and diagnosis.advice:
+        return f"No cause is tested for this error: {diagnosis.advice}."
     if not unknown:
         return "No known cause fits."
     return f"Could be one of {len(unknown)} causes." if len(unknown) > 1 else f"Could be: {cause_title(unknown[0])}."

@@ -286,7 +286,10 @@ def _of_overcome(error: RecognisedError) -> str:
 
 def _of_which_root(x: Examined) -> str:
     """Return a note on a log that does not tell its root, where it fits several."""
-    return f"the log does not tell which root failed; it fits {listing(list(x.fitting), 8)}: name it with -- ROOT"
+    roots = listing(list(x.fitting), 8)
+    if x.is_of_other_version:
+        return f"no root here locks {x.name} {x.message.version}: check out the commit of the failing run"
+    return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
 
 
 def _of_other_constraint(x: Examined) -> str:

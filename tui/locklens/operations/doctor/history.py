@@ -88,9 +88,9 @@ class LaterWrites:
         return is_before and self._history is not None and self._history.has_file(file.old or b"")
 
     def made_readable(self, lock: LockFile) -> bool:
-        """True if the last write made a lock file that could not be read one that can."""
-        _, last = next(self._of(lock), (None, None))
-        return last is not None and bool(parse(last.old or b"", lock.path).problems) and not lock.problems
+        """True if a lock file can be read, and could not before a write."""
+        was_broken = any(parse(file.old or b"", lock.path).problems for _, file in self._of(lock))
+        return was_broken and not lock.problems
 
     def _of(self, lock: LockFile, *, is_made: bool = False) -> Iterator[tuple[Record, WrittenFile]]:
         """Yield the writes of a lock file that was there before, or of any with `is_made`, the newest first."""

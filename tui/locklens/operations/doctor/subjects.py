@@ -326,6 +326,10 @@ class SubjectFinder:
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
             return [path for path in requiring if not self._fits(path, error)] or requiring
+        if error.constraint and error.version:  # it may have locked another version since
+            locking = self._locking(replace(error, version=""))
+            if own := [path for path in locking[:_MOST_READ] if self._has_constraint(path, error)]:
+                return own
         fitting = self._locking(error)
         if not fitting and error.version:
             fitting = self._locking(replace(error, version=""))
