@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -119,7 +120,18 @@ def test_the_list_recommends_within_the_recorded_constraints(run: Run, top: Path
     _, out, _ = run("upgrade", "--list", "--root", "live", "--no-cache")
     assert "prune" not in out
     assert "not required" not in out
-    assert f"recorded in the lock file: {reason(top)}" in out.replace("\n             ", " ")
+    assert f"held to the constraint that the lock file records: {reason(top)}" in out.replace("\n             ", " ")
+
+
+def test_nothing_holds_an_entry_that_records_no_constraint(run: Run, top: Path) -> None:
+    lock = top / "live" / LOCK
+    lock.write_bytes(re.sub(rb"  constraints = .*\n", b"", lock.read_bytes()))
+    _, out, _ = run("upgrade", "--list", "--root", "live", "--no-cache")
+    said = " ".join(out.split())
+    assert f"the lock file records none, and the configuration is not known whole ({reason(top)}" in said
+    assert "held to the constraint" not in said
+    _, _, err = run("upgrade", "--dry-run", "--root", "live", "--no-cache")
+    assert "held to no constraint" in err
 
 
 def test_why_names_the_reason(run: Run, top: Path) -> None:

@@ -106,7 +106,7 @@ def test_an_error_names_the_requirement_and_its_root_and_comes_before_the_result
     with bench(TERRAFORM, monkeypatch, replace(CASE, files={"a/main.tf": broken, "b/main.tf": broken})) as place:
         assert run("mirror", "--dry-run", "out", "--", "a") == 1
         said, err = capfd.readouterr()
-        assert said == "1 package would be in out; 1 error\n"
+        assert said == "1 package of this run would be in out; 1 error\n"
         assert err.endswith("\ndry run: nothing was written\n")
         assert "Error: Could not mirror providers\n\na/main.tf:7: provider acme/third: " in err
         assert "locking" not in err
@@ -115,7 +115,7 @@ def test_an_error_names_the_requirement_and_its_root_and_comes_before_the_result
         assert [(one["type"], one["root"]) for one in lines[-2:]] == [("error", "a"), ("outcome", None)]
         assert run("mirror", "out", "--", "a", "b") == 1
         said, err = capfd.readouterr()
-        assert said == "1 package in out; 1 error\n"
+        assert said == "1 package of this run in out; 1 error\n"
         assert "(and 1 other root)" in err
         assert not (place.work / "out/registry.terraform.io/acme/third").exists()
 

@@ -68,7 +68,7 @@ def test_what_is_pushed_is_what_the_tool_installs(
     with beside(monkeypatch) as (place, server):
         assert push(server) == 0
         said = capfd.readouterr()
-        assert f"Success! 4 packages in {target(server)}." in said.out
+        assert f"Success! 4 packages of this run in {target(server)}." in said.out
         assert f"- Tagged {server.host}/{DEMO}:1.2.0 ({server.repository(DEMO).tags['1.2.0']})" in said.err
         assert set(server.repositories) == {DEMO, OTHER}
         [tag] = server.repository(OTHER).tags
@@ -138,7 +138,7 @@ def test_a_dry_run_sends_and_fetches_nothing(
         assert "Fetching" not in said.err
         assert f"- Would tag {server.host}/{DEMO}:1.2.0\n" in said.err
         assert "dry run: nothing was written" in said.err
-        assert said.out.startswith(f"4 packages would be in oci://{server.host}/")
+        assert said.out.startswith(f"4 packages of this run would be in oci://{server.host}/")
         assert server.requests("POST", "PUT", "PATCH") == []
         assert place.steps().count("package") == 0
         assert run("mirror", "--dry-run", "--tool", "opentofu", "--prune", "folder") == 0

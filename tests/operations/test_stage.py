@@ -555,8 +555,9 @@ def test_what_was_committed_since_is_not_undone(top: Path) -> None:
     later = {**os.environ, "GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
     identity = ["-c", "user.name=n", "-c", "user.email=e"]
     subprocess.run(["git", *identity, "commit", "-qm", "staged"], cwd=top, check=True, env=later)
-    with pytest.raises(LockLensError, match="changed since"):
+    with pytest.raises(LockLensError, match="committed since") as caught:
         undo(top)
+    assert f"git log -- {LOCK} names the commit" in caught.value.hint
 
 
 def test_undoing_a_new_file_takes_it_out_of_the_index(tmp_path: Path) -> None:

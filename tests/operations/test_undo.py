@@ -197,7 +197,10 @@ def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> N
     else:
         lock.unlink()
     now = contents(top)
-    with pytest.raises(StaleLockFileError, match=rf"^infra/{LOCK}: changed since .*: locklens prune --root infra$"):
+    with pytest.raises(
+        StaleLockFileError,
+        match=rf"^infra/{LOCK}: changed since, so that 'locklens prune --root infra' of .* cannot be undone$",
+    ):
         undo(top)
     assert contents(top) == now
 

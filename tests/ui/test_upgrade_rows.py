@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from kit.schemas import json_report
 from msgspec.structs import replace
@@ -420,6 +422,8 @@ def test_the_platforms_that_an_upgrade_locks() -> None:
     h1s = ("h1:known", "h1:other")
     entry = READY.entry
     assert entry is not None
+    unlocked = selection_of(replace(READY, entry=replace(entry, hashes=("zh:" + "a" * 64,))))
+    assert re.search(r"LOCKS +\w+  this machine's", text(upgrade_lines(rows(unlocked)[1], unlocked)))
     some = replace(READY, entry=replace(entry, hashes=h1s))
     of = selection_of(some)
     assert "LOCKS        the platforms of 2 h1 hashes: lookup in progress" in text(

@@ -379,7 +379,8 @@ def _run_mirror(options: Namespace) -> int:
         return FINDINGS if result.failures else DONE
     lead = "would remove" if options.dry_run else "removed"
     lines = [f"{lead} {visible(name)}" for name in result.removed]
-    there = f"{counted(result.packages, 'package')}{' would be' if options.dry_run else ''} in {visible(options.place)}"
+    place = visible(options.place)
+    there = f"{counted(result.packages, 'package')} of this run{' would be' if options.dry_run else ''} in {place}"
     if result.failures:
         lines.append(f"{there}; {counted(len(result.failures), 'error')}")
     else:

@@ -158,9 +158,12 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
         case events.ProviderInstalled(provider, version, signed, _):
             return [f"- {'Would install' if is_dry_run else 'Installed'} {provider} v{version} ({signed})"]
         case events.PackageHashed(provider, version, platform, signed, was_remembered, is_reported):
-            known = "; h1 reported by the registry, not downloaded" if is_reported else ""
-            known = "; hashed in an earlier run" if was_remembered else known
-            return [f"- Retrieved {provider} {version} for {platform} ({signed}){known}"]
+            package = f"{provider} {version} for {platform} ({signed})"
+            if was_remembered:
+                return [f"- Not downloaded: {package}; hashed in an earlier run"]
+            if is_reported:
+                return [f"- Not downloaded: {package}; h1 reported by the registry"]
+            return [f"- Retrieved {package}"]
         case events.PackageMirrored(provider, version, platform, signed, was_there):
             package = f"{provider} {version} for {platform} ({signed})"
             if is_dry_run:

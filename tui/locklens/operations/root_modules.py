@@ -130,11 +130,21 @@ def recorded_requirement(entry: LockEntry, lock_file: str) -> Requirement | None
     )  # fmt: skip
 
 
-def has_record(requirements: Iterable[Requirement]) -> bool:
-    """True if one of the requirements is only recorded in the lock file."""
+def recorded_words(requirements: Iterable[Requirement], reason: str) -> str:
+    """Return what stands for requirements that cannot be read: the lock file's record; "" where they can.
+
+    Args:
+        requirements: Of one provider.
+        reason: Why they cannot be read.
+    """
     from locklens.project.configuration import Contributor
 
-    return any(requirement.contributor is Contributor.RECORDED for requirement in requirements)
+    recorded = [one for one in requirements if one.contributor is Contributor.RECORDED]
+    if not recorded:
+        return ""
+    if any(one.constraint for one in recorded):
+        return f"held to the constraint that the lock file records: {reason}"
+    return f"held to no constraint: the lock file records none, and the configuration is not known whole ({reason})"
 
 
 class RootReader:

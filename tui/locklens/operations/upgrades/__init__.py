@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files
-from locklens.operations.root_modules import Root, has_record
+from locklens.operations.root_modules import Root, recorded_words
 from locklens.project.configuration import by_trouble
 from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.review.changes import bump_of
@@ -93,7 +93,7 @@ class UpgradeCandidates(Struct, frozen=True):
         newer: The versions above the locked one, with their holds.
         guards: Reason why a file with constraints must not be edited, by file; absent for files that may be.
         unread: Names the modules that cannot be read, whose constraints are unknown; "" if all are read.
-        recorded: Reason why the constraint that the lock file records is among the requirements; "" if it is not.
+        recorded: What the lock file's record stands in for, in words; "" if no requirement is known from it alone.
         is_asked: True if the lookup has ended, with or without an answer.
         was_contacted: True if the registry was asked, in this run or an earlier one.
         problem: Reason why the versions are unknown; "" if they are known.
@@ -261,7 +261,7 @@ def candidates_before_lookup(root: Root, address: ProviderAddress, guards: Mappi
         requirements,
         guards=guarded,
         unread=_unread(root),
-        recorded=root.configuration.unknown_reason if has_record(requirements) else "",
+        recorded=recorded_words(requirements, root.configuration.unknown_reason),
     )
 
 

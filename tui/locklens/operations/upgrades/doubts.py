@@ -117,7 +117,7 @@ def _of_the_version(
     if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
         yield UpgradeWarning(Severity.INFO, "major version: read the release notes")
     if offer.recorded:
-        yield UpgradeWarning(Severity.INFO, f"held to the constraint in the lock file: {offer.recorded}")
+        yield UpgradeWarning(Severity.INFO, offer.recorded)
 
 
 def _warning(words: str) -> UpgradeWarning:

@@ -12,6 +12,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, display_host
+from locklens.hashes import hashes_of_files
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.operations.upgrades import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
@@ -116,7 +117,7 @@ def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None)
         verdict = Span("  excludes it" if is_excluding else "", Role.WARN)
         yield _requirement_line("" if number else "CONSTRAINTS", entry, verdict, offer.guards.get(entry.file, ""))
     if offer.recorded:
-        yield labelled("", Span(f"recorded in the lock file: {offer.recorded}", Role.DIM))
+        yield labelled("", Span(offer.recorded, Role.DIM))
     if choice is not None and choice.excluding and offer.refusal(choice):
         yield labelled("", Span(offer.refusal(choice), Role.WARN))
 
@@ -236,7 +237,8 @@ def _platform_lines(
         also += f"; the platforms of {hashes} are not known yet" if locked.unknown else ""
         yield labelled("LOCKS", names, Span(f"  required by the policy{also}", Role.DIM))
     elif not locked.unknown:
-        yield labelled("LOCKS", names, Span("  as now" if offer.entry is not None else "", Role.DIM))
+        as_now = "  as now" if offer.entry is not None and hashes_of_files(offer.entry.hashes) else "  this machine's"
+        yield labelled("LOCKS", names, Span(as_now, Role.DIM))
     elif selection.facts(offer, offer.locked) is None:
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))

@@ -14,7 +14,7 @@ from locklens.hashes import hashes_of_files
 from locklens.install.context import LockRequest
 from locklens.operations.plan import PlannedFile, Scope
 from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound
-from locklens.operations.root_modules import Root, has_record
+from locklens.operations.root_modules import Root, recorded_words
 from locklens.operations.write.diagnostics import hint_of_missing_modules
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
 from locklens.policy import Policy
@@ -304,10 +304,10 @@ class RootUpgrade:
             raise offered
         requirements = self._root.requirements(address)
         entry = self._locked.get(address)
-        if has_record(requirements):
-            reason = self._root.configuration.unknown_reason
-            self._remark(address, f"held to the constraint that the lock file records: {reason}")
-        if not requirements and (reason := self._root.configuration.unknown_reason):
+        reason = self._root.configuration.unknown_reason
+        if recorded := recorded_words(requirements, reason):
+            self._remark(address, recorded)
+        if not requirements and reason:
             raise ConfigurationError(f"could not determine whether it is required: {reason}", path=self._root.name)
         if not requirements:
             hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""

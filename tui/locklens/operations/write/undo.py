@@ -27,10 +27,10 @@ from locklens.packages.installed import MOST_ASIDE, differing_files, name_aside
 from locklens.project import LOCK_FILE
 from locklens.storage.files import is_within
 from locklens.storage.journal import Journal, MovedFolder, Record, WrittenFile, current
-from locklens.text import listing, reason_of, shell_words
+from locklens.text import listing, reason_of, shell_word, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _NAMED = 3
 
@@ -124,17 +124,20 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     names = _names(record, top)
     target = WriteTarget(record.target)
     before = {file: file.old if is_redo else file.new for file in record.files}
+    refusal = f"so that {_short(record.command)!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
     if target is WriteTarget.INDEX:
-        moment = "" if is_redo else record.at
-        touched = _staged_since(top, {names[file]: data for file, data in before.items()}, moment)
+        staged = {names[file]: data for file, data in before.items()}
+        touched = _staged_otherwise(top, staged)
+        committed = [] if is_redo else _committed_since(top, staged, record.at)
+        if committed:
+            hint = f"git log -- {shell_word(committed[0])} names the commit, which git revert undoes"
+            raise StaleLockFileError(f"{_listed(committed)}: committed since, {refusal}", hint=hint)
+        hint = "git diff --cached shows what is staged; git restore --staged unstages files"
     else:
         touched = [names[file] for file, data in before.items() if not _has_bytes(file, data, names[file])]
-    verb = "redone" if is_redo else "undone"
+        hint = "git diff shows the changes; git restore reverts files"
     if touched:
-        more = len(touched) - _NAMED
-        named = ", ".join(touched[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        words = f"changed since {_moment(record)}, so this cannot be {verb}: {_short(record.command)}"
-        raise StaleLockFileError(f"{named}: {words}", hint="git diff shows the changes; git restore reverts files")
+        raise StaleLockFileError(f"{_listed(touched)}: changed since, {refusal}", hint=hint)
     draft = PlanBuilder(top, target, _describing(target, is_redo=is_redo))
     for file, data in before.items():
         planned = PlannedFile(names[file], data, file.new if is_redo else file.old)
@@ -205,21 +208,27 @@ def _shown(place: str, top: Path) -> str:
     return os.path.relpath(place, os.path.realpath(top)) if is_within(os.path.realpath(top), place) else place
 
 
-def _staged_since(top: Path, written: Mapping[str, bytes | None], moment: str) -> list[str]:
-    """Return the files whose content in the index differs from the staged one, or was committed since.
+def _listed(paths: Sequence[str]) -> str:
+    more = len(paths) - _NAMED
+    return ", ".join(paths[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
-    Args:
-        top: The repository's top.
-        written: The staged bytes, by path.
-        moment: The time of staging, ISO 8601 in UTC; "" if commits do not matter.
-    """
+
+def _staged_otherwise(top: Path, written: Mapping[str, bytes | None]) -> list[str]:
+    """Return the files whose content in the index differs from the given one, by path."""
     from locklens.project.git import Repository
 
     with Repository.discover(top) as repository:
         indexed = repository.index.read(tuple(written))
-        commits = {path: repository.touching(path, 1) for path in written} if moment else {}
-    committed = {path for path, ones in commits.items() for _, date in ones if date[:_SECONDS] > moment[:_SECONDS]}
-    return [path for path, data in written.items() if indexed[path].data != data or path in committed]
+    return [path for path, data in written.items() if indexed[path].data != data]
+
+
+def _committed_since(top: Path, paths: Iterable[str], moment: str) -> list[str]:
+    """Return the files that a commit changed after a time, ISO 8601 in UTC."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(top) as repository:
+        commits = {path: repository.touching(path, 1) for path in paths}
+    return [path for path, ones in commits.items() if any(date[:_SECONDS] > moment[:_SECONDS] for _, date in ones)]
 
 
 def top_of(folder: Path) -> Path:
