@@ -23,6 +23,7 @@ from locklens.lockfile.render import render
 from locklens.operations.comparison import Comparison
 from locklens.operations.review.explain_provider import OfferedVersions, WhyRequest, explain_provider
 from locklens.operations.review.request import ReviewRequest
+from locklens.policy import parse as parse_policy
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import FileSystem
 from locklens.review.reports import why as why_report
@@ -65,13 +66,16 @@ def nothing_opens() -> Comparison:
     raise AssertionError("a comparison is opened")
 
 
-def asked(folder: Path, provider: str, *roots: str, offered: Any = None, tool: Dialect | None = None) -> Why:
+def asked(
+    folder: Path, provider: str, *roots: str, offered: Any = None, tool: Dialect | None = None, policy: str = ""
+) -> Why:
     def ask(address: ProviderAddress) -> Any:
         if isinstance(offered, LockLensError):
             raise offered
         return None if offered is None else OfferedVersions(offered)
 
-    return explain_provider(WhyRequest(provider, folder, roots), ReviewRequest(nothing_opens, tool=tool), ask)
+    request = WhyRequest(provider, folder, roots, parse_policy(policy.encode(), "locklens.toml"))
+    return explain_provider(request, ReviewRequest(nothing_opens, tool=tool), ask)
 
 
 def document(result: Why) -> dict[str, Any]:
@@ -158,6 +162,33 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
     assert registry["newer"][-1] == {"versions": ["5.50.0"], "held_by": [held]}
 
 
+def test_what_the_policy_holds_back_is_held_back(tmp_path: Path) -> None:
+    write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 5.0"), ".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
+    listed = offers("5.0.0", "5.1.0", "5.2.0")
+    text = said(asked(tmp_path, "aws", offered=listed, policy='allow = ["hashicorp/aws < 5.2"]'))
+    assert (
+        "  UPGRADE      selects 5.1.0; 5.2.0, the newest in range, is held back by the policy\n"
+        "  NEWER        5.2.0  held back:\n"
+        "                 not on the allow list\n"
+        "               5.1.0  not held back\n"
+    ) in text
+    undated = "               5.1.0  not held back; release date unknown, cooldown cannot be checked\n"
+    text = said(asked(tmp_path, "aws", offered=listed, policy='cooldown = 7\nallow = ["hashicorp/aws < 5.2"]'))
+    assert undated in text
+    pin = f'[trust.hashicorp]\nkeys = ["{"AB" * 20}"]\n'
+    assert "selects 5.2.0, if a pinned key signs it\n" in said(asked(tmp_path, "aws", offered=listed, policy=pin))
+
+
+def test_nothing_is_satisfied_or_free_where_constraints_are_unread(tmp_path: Path) -> None:
+    far = requiring("hashicorp/aws ~> 5.0") + 'module "far" { source = "acme/far/aws" }\n'
+    locked = lock("hashicorp/aws 5.0.0")
+    write(tmp_path, {"a/main.tf": far, "a/.terraform.lock.hcl": locked, "b/.terraform.lock.hcl": locked})
+    git(tmp_path, "init", "-q")
+    result = asked(tmp_path, "aws", offered=offers("5.0.0", "5.1.0"))
+    assert "  a  5.0.0  unknown  ~> 5.0\n" in said(result)
+    assert "  NEWER        5.1.0  not held back by the constraints that can be read\n" in said(result)
+
+
 def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) -> None:
     text = said(asked(write(tmp_path, FILES), "aws", offered=offers("4.0.0", "6.0.0")))
     assert (
@@ -209,7 +240,7 @@ def test_a_conflict_names_the_smallest_set_that_cannot_hold(tmp_path: Path) -> N
 
 def test_an_outdated_lock_says_what_helps(tmp_path: Path) -> None:
     write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 6.0"), ".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
-    helps = "               `terraform init` refuses it; `init -upgrade` selects another version\n"
+    helps = "               `terraform init` refuses it without `-upgrade`\n"
     assert helps in said(asked(tmp_path, "aws"))
     assert helps in said(asked(tmp_path, "aws", offered=offers("6.1.0")))
     assert helps not in said(asked(tmp_path, "aws", offered=offers("5.0.0")))
@@ -399,10 +430,10 @@ def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
     text = said(result)
     assert text.startswith(
         "4 roots require or lock aws:\n"
-        "  b  5.0.0  BLOCK  ~> 6.0\n"
+        "  b  5.0.0  BLOCK      ~> 6.0\n"
         "  f  5.0.0  INFO\n"
-        "  a  5.0.0  ok     ~> 5.0\n"
-        "  c  6.0.0  ok\n"
+        "  a  5.0.0  satisfies  ~> 5.0\n"
+        "  c  6.0.0  satisfies\n"
         f"\nb  {TF}/hashicorp/aws  (Terraform)\n"
     )
     assert f"\nc  {OT}/hashicorp/aws  (OpenTofu)\n" in text
@@ -428,7 +459,7 @@ def test_roots_without_a_lock_file_and_with_one_in_conflict(repo: Path) -> None:
     )
     result = asked(repo, "aws")
     assert [root.path for root in result.roots] == ["a", "b", "c", "d", "f", "new"]
-    assert "new  not locked  -      ~> 5.0\n" in said(result)
+    assert "new  not locked  -          ~> 5.0\n" in said(result)
     assert "\n  torn  its lock file is in conflict: what it locks is unknown\n" in said(result)
 
 
@@ -454,7 +485,7 @@ def test_a_folder_that_was_never_initialised_is_a_root_where_one_stands_in_it(re
     )
     assert "  LOCKED       no: there is no lock file\n" in said(result)
     assert said(result).startswith(
-        "5 roots require or lock aws:\n  modules/m  not locked  CONFLICT  >= 4.0.0, < 4.0.0\n"
+        "5 roots require or lock aws:\n  modules/m  not locked  CONFLICT   >= 4.0.0, < 4.0.0\n"
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.lines import seen_from
+from locklens.policy import Policy
 from locklens.project.configuration import Configuration, Contributor, Requirement, by_trouble
 from locklens.review.model import Finding, Severity, worst
 from locklens.text import counted
@@ -34,6 +35,7 @@ class RootWhy(Struct, frozen=True):
         silence: Why the registry gave no answer; "" if it did.
         is_read: False if errors keep the lock file from being read, whatever severity the policy gives them.
         ages: Days since the release of each version, where the policy asks for them and they are known.
+        policy: The policy that holds versions back.
     """
 
     path: str
@@ -45,6 +47,7 @@ class RootWhy(Struct, frozen=True):
     silence: str = NOT_ASKED
     is_read: bool = True
     ages: Mapping[Version, int] = {}
+    policy: Policy = Policy()
 
 
 class Unsure(Struct, frozen=True):
@@ -97,11 +100,11 @@ NOTHING_TO_UPGRADE = "not required here, so upgrade skips it; prune removes it"
 
 
 def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
-    """The selection of `upgrade`, and that of `init -upgrade` where the cooldown makes them differ."""
+    """The selection of `upgrade`, and that of `init -upgrade` where the policy makes them differ."""
     if offer.recommended == upgraded.version:
         return f"selects {upgraded.version}"
     chosen = f"selects {offer.recommended}" if offer.recommended is not None else "selects nothing"
-    return f"{chosen}; {upgraded.version}, the newest in range, is within the cooldown"
+    return f"{chosen}; {upgraded.version}, the newest in range, is held back by the policy"
 
 
 def silence_words(silence: str) -> str:

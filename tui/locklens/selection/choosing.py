@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from locklens.selection import (
+    NOT_ALLOWED_HOLD,
     ConstraintConflict,
     Demand,
     Explanation,
@@ -29,14 +30,15 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile import LockEntry
+    from locklens.policy import Policy
     from locklens.project.configuration import Requirement
     from locklens.sources.metadata import ListedVersion
 
 
 _LOWER = {Operator.GREATER, Operator.GREATER_EQUAL}
 _UPPER = {Operator.LESS, Operator.LESS_EQUAL}
-NONE_YOUNG: Mapping[Version, Hold] = MappingProxyType({})
-"""No version is within a cooldown."""
+NO_HOLDS: Mapping[Version, Hold] = MappingProxyType({})
+"""The policy holds no version back."""
 
 _MAX_NEAREST = 20
 """Most versions in between; a longer list consists of pre-releases, of which the newest suffice."""
@@ -138,7 +140,7 @@ def held_back(
     *,
     platforms: Sequence[Platform] = (),
     expected: Iterable[Version] = (),
-    young: Mapping[Version, Hold] = NONE_YOUNG,
+    by_policy: Mapping[Version, Hold] = NO_HOLDS,
 ) -> tuple[HeldBack, ...]:
     """Return the holds on each version above a given one, grouped by equal holds.
 
@@ -148,12 +150,12 @@ def held_back(
         above: The selected or locked version; None for all listed versions.
         platforms: Required platforms.
         expected: Versions that should be listed, such as the locked one; a missing one is reported as absent.
-        young: The holds of the cooldown.
+        by_policy: The holds of the policy; see `policy_holds`.
 
     Returns:
         The groups, that with the newest version first. A group without `holds` is available to an upgrade.
     """
-    judge = _Judge(requirements, platforms, young)
+    judge = _Judge(requirements, platforms, by_policy)
     listed = {entry.version: entry for entry in offered}
     pinned = [demand.term.version for demand in judge.demands if demand.term.is_pin]
     absent = [version for version in dict.fromkeys((*expected, *pinned)) if version not in listed]
@@ -202,11 +204,26 @@ def newest_of(requirements: Sequence[Requirement], offered: Sequence[ListedVersi
     )
 
 
-def past_cooldown(
-    offered: Sequence[ListedVersion], young: Mapping[Version, Hold], locked: Version | None
+def policy_holds(
+    policy: Policy, address: ProviderAddress, offered: Sequence[ListedVersion], ages: Mapping[Version, int]
+) -> dict[Version, Hold]:
+    """Return the hold of the policy on each listed version that it holds back: the allow list, or else the cooldown.
+
+    Args:
+        policy: The policy.
+        address: The provider.
+        offered: The versions that the registry lists.
+        ages: Days since the release, by version; empty where the cooldown is ignored.
+    """
+    refused = {one.version: NOT_ALLOWED_HOLD for one in offered if not policy.allows(address, one.version)}
+    return {**cooldown_holds(ages, policy.cooldown), **refused}
+
+
+def permitted(
+    offered: Sequence[ListedVersion], by_policy: Mapping[Version, Hold], locked: Version | None
 ) -> Sequence[ListedVersion]:
-    """Return the listed versions without those within the cooldown; the locked one is kept."""
-    return [entry for entry in offered if entry.version not in young or entry.version == locked] if young else offered
+    """Return the listed versions that the policy does not hold back; the locked one is kept."""
+    return [entry for entry in offered if entry.version not in by_policy or entry.version == locked]
 
 
 def explain_selection(
@@ -216,7 +233,7 @@ def explain_selection(
     offered: Sequence[ListedVersion] | None,
     *,
     platforms: Sequence[Platform] = (),
-    young: Mapping[Version, Hold] = NONE_YOUNG,
+    by_policy: Mapping[Version, Hold] = NO_HOLDS,
 ) -> Explanation:
     """Explain the selection of a provider.
 
@@ -226,7 +243,7 @@ def explain_selection(
         locked: Its block in the lock file; None if there is none.
         offered: The versions that the registry lists; None where it was not asked.
         platforms: Required platforms.
-        young: The holds of the cooldown.
+        by_policy: The holds of the policy; see `policy_holds`.
     """
     constraints = combined(requirements)
     against = None
@@ -240,7 +257,7 @@ def explain_selection(
         essential=constraints.essential(),
         conflicts=conflicts(requirements),
         against=against,
-        offer=None if offered is None else _offer(requirements, offered, locked, platforms, young),
+        offer=None if offered is None else _offer(requirements, offered, locked, platforms, by_policy),
     )
 
 
@@ -249,13 +266,13 @@ def _offer(
     offered: Sequence[ListedVersion],
     locked: LockEntry | None,
     platforms: Sequence[Platform],
-    young: Mapping[Version, Hold],
+    by_policy: Mapping[Version, Hold],
 ) -> VersionChoices:
     version = locked.version if locked is not None else None
     upgraded = select(requirements, offered, version, upgrade=True)
     has_locked = version is None or any(entry.version == version for entry in offered)
     selected = upgraded.version if isinstance(upgraded, Selection) else None
-    aged = select(requirements, past_cooldown(offered, young, version), version, upgrade=True) if young else upgraded
+    heeding = select(requirements, permitted(offered, by_policy, version), version, upgrade=True)
     return VersionChoices(
         as_locked=upgraded if version is None else select(requirements, offered, version, upgrade=False),
         upgraded=upgraded,
@@ -267,9 +284,9 @@ def _offer(
             version if version is not None and has_locked else selected,
             platforms=platforms,
             expected=() if version is None else (version,),
-            young=young,
+            by_policy=by_policy,
         ),
-        recommended=aged.version if isinstance(aged, Selection) else None,
+        recommended=heeding.version if isinstance(heeding, Selection) else None,
     )
 
 
@@ -298,9 +315,9 @@ class _Judge:
         self,
         requirements: Iterable[Requirement],
         platforms: Sequence[Platform],
-        young: Mapping[Version, Hold] = NONE_YOUNG,
+        by_policy: Mapping[Version, Hold] = NO_HOLDS,
     ) -> None:
-        self._young = young
+        self._by_policy = by_policy
         self.demands = demands(requirements)
         self._by_constraint = [(demand.term, Hold(Reason.CONSTRAINT, demand)) for demand in self.demands]
         self._pins = {demand.term.version for demand in self.demands if demand.term.is_pin}
@@ -327,8 +344,8 @@ class _Judge:
         if listed is not None and listed.platforms:
             lacking = tuple(str(platform) for platform in self._platforms if platform not in listed.platforms)
             holds += [self._other(Reason.PLATFORM, lacking)] if lacking else []
-        if version in self._young:
-            holds.append(self._young[version])
+        if version in self._by_policy:
+            holds.append(self._by_policy[version])
         return tuple(holds)
 
     def _other(self, reason: Reason, names: tuple[str, ...] = ()) -> Hold:

@@ -19,7 +19,7 @@ from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import FileSystem, Tree, WorkTree, folder_of, name_bytes
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
-from locklens.selection.choosing import cooldown_holds, explain_selection
+from locklens.selection.choosing import explain_selection, policy_holds
 
 if TYPE_CHECKING:
     import threading
@@ -56,7 +56,7 @@ class WhyRequest(Struct, frozen=True):
         provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
         folder: The current folder.
         roots: Folders, relative to `folder`; () for every root of the repository.
-        policy: Its cooldown and severities apply.
+        policy: Its cooldown, allow list and severities apply.
     """
 
     provider: str
@@ -214,6 +214,7 @@ def _explained(
     root: Root, address: ProviderAddress, answer: tuple[OfferedVersions | None, str], policy: Policy
 ) -> RootWhy:
     offered, silence = answer
+    versions = offered.versions if offered is not None else ()
     ages = offered.ages if offered is not None else {}
     return RootWhy(
         path=root.path,
@@ -225,10 +226,11 @@ def _explained(
             root.requirements(address),
             root.lock.by_address.get(address),
             offered.versions if offered is not None else None,
-            young=cooldown_holds(ages, policy.cooldown),
+            by_policy=policy_holds(policy, address, versions, ages),
         ),
         findings=judge_lock(root.lock, address, root.configuration, policy=policy),
         ages=ages,
+        policy=policy,
         silence=silence,
         is_read=root.lock.is_valid and root.lock.conflict is None,
     )

@@ -21,14 +21,15 @@ from locklens.policy import Policy
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.review.rules.release import SigningProblem, signing_objection
-from locklens.selection import NOT_ALLOWED_HOLD, Hold, Unselectable
+from locklens.selection import Hold, Unselectable
 from locklens.selection.choosing import (
     combined,
     cooldown_holds,
     explain_selection,
     holds_against,
     newest_of,
-    past_cooldown,
+    permitted,
+    policy_holds,
     select,
 )
 from locklens.text import counted
@@ -315,7 +316,7 @@ class RootUpgrade:
         if version is not None:
             return self._asked_for(address, version, offered)
         locked = entry.version if entry else None
-        aged = past_cooldown(offered, self._held(address, offered), locked)
+        aged = permitted(offered, self._held(address, offered), locked)
         if self._request.edits_constraints:
             usable = [listed for listed in aged if listed.has_supported_protocol]
             best = newest_of(requirements, usable, locked).overall
@@ -344,10 +345,7 @@ class RootUpgrade:
         return cooldown_holds(self._ages.get(address, {}), self._request.cooldown)
 
     def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, Hold]:
-        """Return what the policy holds each version back by: the allow list, or else the cooldown."""
-        policy = self._request.policy
-        refused = {one.version: NOT_ALLOWED_HOLD for one in offered if not policy.allows(address, one.version)}
-        return {**self._young(address), **refused}
+        return policy_holds(self._request.policy, address, offered, self._ages.get(address, {}))
 
     def _all_held(self) -> ConfigurationError:
         """The error where the policy holds back every version in range."""
@@ -408,7 +406,12 @@ class RootUpgrade:
         entry = self._locked[address]
         requirements = self._root.requirements(address)
         explained = explain_selection(
-            address, requirements, entry, offered, platforms=self._request.platforms, young=self._held(address, offered)
+            address,
+            requirements,
+            entry,
+            offered,
+            platforms=self._request.platforms,
+            by_policy=self._held(address, offered),
         )
         newer = explained.offer.newer if explained.offer else ()
         held = [group for group in newer if group.holds]

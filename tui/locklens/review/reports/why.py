@@ -222,7 +222,7 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace, folder: str)
         for hold in against.holds:
             yield from _hold_lines(hold, root.configuration, folder)
         if not explanation.conflicts and (offer is None or isinstance(offer.upgraded, Selection)):
-            yield _fact("", f"`{root.tool.command} init` refuses it; `init -upgrade` selects another version")
+            yield _fact("", f"`{root.tool.command} init` refuses it without `-upgrade`")
     if explanation.requirements and entry.constraints != str(explanation.constraints):
         recorded = entry.constraints or "none"
         yield _fact("", Span("the lock file records other constraints: ", Role.DIM), recorded, place=place)
@@ -266,27 +266,38 @@ def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterato
         is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
         same = ", already locked" if is_same else ""
         words = upgrade_words(offer, offer.upgraded)
+        if not is_same and root.policy.pin(root.explanation.address) is not None:
+            words += ", if a pinned key signs it"
         if root.configuration.unknown_constraints:
             words = f"stops, for not all constraints can be read; by the others it {words}"
         yield _fact("UPGRADE", f"{words}{same}", copied=version)
-        yield from _held_lines("NEWER", offer.newer, root.configuration, folder)
+        yield from _held_lines("NEWER", offer.newer, root, folder)
         return
     yield _fact("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
     if not offer.upgraded.conflicts:
-        yield from _held_lines("NEAREST", offer.upgraded.held, root.configuration, folder)
+        yield from _held_lines("NEAREST", offer.upgraded.held, root, folder)
 
 
 def _obstacle(reason: Unselectable) -> str:
     return "the constraints conflict" if reason.conflicts else reason.obstacle.value
 
 
-def _held_lines(label: str, groups: Iterable[HeldBack], configuration: Configuration, folder: str) -> Iterator[Line]:
+def _held_lines(label: str, groups: Iterable[HeldBack], root: RootWhy, folder: str) -> Iterator[Line]:
     for number, group in enumerate(groups):
         versions, newest = version_range(group.versions), str(group.newest)
-        state = Span(f"  {HELD_BACK}", Role.WARN) if group.holds else Span(f"  {NOT_HELD}", Role.GOOD)
+        state = Span(f"  {HELD_BACK}", Role.WARN) if group.holds else _free_span(group, root)
         yield _fact("" if number else label, versions, state, copied=newest)
         for hold in group.holds:
-            yield from _hold_lines(hold, configuration, folder)
+            yield from _hold_lines(hold, root.configuration, folder)
+
+
+def _free_span(group: HeldBack, root: RootWhy) -> Span:
+    """The state of versions without a hold, as far as the holds are known."""
+    if root.configuration.unknown_constraints:
+        return Span(f"  {NOT_HELD} by the constraints that can be read", Role.WARN)
+    if root.policy.needs_ages and not root.ages.keys() >= set(group.versions):
+        return Span(f"  {NOT_HELD}; release date unknown, cooldown cannot be checked", Role.WARN)
+    return Span(f"  {NOT_HELD}", Role.GOOD)
 
 
 # The requirements
@@ -402,6 +413,18 @@ def _root_names(paths: Sequence[str], *, lists_roots: bool) -> str:
     return listing(names, len(names) if lists_roots else NAMES_SHOWN)
 
 
+def _satisfaction(root: RootWhy) -> str:
+    """Whether the locked version satisfies the constraints, in a word; "-" where nothing is locked or required."""
+    explanation = root.explanation
+    if root.tool.is_builtin(explanation.address):
+        return "built in"
+    if explanation.locked is None or not explanation.requirements:
+        return "-"
+    if explanation.against is not None:
+        return "DOES NOT SATISFY"
+    return "unknown" if root.configuration.unknown_constraints else "satisfies"
+
+
 def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
     """One line for each of several roots, or for roots that are alike in it."""
     alike_roots: dict[tuple[str, str, str], list[str]] = {}
@@ -409,8 +432,7 @@ def _overview(roots: Sequence[RootWhy], *, lists_roots: bool) -> Iterator[str]:
         explanation = root.explanation
         entry = explanation.locked
         states = ["CONFLICT"] * bool(explanation.conflicts) + [one.severity.upper() for one in root.findings]
-        is_ok = entry is not None or root.tool.is_builtin(explanation.address)
-        state = states[0] if states else "ok" if is_ok else "-"
+        state = states[0] if states else _satisfaction(root)
         version = str(entry.version) if entry else "not locked" if root.is_read else "unreadable"
         alike_roots.setdefault((version, state, str(explanation.constraints)), []).append(root.path)
     rows = []
