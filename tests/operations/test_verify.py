@@ -106,6 +106,9 @@ def test_files_that_are_not_as_signed_are_named(monkeypatch: pytest.MonkeyPatch,
         assert run(*command.split()[1:]) == 1
         assert "plugin-corrupted" in capfd.readouterr().out
         assert "1 package compared: 1 not as locked" in text
+        monkeypatch.chdir(place.work.parent)
+        assert run("-C", place.work.name, "verify") == 1
+        assert f"hint: {command} -- {place.work.name} names the cause" in capfd.readouterr().err
 
 
 def test_offline_asks_nobody_and_compares_with_a_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
@@ -357,6 +360,10 @@ def test_network_mirrors_are_verified_by_what_they_list(monkeypatch: pytest.Monk
         status, found = verified(capfd)
         assert (status, verdicts(found)) == (0, [("installed", "matches"), ("mirror", "matches")])
         assert found["packages"][1]["path"] == f"{url} registry.terraform.io/acme/demo"
+        assert found["packages"][1]["reason"] == "the mirror lists a locked hash; the package itself was not read"
+        assert run("verify") == 0
+        words = "2 as locked (1 by the hashes that a mirror lists, without reading the package)"
+        assert capfd.readouterr().out == f"2 packages compared: {words}\n"
         document = place.work / "served/registry.terraform.io/acme/demo/1.0.0.json"
         text = document.read_text()
         listed = json.loads(text)["archives"][HERE]["hashes"][0]
@@ -410,3 +417,6 @@ def test_hashes_has_the_packages_of_each_entry_if_asked(monkeypatch: pytest.Monk
         assert f"package plugin-cache  {HERE:13}  differs" in text
         assert text.endswith("; packages on this machine: 1 differs\n")
         assert "nothing is installed: run" in text
+        shutil.rmtree("cache")
+        assert run("hashes", "--verify", "--format", "text") == 0
+        assert capfd.readouterr().out.endswith("; packages on this machine: none compared\n")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -417,9 +416,10 @@ def _run_verify(options: Namespace) -> int:
 def _next_step(found: PackageVerification) -> Iterator[str]:
     """Return the command for the first package that differs; it examines one provider of one root."""
     from locklens.operations.verification import PackageVerdict
+    from locklens.operations.verification.verify import command_on
 
     first = next((one.place for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
     if first is not None:
-        root = f" -- {shlex.quote(first.root)}" if first.root not in {None, "", "."} else ""
-        name = shlex.quote(str(first.address))
-        yield f"hint: locklens doctor --provider {name}{root} names the cause, and how to replace the package"
+        words = ["doctor", "--provider", str(first.address)]
+        command = command_on(Path.cwd(), words, [first.root or ""])
+        yield f"hint: {command} names the cause, and how to replace the package"

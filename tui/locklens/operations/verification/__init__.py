@@ -310,7 +310,10 @@ def listed_package(
     words = f"the mirror lists no hash for {platform} that can be compared with the lock file"
     if hashes_of_files(found) and any(map(hashes_of_files, groups)):
         words = f"no h1 that the mirror lists for {platform} is locked; the package itself may be, by its zh"
-    decided = {PackageVerdict.DIFFERS: "no hash that the mirror lists is locked", PackageVerdict.MATCHES: ""}
+    decided = {
+        PackageVerdict.DIFFERS: "no hash that the mirror lists is locked",
+        PackageVerdict.MATCHES: "the mirror lists a locked hash; the package itself was not read",
+    }
     return VerifiedPackage(place, verdict, shown, found, reason=decided.get(verdict, words))
 
 
@@ -401,6 +404,8 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
     compared = {verdict: words for verdict, words in _COMPARED.items() if counts[verdict]}
     total = counted(sum(counts[verdict] for verdict in compared), "package")
     parts = ", ".join(f"{counts[verdict]} {words}" for verdict, words in compared.items())
+    if listed := sum(one.place.path is None and one.verdict in compared for one in found.packages):
+        parts += f" ({listed} by the hashes that a mirror lists, without reading the package)"
     rest = [f"{counts[verdict]} {words}" for verdict, words in _NOT_COMPARED.items() if counts[verdict]]
     lines.append("; ".join([f"{total} compared: {parts}" if compared else "no package was compared", *rest]))
     return page(lines)

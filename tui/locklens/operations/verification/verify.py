@@ -349,12 +349,7 @@ class _Verifying:
         return f"; `{command}` adds its hashes"
 
     def _command(self, words: list[str], roots: Sequence[Root]) -> str:
-        """Return a command on roots, as it is run in the folder that the shell is in."""
-        start, folder = os.path.realpath(shell_folder()), os.path.realpath(self._folder)
-        is_elsewhere = os.path.relpath(folder, start).partition(os.sep)[0] == ".."
-        lead, start = (["-C", folder], folder) if is_elsewhere else ([], start)
-        paths = sorted(os.path.relpath(os.path.realpath(self._folder / root.path), start) for root in roots)
-        return shell_words(["locklens", *lead, *words, *(["--", *paths] if paths != ["."] else [])])
+        return command_on(self._folder, words, [root.path for root in roots])
 
     def _downloaded(self, place: PackagePlace, tool: Dialect) -> _Contents:
         context = self._contexts[tool.name]
@@ -362,6 +357,21 @@ class _Verifying:
         with tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-") as spool:
             found = _of_zip(downloaded(context, metadata, release, cast("BinaryIO", spool)))
             return replace(found, listed=release.hashes)
+
+
+def command_on(folder: Path, words: Sequence[str], roots: Iterable[str]) -> str:
+    """Return a command on roots, as it is run in the folder that the shell is in.
+
+    Args:
+        folder: The folder that the roots are relative to.
+        words: The command without its roots.
+        roots: Their folders.
+    """
+    start, here = os.path.realpath(shell_folder()), os.path.realpath(folder)
+    is_elsewhere = os.path.relpath(here, start).partition(os.sep)[0] == ".."
+    lead, start = (["-C", here], here) if is_elsewhere else ([], start)
+    paths = sorted(os.path.relpath(os.path.realpath(folder / root), start) for root in roots)
+    return shell_words(["locklens", *lead, *words, *(["--", *paths] if paths != ["."] else [])])
 
 
 def _next_step(place: PackagePlace, hint: str = "") -> str:

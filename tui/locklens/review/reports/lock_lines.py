@@ -235,10 +235,10 @@ def hashes_text(review: Review, *, colour: bool = False, packages: Packages | No
         colour: True to mark proofs with ANSI colours, which add no information.
         packages: The packages on this machine, by lock file and provider.
     """
-    return page(_hashes_lines(review, packages or {}), colour=colour)
+    return page(_hashes_lines(review, packages), colour=colour)
 
 
-def _hashes_lines(review: Review, packages: Packages) -> Iterator[_Printed]:
+def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printed]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     locks = counted(sum(root.new.exists for root in roots), "lock file")
@@ -250,7 +250,7 @@ def _hashes_lines(review: Review, packages: Packages) -> Iterator[_Printed]:
     )
     for root in roots:
         yield ""
-        yield from _root(root, review, shared, packages)
+        yield from _root(root, review, shared, packages or {})
     yield ""
     yield from evidence_lines.shared_problem_lines(shared)
     yield from plain_lines(policy_lines(review))
@@ -262,14 +262,16 @@ def _hashes_lines(review: Review, packages: Packages) -> Iterator[_Printed]:
         yield f"registry {host}"
     for note in review.notes:
         yield f"note: {note}"
-    verdicts = Counter(package.verdict for those in packages.values() for package in those)
-    failing = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _NOT_AS_LOCKED if verdicts[verdict])
     verdict = verdict_words(review) if survey_verdict(review) != "unknown" else "unknown: there is no lock file"
-    yield f"verdict: {verdict}{f'; packages on this machine: {failing}' if failing else ''}"
+    if packages is not None:
+        verdicts = Counter(package.verdict for those in packages.values() for package in those)
+        counts = ", ".join(f"{verdicts[word]} {word}" for word in _PACKAGE_VERDICTS if verdicts[word])
+        verdict += f"; packages on this machine: {counts or 'none compared'}"
+    yield f"verdict: {verdict}"
 
 
-_NOT_AS_LOCKED = ("differs", "missing", "unreadable")
-"""The verdicts on packages for which the command has the exit status of a finding."""
+_PACKAGE_VERDICTS = ("differs", "missing", "unreadable", "unknown", "unlocked", "matches")
+"""The verdicts on packages, those first for which the command has the exit status of a finding."""
 
 
 def _root(
@@ -314,9 +316,9 @@ def _provider(
 
 
 def _package(package: PackageJson) -> Iterator[str]:
-    """A package on this machine; one that is not as locked with its path and the files that differ."""
+    """A package on this machine; one that is not as locked, or was not read, with its path and files that differ."""
     yield f"      package {package.where:12}  {package.platform or '':13}  {package.verdict}".rstrip()
-    if package.verdict != "matches":
+    if package.verdict != "matches" or package.reason:
         yield from (f"          {visible(words)}" for words in (package.path, package.reason) if words)
     for one in package.files or ():
         yield f"          {one.state:8}  {visible(one.name)}"

@@ -118,7 +118,7 @@ def _package(package: VerifiedPackage) -> Iterator[Line]:
     copied = place.shown if place.root is not None else ""
     spans = (f"  {place.where:<{_WHERE}}{place.platform!s:<{_PLATFORM}}", Span(word, role))
     yield line(*spans, hanging=_HANGING, copied=copied)
-    if package.verdict is PackageVerdict.MATCHES:
+    if package.verdict is PackageVerdict.MATCHES and not package.reason:
         return
     yield line("    ", Span(place.shown, Role.PLACE), hanging=_HANGING, copied=copied)
     if package.verdict is PackageVerdict.DIFFERS and package.shown:
