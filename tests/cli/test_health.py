@@ -101,7 +101,7 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
     assert by_id["packages-differ"]["providers"] == 1
     assert (by_id["behind"]["unknown"], by_id["behind"]["reason"]) == (
         31,
-        "offline, without a cached answer; the lock file cannot be read",
+        "no release date, or registry without an answer; the lock file cannot be read",
     )
     aws = next(one for one in value["spread"] if one["provider"].endswith("/hashicorp/aws"))
     assert aws["versions"] == [
@@ -140,10 +140,10 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     roots = "32 roots: 0 ok, 23 unknown, 9 worse (warn or block); 24 providers, 29 distinct versions"
     assert f"{roots} (not read: 1 lock file in conflict); 13 findings: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
-    assert "unknown in 31 (offline, without a cached answer; the lock file cannot be read)\n" in out
+    assert "unknown in 31 (no release date, or registry without an answer; the lock file cannot be read)\n" in out
     assert re.search(r"module version not exact +off \(LK029 off: ", out)
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
-    assert out.endswith("verdict: block\n")
+    assert out.endswith("verdict: block, 302 of 302 locked hashes not verified\n")
 
 
 def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,9 +153,11 @@ def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) 
         "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023", "LK037", "LK041",
     ]  # fmt: skip
     notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
-    assert (
-        "180 days behind newest in range: unknown in 31 roots (offline, without a cached answer; the lock file cannot be read)"
-        in notes
+    dates = "no release date, or registry without an answer; the lock file cannot be read"
+    assert f"180 days behind newest in range: unknown in 31 roots ({dates})" in notes
+    assert "302 of 302 locked hashes not verified" in notes
+    assert any(
+        note.startswith("advisories of modules inside: off (no database of advisories is kept") for note in notes
     )
     text = run("--offline", "--format", "markdown")[1]
     assert "- `signer not pinned: off (the policy pins no keys)`" in text, "what is not checked is named"
@@ -221,8 +223,27 @@ def test_nothing_is_ok_where_no_registry_answered(run: Run, top: Path) -> None:
     lay(top / "unit", AWS)
     summary = document(run, "--offline", status=0)["summary"]
     assert (summary["roots"], summary["ok"], summary["unknown"], summary["verdict"]) == (1, 0, 1, "unknown")
-    assert run("--offline")[1].endswith("verdict: unknown\n")
+    assert run("--offline")[1].endswith("verdict: unknown, 7 of 7 locked hashes not verified\n")
     assert "## locklens health: unknown\n" in run("--offline", "--format", "markdown")[1]
+
+
+def test_hashes_that_nothing_explains_stand_beside_an_ok(run: Run, top: Path) -> None:
+    file = lay(top / "unit", AWS) / LOCK
+    forged = f'    "h1:{"A" * 43}=",\n'
+    file.write_text(file.read_text().replace("  hashes = [\n", f"  hashes = [\n{forged}"))
+    summary = document(run, status=0)["summary"]
+    assert (summary["ok"], summary["verdict"]) == (1, "ok")
+    assert (summary["hashes"], summary["unverified_hashes"]) == (8, 2)
+    assert run()[1].endswith("verdict: ok, 2 of 8 locked hashes not verified\n")
+    assert "- `2 of 8 locked hashes not verified`\n" in run("--format", "markdown")[1]
+
+
+def test_what_is_behind_is_unknown_where_constraints_are_unread(run: Run, top: Path) -> None:
+    far = 'module "far" {\n  source = "acme/far/aws"\n}\n'
+    lay(top / "old", ("elastic/ec", "0.12.2", "~> 0.12"), more=far)
+    check = next(one for one in document(run, status=0)["checks"] if one["id"] == "behind")
+    reason = "not all that requires providers can be read"
+    assert (check["locks"], check["unknown"], check["reason"]) == (0, 1, reason)
 
 
 def test_a_lock_file_that_cannot_be_read_is_unknown_to_each_check_of_entries(run: Run, top: Path) -> None:

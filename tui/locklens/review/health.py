@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
 from locklens.policy import POLICY_FILE, Policy
+from locklens.review import HashCount
 from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, worst
 from locklens.review.rules.catalogue import RULES
-from locklens.text import counted, listing, shell_words
+from locklens.text import listing, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -193,6 +194,7 @@ class Health(Struct, frozen=True):
             those that are not known.
         undecided: The folders of the roots of which some check cannot say.
         reach: By the folder of a root what `lock` and `upgrade` can do in it.
+        hashes: All locked hashes; no check judges those that are not verified.
     """
 
     folder: str
@@ -204,10 +206,11 @@ class Health(Struct, frozen=True):
     signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
     reach: Mapping[str, RootReach] = field(default_factory=dict)
+    hashes: HashCount = HashCount()
 
     @property
     def ok(self) -> int:
-        """The number of roots without a warning or worse, of which every check could be made."""
+        """The number of roots without a warning or worse, for which no check is unknown."""
         return sum(root.path not in self.undecided for root in self._quiet)
 
     @property
@@ -237,19 +240,10 @@ class Health(Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """The worst severity as block or warn; else ok where every check of every root could be made, or unknown."""
+        """The worst severity as block or warn; else ok where no check is unknown in any root, or unknown."""
         if self.review.verdict != "ok":
             return self.review.verdict
         return "ok" if self.review.roots and not self.undecided else "unknown"
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """The limits of the answer, in sentences."""
-        return tuple(
-            f"{result.check.title}: unknown in {counted(result.unknown, 'root')} ({result.reason})"
-            for result in self.checks
-            if result.unknown
-        )
 
     def fails(self, threshold: str | None) -> bool:
         """True if a finding counts at the threshold or above; None for the policy's."""

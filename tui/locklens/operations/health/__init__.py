@@ -16,10 +16,12 @@ from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.health.judging import (
+    UNREAD,
     Distances,
     ask_registries,
     group_entries,
     judge_entries,
+    locked_hashes,
     look_inside,
     signers_of,
 )
@@ -97,8 +99,6 @@ class HealthRequest(RootSettings, frozen=True):
 
 _MOST_NOTES = 5
 """Folders that are named one by one."""
-
-_UNREAD = "not all that requires providers can be read"
 
 
 def scan_health(
@@ -206,6 +206,7 @@ class _Scan(Struct):
             signers_of(self.groups, roots),
             frozenset(roots[number].review.path for number in undecided),
             {root.review.path: root.reach for root in roots},
+            locked_hashes(self.groups),
         )
 
     def unknown(self, lacking: Mapping[Need, tuple[set[int], str]]) -> dict[str, tuple[set[int], str]]:
@@ -233,7 +234,7 @@ class _Scan(Struct):
             unmade[Need.BUILDS] = "no package was inspected: see locklens inspect"
         return unmade
 
-    def lacking(self, unknown_ages: set[int], *, is_offline: bool) -> dict[Need, tuple[set[int], str]]:
+    def lacking(self, unknown_ages: Mapping[int, str], *, is_offline: bool) -> dict[Need, tuple[set[int], str]]:
         """Return the numbers of the roots that lack each thing that a check needs, with the reason."""
 
         def of(groups: Iterable[EntryGroup]) -> set[int]:
@@ -243,7 +244,7 @@ class _Scan(Struct):
         unasked = of(group for group in groups if group.case is None or group.case.new.today is None)
         manifests = of(group for group in groups if group.case is not None and group.case.packages.unread)
         registry = "offline, without a cached answer" if is_offline else "registry not asked, or without an answer"
-        dates = "offline, without a cached answer" if is_offline else "no release date, or registry without an answer"
+        dates = "; ".join(dict.fromkeys(unknown_ages.values()))
         undecided = {number for number, root in numbered if any(map(is_undecided, root.review.findings))}
         unrequired = {number for number, root in numbered if root.unknown and root.review.new.exists}
         unconstrained = {number for number, root in numbered if root.unconstrained and root.review.new.entries}
@@ -256,10 +257,10 @@ class _Scan(Struct):
             Need.ENTRIES: (set(), ""),
             Need.RELEASE: (unasked, registry),
             Need.PACKAGES: (unasked | manifests, registry if unasked else _MANIFEST),
-            Need.DATES: (unknown_ages, dates),
-            Need.USERS: (undecided, _UNREAD),
-            Need.REQUIREMENTS: (unrequired, _UNREAD),
-            Need.CONSTRAINTS: (unconstrained, _UNREAD),
+            Need.DATES: (set(unknown_ages), dates),
+            Need.USERS: (undecided, UNREAD),
+            Need.REQUIREMENTS: (unrequired, UNREAD),
+            Need.CONSTRAINTS: (unconstrained, UNREAD),
             Need.ADVISORIES: (unsure, "the database has only Go's versions of a provider"),
             Need.INSPECTION: (unseen, "not all packages were inspected: see locklens inspect"),
             Need.BUILDS: (of(in_part), _inspected_words(groups, in_part)),
@@ -297,17 +298,17 @@ def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]
 
 def _judge_ages(
     roots: Sequence[ReadRoot], found: list[list[Finding]], answers: HealthAnswers | None, effective: EffectivePolicy
-) -> set[int]:
-    """Add the findings about ages, and return the numbers of the roots with an unknown age."""
+) -> dict[int, str]:
+    """Add the findings about ages, and return the numbers of the roots with an unknown age, each with the reason."""
     if answers is None:
-        return {number for number, root in enumerate(roots) if root.review.new.entries}
+        return {number: "registry not asked" for number, root in enumerate(roots) if root.review.new.entries}
     distances = Distances(answers.available, effective.policy)
-    unknown: set[int] = set()
+    unknown: dict[int, str] = {}
     for number, root in enumerate(roots):
-        findings, is_unknown = distances.findings(root)
+        findings, reason = distances.findings(root)
         found[number] += findings
-        if is_unknown:
-            unknown.add(number)
+        if reason:
+            unknown[number] = reason
     return unknown
 
 

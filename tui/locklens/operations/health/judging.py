@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -13,7 +14,7 @@ from locklens.lockfile import LockEntry, LockFile
 from locklens.operations.review.answers import host_states
 from locklens.releases import Listing, ListingId, NetworkSettings
 from locklens.releases.session import ReleaseLookup, ReleaseSession
-from locklens.review import HashFact
+from locklens.review import HashCount, HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
@@ -44,7 +45,7 @@ class EntryGroup(Struct):
 
     Attributes:
         tool: Their tool.
-        change: The first of them, as an unchanged provider.
+        change: The first of them, as an unchanged provider, with the proofs of its hashes once they are known.
         members: The number of each root in the list of roots, and its entry.
         case: The facts about the release; None before they are known.
     """
@@ -152,6 +153,11 @@ def judge_entries(groups: Iterable[EntryGroup], roots: Sequence[ReadRoot], polic
     return found
 
 
+def locked_hashes(groups: Iterable[EntryGroup]) -> HashCount:
+    """Count the locked hashes of all roots by their proofs, after `judge_entries`."""
+    return HashCount.of(chain.from_iterable(group.change.locked * len(group.members) for group in groups))
+
+
 def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, policy: Policy) -> Iterator[Finding]:
     rivals = packages.rivals_of(group.entry)
     few = packages.minority_of(group.entry) if rivals else None
@@ -167,12 +173,13 @@ def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, po
         context=context,
     )
     case = _telling_case(group, policy)
-    change = trace(group.change, case) if case is not None else group.change
-    for finding in judge_change(change, root, case):
+    if case is not None:
+        group.change = trace(group.change, case)
+    for finding in judge_change(group.change, root, case):
         if is_counted(finding):
-            yield replace(finding, provider=change.address)
-    if change.new_signer is not None:
-        state = SignedEntry(group.tool, group.entry, change.new_signer, policy)
+            yield replace(finding, provider=address)
+    if (signer := group.change.new_signer) is not None:
+        state = SignedEntry(group.tool, group.entry, signer, policy)
         yield from heeded(findings_of(OF_SIGNER, state, first.lock_file), policy)
 
 
@@ -261,6 +268,10 @@ def _listing(collector: FactCollector, tool: str, address: ProviderAddress) -> L
     return fact
 
 
+UNREAD = "not all that requires providers can be read"
+_UNDATED = "no release date, or registry without an answer"
+
+
 class Distances:
     """How far locked releases are behind, computed once for each provider, version and constraints.
 
@@ -274,18 +285,21 @@ class Distances:
         self._policy = policy
         self._known: dict[object, Behind | bool] = {}
 
-    def findings(self, root: ReadRoot) -> tuple[list[Finding], bool]:
-        """Return the findings about the age of a root's releases, and True if some is unknown."""
+    def findings(self, root: ReadRoot) -> tuple[list[Finding], str]:
+        """Return the findings about the age of a root's releases, and why some is unknown, a clause; "" if none is."""
         found: list[Finding] = []
-        is_unknown = False
+        unknown = ""
         lock_file, tool = root.review.lock_file, root.review.tool
         for entry in root.review.new.entries:
             constraints = root.reach.constraints.get(entry.address, Constraints())
             behind = self._behind(tool, entry.address, entry.version, constraints)
-            is_unknown = is_unknown or behind is True
-            if isinstance(behind, Behind):
+            if behind is True:
+                unknown = unknown or _UNDATED
+            elif isinstance(behind, Behind) and root.unconstrained:
+                unknown = UNREAD  # A constraint that is not read may exclude what is newer.
+            elif isinstance(behind, Behind):
                 found += findings_of(OF_AGE, AgedEntry(tool, entry, behind), lock_file)
-        return list(heeded(found, self._policy)), is_unknown
+        return list(heeded(found, self._policy)), unknown
 
     def _behind(
         self, tool: Dialect, address: ProviderAddress, locked: Version, constraints: Constraints

@@ -49,7 +49,14 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
         yield from _spreads(health.spread, lists_all=lists_roots)
     yield ""
     yield from _limits(health)
-    yield line("verdict: ", Span(health.verdict, reports.VERDICT_ROLES[health.verdict]))
+    unverified = unverified_words(health)
+    role = reports.VERDICT_ROLES[health.verdict]
+    yield line("verdict: ", Span(health.verdict, role), f", {unverified}" if unverified else "")
+
+
+def unverified_words(health: Health) -> str:
+    """The locked hashes that are not verified, which no check counts; "" where all are."""
+    return reports.hash_words(health.hashes, "locked") if health.hashes.unverified else ""
 
 
 def total_words(health: Health) -> str:
@@ -132,6 +139,17 @@ def _spreads(spreads: Sequence[Spread], *, lists_all: bool) -> Iterator[Line | s
         yield f"  {counted(len(common) - len(shown), 'more provider')} (--list-roots names all)"
     if not lists_all and len(spreads) > len(common):
         yield f"  {counted(len(spreads) - len(common), 'more provider')} in one root each (--list-roots names all)"
+
+
+def limits(health: Health) -> Iterator[str]:
+    """Yield the limits of the answer, in sentences, without the registries and the notes of the review."""
+    if unverified := unverified_words(health):
+        yield unverified
+    for result in health.checks:
+        if result.unknown:
+            yield f"{result.check.title}: unknown in {counted(result.unknown, 'root')} ({result.reason})"
+        elif result.is_off:
+            yield f"{result.check.title}: off ({result.reason})"
 
 
 def _limits(health: Health) -> Iterator[str]:

@@ -124,12 +124,16 @@ class HealthSummaryJson(JsonStruct, frozen=True):
     """All roots in numbers."""
 
     roots: Count
-    ok: Annotated[Count, Meta(description="Roots without a warning or worse, of which every check could be made.")]
-    unknown: Annotated[Count, Meta(description="Roots without a warning or worse, of which some check cannot say.")]
+    ok: Annotated[Count, Meta(description="Roots without a warning or worse, for which no check is unknown.")]
+    unknown: Annotated[Count, Meta(description="Roots without a warning or worse, for which some check is unknown.")]
     worse: Annotated[Count, Meta(description="All other roots: those with a warning or worse.")]
     locks: Annotated[Count, Meta(description="Lock files on disk.")]
     providers: Count
     versions: Annotated[Count, Meta(description="Distinct pairs of provider and version.")]
+    hashes: Annotated[Count, Meta(description="Locked hashes, those of every root.")]
+    unverified_hashes: Annotated[
+        Count, Meta(description="Those that are neither signed nor computed from a signed package; no check has them.")
+    ]
     findings: Annotated[
         SeverityCountsJson,
         Meta(description="Findings that the checks count; what says only that it is unknown is in their `unknown`."),
@@ -163,6 +167,8 @@ class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
                 locks=review.lock_files,
                 providers=len(health.spread),
                 versions=sum(len(one.versions) for one in health.spread),
+                hashes=health.hashes.total,
+                unverified_hashes=health.hashes.unverified,
                 findings=SeverityCountsJson.of(health.counts),
                 verdict=health.verdict,
             ),

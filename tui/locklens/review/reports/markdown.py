@@ -20,7 +20,7 @@ from locklens.review.health import CheckResult, Health, command_title, commands_
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
-from locklens.review.reports.health import alike_findings, finding_words, total_words
+from locklens.review.reports.health import alike_findings, finding_words, limits, total_words
 from locklens.review.rules.catalogue import wording_of
 from locklens.sources.urls import MAX_PAGE
 from locklens.text import Printable, counted, page, shortened
@@ -282,12 +282,11 @@ def _health_lines(health: Health) -> Iterator[str]:
     rows = [[_row(result)] for result in health.checks if result.roots]
     yield from fitting(rows, len(rows), share=_CHECKS, more="| {} more checks | | | |")
     yield from spend(("", "### Not checked", ""))
-    limits = [*health.limits, *(f"{one.check.title}: off ({one.reason})" for one in health.checks if one.is_off)]
-    limits += health.review.notes
-    limits += [f"registry {host.host} was not asked" for host in health.review.hosts if not host.asked]
-    limits += [f"registry {host.host} failed: {host.error}" for host in health.review.hosts if host.error is not None]
+    limited = [*limits(health), *health.review.notes]
+    limited += [f"registry {host.host} was not asked" for host in health.review.hosts if not host.asked]
+    limited += [f"registry {host.host} failed: {host.error}" for host in health.review.hosts if host.error is not None]
     unchecked = [["- The code of the providers, and what modules contain: never checked."]]
-    unchecked += [[f"- {code(limit)}"] for limit in limits]
+    unchecked += [[f"- {code(limit)}"] for limit in limited]
     yield from fitting(unchecked, len(unchecked), share=_HEALTH_UNCHECKED, more="- and {} more limits")
     found = [block for result in health.checks if result.roots for block in _blocks(result, health)]
     if found:

@@ -26,6 +26,7 @@ from locklens.review.inspection import Inspections, each_of
 from locklens.review.model import Review, Severity
 from locklens.review.reports import unverified_words
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
+from locklens.review.reports.health import limits
 from locklens.review.rules.catalogue import RULES, Rule, explain_rule, wording_of
 from locklens.text import Printable, identity_of, json_text, listing, shortened, visible
 
@@ -169,7 +170,7 @@ def _plain(text: str) -> str:
 
 def health_sarif(health: Health) -> Printable:
     """Return the document of a health: the findings of its review, and the limits as notifications."""
-    review = replace(health.review, notes=(*health.review.notes, *health.limits))
+    review = replace(health.review, notes=(*health.review.notes, *limits(health)))
     return json_text(document(review, "health"))
 
 
