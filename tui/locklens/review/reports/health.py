@@ -49,12 +49,12 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
         yield from _spreads(health.spread, lists_all=lists_roots)
     yield ""
     yield from _limits(health)
-    unverified = unverified_words(health)
+    unverified = hashes_in_words(health)
     role = reports.VERDICT_ROLES[health.verdict]
     yield line("verdict: ", Span(health.verdict, role), f", {unverified}" if unverified else "")
 
 
-def unverified_words(health: Health) -> str:
+def hashes_in_words(health: Health) -> str:
     """The locked hashes that are not verified, which no check counts; "" where all are."""
     return reports.hash_words(health.hashes, "locked") if health.hashes.unverified else ""
 
@@ -143,7 +143,7 @@ def _spreads(spreads: Sequence[Spread], *, lists_all: bool) -> Iterator[Line | s
 
 def limits(health: Health) -> Iterator[str]:
     """Yield the limits of the answer, in sentences, without the registries and the notes of the review."""
-    if unverified := unverified_words(health):
+    if unverified := hashes_in_words(health):
         yield unverified
     for result in health.checks:
         if result.unknown:

@@ -16,7 +16,7 @@ from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy
 from locklens.review.model import Finding, RootReview, Severity, worst
 from locklens.review.reports import SEVERITY_ROLES, severity_span
-from locklens.review.reports.health import finding_words, unverified_words
+from locklens.review.reports.health import finding_words, hashes_in_words
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
@@ -477,7 +477,7 @@ def health_status(
     health: Health | None, progress: Reading, *, marked: int, shown: str, is_narrowed: bool, message: str = ""
 ) -> tuple[BarLayout, ...]:
     """The status line above the keys; `shown` names grouping and order."""
-    words = ", ".join(filter(None, (health.verdict, unverified_words(health)))) if health is not None else ""
+    words = ", ".join(filter(None, (health.verdict, hashes_in_words(health)))) if health is not None else ""
     verdict = [Piece(f"verdict {words}")] if words else []
     parts = [Piece(f"{counted(marked, 'root')} marked", Role.STRONG)] if marked else []
     review = health.review if health is not None else None
