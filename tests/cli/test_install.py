@@ -32,7 +32,7 @@ def test_init_tells_in_the_tools_words(place: Place, run: Run) -> None:
     assert err.splitlines()[:2] == ["- Finding latest version of acme/demo...", "- Installing acme/demo v1.1.0..."]
     assert "- Installed acme/demo v1.1.0 (self-signed, key ID " in err
     status, out, err = run("init")
-    assert (status, out) == (0, "All required providers are installed.\n")
+    assert (status, out) == (0, "Providers are installed; no change to the lock file.\n")
     assert "- Using previously-installed acme/demo v1.1.0" in err
 
 
@@ -58,7 +58,7 @@ def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) 
     assert not place.lock_file.exists()
     run("lock", "--platform", "linux_amd64")
     status, out, err = run("lock", "--check", "--platform", "linux_amd64")
-    assert (status, out, "hint:" in err) == (0, ".terraform.lock.hcl: its hashes are complete\n", False)
+    assert (status, out, "hint:" in err) == (0, ".terraform.lock.hcl: its hashes for linux_amd64 are complete\n", False)
 
 
 def test_check_says_what_it_did_not_check(place: Place, run: Run) -> None:
@@ -67,7 +67,7 @@ def test_check_says_what_it_did_not_check(place: Place, run: Run) -> None:
     with place.lock_file.open("a") as file:
         file.write(f'\n{orphan}    "h1:{"A" * 43}=",\n  ]\n}}\n')
     status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
-    words = "the hashes of acme/demo are complete; not checked: acme/orphan"
+    words = "the hashes of acme/demo for linux_amd64 are complete; not checked: acme/orphan"
     assert (status, out) == (0, f".terraform.lock.hcl: {words}\n")
     for found in place.lock_file.parent.glob("*.tf"):
         found.unlink()
@@ -77,6 +77,36 @@ def test_check_says_what_it_did_not_check(place: Place, run: Run) -> None:
     assert (status, out) == (2, f".terraform.lock.hcl: {words}\n")
     status, out, err = run("lock", "--platform", "linux_amd64")
     assert (status, out, words in err) == (0, "", True)
+    assert place.lock_file.read_bytes() == before
+
+
+def test_a_provider_of_test_files_is_not_said_to_be_not_required(place: Place, run: Run) -> None:
+    (place.root / "tests" / "setup").mkdir(parents=True)
+    (place.root / "tests/x.tftest.hcl").write_text('run "x" {\n  module {\n    source = "./tests/setup"\n  }\n}\n')
+    required = 'terraform {\n  required_providers {\n    other = { source = "acme/other" }\n  }\n}\n'
+    (place.root / "tests/setup/main.tf").write_text(required)
+    assert run("init")[0] == 0
+    assert "acme/other" in place.lock_file.read_text()
+    status, out, err = run("lock", "--platform", "linux_amd64")
+    assert "acme/other remains locked, not required by what was read of the configuration" in err
+    complete = "the hashes of acme/demo for linux_amd64 are complete; not checked: acme/other"
+    words = f"Success! Terraform has validated the lock file and found no need for changes: {complete}.\n"
+    assert (status, out) == (0, words)
+
+
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_the_entry_of_a_provider_that_runs_already_stays(
+    place: Place, run: Run, monkeypatch: pytest.MonkeyPatch, *, is_complete: bool
+) -> None:
+    run("init")
+    before = place.lock_file.read_bytes()
+    if not is_complete:
+        with (place.root / "main.tf").open("a") as file:
+            file.write('module "none" {\n  source = "./none"\n}\n')
+    monkeypatch.setenv("TF_REATTACH_PROVIDERS", f'{{"{HOST}/acme/demo": {{"Protocol": "grpc"}}}}')
+    status, out, err = run("init", *([] if is_complete else ["--allow-missing-modules"]))
+    assert (status, out) == (0, "Providers are installed; no change to the lock file.\n")
+    assert "locked" not in err
     assert place.lock_file.read_bytes() == before
 
 
@@ -256,7 +286,7 @@ def test_modules_that_are_missing_are_named_with_the_command_that_fetches_them(p
     )
     status, _, err = run("init", "--allow-missing-modules")
     assert status == 0
-    assert "acme/other remains locked, although not required, as far as the configuration can be read" in err
+    assert "acme/other remains locked, not required by what was read of the configuration" in err
     assert "acme/other" in place.lock_file.read_text()
 
 

@@ -71,7 +71,7 @@ def test_many_roots_ask_once_and_fetch_once(place: Place) -> None:
     assert {file.read_bytes() for file in files} == {place.lock_file.read_bytes()}
     again = planned(place, *names)
     assert not again.proposal.files
-    assert [remark.words for remark in again.remarks] == ["its hashes are complete"] * 21
+    assert [remark.words for remark in again.remarks] == ["its hashes for linux_amd64, darwin_arm64 are complete"] * 21
     assert "package" not in place.asked()
 
 
@@ -109,7 +109,8 @@ def test_many_roots_upgrade_with_one_fetch(place: Place) -> None:
     assert 'version = "1.1.0"' in (place.root / names[20] / "main.tf").read_text()
 
 
-def test_it_says_for_which_platforms_there_are_hashes_now(place: Place) -> None:
+def test_it_says_for_which_platforms_there_are_hashes_now(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place.root)
     lay(place, "infra", *BOTH)
     apply(planned(place, "infra", platforms=(LINUX,)).proposal)
     plan = planned(place, "infra", providers=("acme/demo",))
@@ -188,7 +189,10 @@ def test_the_top_is_the_repository_that_all_roots_are_in(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("command", ["init", "lock"])
-def test_what_init_and_lock_write_is_put_as_the_tools_put_it_and_recorded(place: Place, command: str) -> None:
+def test_what_init_and_lock_write_is_put_as_the_tools_put_it_and_recorded(
+    place: Place, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place.root)
     target = place.folder / "elsewhere.hcl"
     target.write_text('provider "registry.terraform.io/acme/demo" {\n  version = "1.0.0"\n}\n')
     place.lock_file.symlink_to("../elsewhere.hcl")
@@ -201,7 +205,7 @@ def test_what_init_and_lock_write_is_put_as_the_tools_put_it_and_recorded(place:
     assert place.lock_file.stat().st_mode & 0o777 == 0o644
     record = Journal().last(place.folder)
     assert record is not None
-    assert record.words == ("root: acme/demo 1.0.0 gets another entry",) if command == "init" else record.words
+    assert record.words == ("root: acme/demo 1.0.0 gets other hashes",) if command == "init" else record.words
     assert (
         record.command == f"locklens {command}{' --platform linux_amd64' if command == 'lock' else ''} --tool terraform"
     )

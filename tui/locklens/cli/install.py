@@ -295,7 +295,7 @@ def _init_words(outcome: RootResult) -> str:
     if outcome.has_failed:
         return ""
     if not outcome.is_written:
-        return "All required providers are installed.\n"
+        return "Providers are installed; no change to the lock file.\n"
     if outcome.was_absent:
         return (
             f"{product} has created a lock file .terraform.lock.hcl to record the provider\n"
@@ -311,6 +311,7 @@ def _init_words(outcome: RootResult) -> str:
 
 
 def _lock_words(outcome: RootResult) -> str:
+    """Return the result of `lock`, with the real tools' key phrases."""
     if outcome.has_failed or (outcome.is_unchecked and not outcome.would_change):
         return ""  # What was not checked is a note.
     product = outcome.tool.product
@@ -320,7 +321,7 @@ def _lock_words(outcome: RootResult) -> str:
             "Review the changes in .terraform.lock.hcl and then commit to your\n"
             "version control system to retain the new checksums.\n"
         )
-    return f"Success! {product} has validated the lock file and found no need for changes.\n"
+    return f"Success! {product} has validated the lock file and found no need for changes: {outcome.checked}.\n"
 
 
 def _check_words(outcome: RootResult) -> str:

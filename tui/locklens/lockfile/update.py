@@ -176,7 +176,7 @@ def after_init(
     Args:
         before: The entries before the run.
         settled: An entry for each required provider that is locked.
-        kept: Other providers whose entries stay: they may be required, or are outside of the run.
+        kept: Other providers whose entries stay: they may be required, or run already and are not installed.
     """
     found = {entry.address: entry for entry in before if entry.address in kept}
     return _sorted(found | {entry.address: entry for entry in settled})

@@ -171,7 +171,7 @@ def warnings(root: Root) -> list[Diagnostic]:
     ]
     if moved := root.migration.moved:
         names = ", ".join(f"{old} to {new}" for old, new in moved)
-        words = f"{root.tool.product} automatically rewrote some entries of the lock file: {names}"
+        words = f"{root.tool.product} automatically rewrote some entries as it read the lock file: {names}"
         diagnostics.append(Diagnostic(WARNING, "Dependency lock file entries automatically updated", words))
     return diagnostics
 
@@ -199,7 +199,7 @@ def incomplete(settled: Settled, context: InstallContext, here: Platform) -> lis
     if not settled.incomplete:
         return []
     names = ", ".join(map(context.name, settled.incomplete))
-    words = f"the lock file has hashes for {here} only of {names}"
+    words = f"for {here} only, hashes are known of {names}"
     hint = "locklens lock --platform adds those of other platforms"
     return [Diagnostic(WARNING, "Incomplete lock file information for providers", words, hint=hint)]
 
@@ -215,10 +215,7 @@ def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list
     left = {entry.address for entry in after}
     gone = [entry for entry in root.lock.entries if entry.address not in left]
     verb, ending = ("is", "locked") if is_written else ("would", "be locked")
-    return [
-        f"{entry.address.short(root.tool.default_host)} {entry.version} {verb} no longer {ending}: not required"
-        for entry in gone
-    ]
+    return [f"{root.name_of(entry.address)} {entry.version} {verb} no longer {ending}: not required" for entry in gone]
 
 
 def no_root_here(root: Root, folder: Path) -> list[str]:
@@ -232,11 +229,11 @@ def no_root_here(root: Root, folder: Path) -> list[str]:
 
 
 def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
-    """List the providers that remain locked although nothing that could be read requires them."""
+    """List the providers that remain locked although nothing that was read requires them.
+
+    `lock` reads neither test files nor the state, and modules may be missing.
+    """
     required = root.configuration.required()
-    kept = [entry.address.short(root.tool.default_host) for entry in after if entry.address not in required]
-    if not kept:
-        return []
-    hidden = "" if root.configuration.complete else ", as far as the configuration can be read"
+    kept = [root.name_of(entry.address) for entry in after if entry.address not in required]
     remain = "remains" if len(kept) == 1 else "remain"
-    return [f"{', '.join(kept)} {remain} locked, although not required{hidden}"]
+    return [f"{', '.join(kept)} {remain} locked, not required by what was read of the configuration"] if kept else []

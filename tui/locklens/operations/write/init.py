@@ -153,10 +153,10 @@ class _Initialising:
         )
 
     def _after(self, root: Root, settled: Mapping[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
-        required, before = root.configuration.required(), root.migration.entries
-        kept = (
-            [] if root.configuration.complete else [entry.address for entry in before if entry.address not in required]
-        )
+        before, required = root.migration.entries, root.configuration.required()
+        kept = required & self._skipped
+        if not root.configuration.complete:
+            kept |= {entry.address for entry in before} - required
         return after_init(before, settled.values(), kept=kept)
 
     def _concluded(self, root: Root, settled: Settled) -> RootResult:

@@ -189,7 +189,7 @@ class _Locking:
             data = rewritten(root.lock, after, root.tool)
             left = {entry.address for entry in after} - {entry.address for entry in settled}
             is_unchecked = bool(after) and not settled
-            checked = _checked(root, settled, left)
+            checked = _checked(root, settled, left, self._platforms)
             result = RootResult(
                 root.name,
                 root.lock.path,
@@ -241,18 +241,25 @@ class _Locking:
         return command_line("lock", operation.where, words)
 
 
-def _checked(root: Root, settled: Sequence[LockEntry], left: Collection[ProviderAddress]) -> str:
-    """Say of which entries the hashes are complete, and of which nothing is known."""
-    if not left:
-        return "its hashes are complete" if settled else "no provider is required or locked here"
+def _checked(
+    root: Root, settled: Sequence[LockEntry], left: Collection[ProviderAddress], platforms: Sequence[Platform]
+) -> str:
+    """Say which entries have the hashes of the platforms, and which were not compared."""
     if not settled:
-        why = "no provider is required here" if root.configuration.has_files else "there is no configuration here"
-        return f"nothing was checked: {why}"
+        if left and not root.configuration.has_files:
+            return "nothing was checked: there is no configuration here"
+        hidden = "" if root.configuration.complete else ", as far as the configuration can be read"
+        if left:
+            return f"nothing was checked: no provider is required here{hidden}"
+        return f"no provider is required or locked here{hidden}"
+    named = listing(list(map(str, platforms)), limit=3)
+    if not left:
+        return f"its hashes for {named} are complete"
     complete, unknown = (
         listing([root.name_of(address) for address in sorted(some)], limit=3)
         for some in ({entry.address for entry in settled}, left)
     )
-    return f"the hashes of {complete} are complete; not checked: {unknown}"
+    return f"the hashes of {complete} for {named} are complete; not checked: {unknown}"
 
 
 def _question(requirement: ProviderRequirement) -> tuple[ProviderAddress, str, Version | None]:
@@ -334,7 +341,7 @@ def lock_missing(
         words = f"each provider has an h1 of {listing(list(map(str, chosen)))} already, or no package for it"
         raise LockLensError(f"nothing to lock: {words}")
     if not parts:
-        raise LockLensError("all required platforms are covered")
+        raise LockLensError("nothing to lock: each required platform is covered, or has no package")
     return parts[0] if len(parts) == 1 and not left_out else LockMissing(tuple(parts), tuple(left_out))
 
 
