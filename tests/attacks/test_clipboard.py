@@ -117,4 +117,4 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
             assert words_of(on.app.clipboard, top) == ["locklens", "format", *options]
             await on.press("g", "y")
             subject = on.app.clipboard.split("\n")[0]
-            assert subject == "Fix the lock file format in 5 roots"
+            assert subject == "Fix the format of the lock file in 5 roots"

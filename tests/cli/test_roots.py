@@ -150,6 +150,8 @@ def test_the_undo_of_a_stage_changes_no_version(run: Run, top: Path) -> None:
     assert f"{words} would no longer be staged" in run("undo", "--dry-run")[2]
     assert f"{words} is no longer staged" in run("undo")[1]
     assert f"{words} is staged" in run("undo", "--redo")[1]
+    (top / "other" / LOCK).unlink()
+    assert f"removed other/{LOCK} from the index" in run("stage", "--root", "other")[1].splitlines()
 
 
 def test_a_root_outside_of_a_repository_can_be_read(

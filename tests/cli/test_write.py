@@ -264,7 +264,7 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
     ("words", "status", "said"),
     [
         (["upgrade", "demo=1.5.0"], 1, "a: acme/demo: 1.5.0 does not satisfy 1.4.1 (a/main.tf:3)"),
-        (["upgrade", "demo=7"], 1, "the registry does not offer 7.0.0"),
+        (["upgrade", "demo=7"], 1, "version 7.0.0 is not offered"),
         (["upgrade", "aws"], 2, "does not require or lock 'aws'"),
         (["upgrade", "demo=x"], 2, "invalid version in "),
         (["upgrade", "--platform", "linux"], 2, "invalid platform 'linux'"),
@@ -388,7 +388,7 @@ def test_the_next_command_says_what_it_settled(run: Run, top: Path) -> None:
     status, _, err = run("review", "--offline", "--format", "text", "--fail-on", "never")
     assert status == 0
     assert err.startswith(
-        "note: an interrupted write (locklens upgrade demo --edit-constraints) was completed: a/main.tf, a/.terraform.lock.hcl\n"
+        "note: an interrupted write (locklens -C a upgrade demo --edit-constraints) was completed: a/main.tf, a/.terraform.lock.hcl\n"
     )
     assert b'"1.5.0"' in (top / "a" / LOCK).read_bytes()
     assert "?? " not in git(top, "status", "--short")

@@ -61,7 +61,7 @@ def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
             plan(change("a" * 30, "5.1.0", "5.2.0", root="x" * 40), change("b" * 30, "5.1.0", "5.2.0", root="y" * 40)),
             "Upgrade 2 providers in 2 roots",
         ),
-        (plan(roots=("infra/win", "infra/mac")), "Fix the lock file format in infra/mac and infra/win"),
+        (plan(roots=("infra/win", "infra/mac")), "Fix the format of the lock file in infra/mac and infra/win"),
         (plan(change("evil\x1b[31m\n", "5.1.0", None, root="a\nb")), "Remove evil\\x1b[31m\\x0a in 1 root"),
     ],
 )

@@ -38,7 +38,7 @@ def requiring(*names: str) -> bytes:
 
 
 @pytest.fixture
-def top(tmp_path: Path) -> Path:
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     top = tmp_path / "top"
     top.mkdir()
     git(top, "init", "-q")
@@ -46,6 +46,7 @@ def top(tmp_path: Path) -> Path:
     (top / "main.tf").write_bytes(requiring("aws"))
     git(top, "add", ".")
     git(top, "commit", "-qm", "first")
+    monkeypatch.chdir(top)
     return top
 
 
@@ -244,9 +245,9 @@ def test_format_is_what_the_tool_would_write(top: Path) -> None:
 
 def test_format_for_a_tool(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws")).split(b"\n", 2)[2])
-    plan = Format(Scope(top, (), tool=OPENTOFU)).plan()
+    plan = Format(Scope(top, (), tool=OPENTOFU, test_directory="checks")).plan()
     assert (plan.proposal.files[0].new or b"").startswith(OPENTOFU.header.encode())
-    assert plan.proposal.command == "locklens format --tool opentofu"
+    assert plan.proposal.command == "locklens format --tool opentofu --test-directory checks"
 
 
 # What is shown of it

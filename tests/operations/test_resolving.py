@@ -15,7 +15,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.health import HealthRequest, scan_health
 from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan import Plan, Scope
-from locklens.operations.plan.review import known_findings, review_plan
+from locklens.operations.plan.review import commit_message, known_findings, review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
@@ -77,8 +77,10 @@ class Merging:
 
 
 @pytest.fixture
-def merging(tmp_path: Path) -> Merging:
-    return Merging(tmp_path / "top")
+def merging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Merging:
+    merging = Merging(tmp_path / "top")
+    monkeypatch.chdir(merging.top)
+    return merging
 
 
 BASE = block("a", "1.0.0", *hashes("a", "A")) + "\n" + block("b", "1.0.0", *hashes("b", "B"))
@@ -95,9 +97,13 @@ def new_data(plan: Plan) -> bytes:
     return file.new
 
 
-def test_hashes_of_both_sides_are_united(merging: Merging, tmp_path: Path) -> None:
+def test_hashes_of_both_sides_are_united(merging: Merging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     merging.merge(BASE.encode(), OURS.encode(), THEIRS.encode())
     before = merging.lock.read_bytes()
+    for folder, words in (("infra", f"git add -- {NAME}"), ("..", f"git -C {merging.top} add -- infra/{NAME}")):
+        monkeypatch.chdir(merging.top / folder)
+        assert f"{words} then marks the conflict as resolved" in [remark.detail for remark in merging.plan().remarks]
+    monkeypatch.chdir(merging.top)
     plan = merging.plan()
     assert new_data(plan) == UNITED.encode()
     assert plan.proposal.command == "locklens merge --root infra"
@@ -160,6 +166,21 @@ def test_two_versions_clash_unless_the_newest_is_preferred(merging: Merging) -> 
     assert new_data(plan) == NEWEST.encode()
     assert plan.proposal.command == "locklens merge --prefer newest --root infra"
     assert "1.2.0, the newer version" in [remark.detail for remark in plan.remarks]
+
+
+def test_a_clash_of_comments_is_settled_by_no_version(merging: Merging) -> None:
+    base, ours, theirs = (
+        f"{block('a', '1.0.0', *hashes('a', 'A'))}\n# {words}\n{block('b', version, *hashes(version[2], 'A'))}".encode()
+        for words, version in (("tested", "1.0.0"), ("tested by a", "1.1.0"), ("tested by b", "1.0.0"))
+    )
+    merging.merge(base, ours, theirs)
+    (failure,) = merging.plan().failures
+    assert (failure.detail.partition(":")[0], failure.hint) == ("the comments of both sides cannot be merged", SIDES)
+    (failure,) = merging.plan(newest=True).failures
+    assert failure.detail.endswith("; no version settles it: take the comments of one side")
+    plan = ResolveConflicts(Scope(merging.top, ("infra",)), prefer=Preference.OURS).plan()
+    assert new_data(plan) == ours
+    assert commit_message(plan, None) == "Resolve the conflict of the lock file in infra"
 
 
 def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) -> None:

@@ -108,7 +108,7 @@ def test_a_root_that_is_left_behind_is_named(three: Path) -> None:
 
 def test_one_root_that_fails_leaves_the_others(three: Path) -> None:
     plan = planned(three, pick("a", "aws", "9.9.9"), pick("c", "aws", "6.0.0"))
-    assert failures(plan) == ["the registry does not offer 9.9.9"]
+    assert failures(plan) == ["version 9.9.9 is not offered"]
     assert [file.path for file in plan.proposal.files] == [f"c/{LOCK}"]
 
 

@@ -42,9 +42,10 @@ NEW = lock(entry("archive"), entry("aws", "2.0.0"), entry("null"), entry("random
 
 
 @pytest.fixture
-def top(tmp_path: Path) -> Path:
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     top = repository(tmp_path / "top", {LOCK: OLD})
     put(top, {LOCK: NEW})
+    monkeypatch.chdir(top)
     return top
 
 
@@ -103,11 +104,12 @@ def reviewed_plan(plan: Plan, found: Review) -> list[str]:
 
 
 @pytest.fixture
-def edited(tmp_path: Path) -> Path:
+def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A constraint that was edited together with the lock file, beside a file that git ignores."""
     old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
     top = repository(tmp_path / "top", {LOCK: old, "main.tf": requiring("1.0.0"), ".gitignore": b"secret.tf\n"})
     put(top, {LOCK: new, "main.tf": requiring("2.0.0"), "new.tf": b"# new\n", "secret.tf": b"# ignored\n"})
+    monkeypatch.chdir(top)
     return top
 
 
@@ -263,8 +265,9 @@ def test_a_provider_that_moved_is_two_blocks(top: Path) -> None:
     assert index(top) == moved
 
 
-def test_every_root_that_has_a_mark(tmp_path: Path) -> None:
+def test_every_root_that_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = repository(tmp_path / "top", {f"{root}/{LOCK}": OLD for root in ("a", "b c", "é")})
+    monkeypatch.chdir(top / "a")
     put(top, {f"a/{LOCK}": NEW, f"b c/{LOCK}": NEW, f"é/{LOCK}": NEW})
     heard: list[str] = []
     found = reviewing(top)
@@ -276,7 +279,7 @@ def test_every_root_that_has_a_mark(tmp_path: Path) -> None:
     assert sorted(heard) == ["a", "b c", "é"]
     assert len({index(top, f"{root}/{LOCK}") for root in heard}) == 1
     assert said(index(top, f"é/{LOCK}")) == {"aws": "2.0.0", "null": "1.0.0", "random": "3.0.0", "tls": "1.0.0"}
-    assert plan.proposal.command == f"git add -p -- a/{LOCK} 'b c/{LOCK}' 'é/{LOCK}'"
+    assert plan.proposal.command == f"git add -p -- {LOCK} '../b c/{LOCK}' '../é/{LOCK}'"
 
 
 def test_a_change_as_young_as_the_index_and_of_the_same_size_is_seen(top: Path) -> None:

@@ -32,12 +32,13 @@ def entry(name: str, version: str = "1.0.0") -> LockEntry:
 
 
 @pytest.fixture
-def top(tmp_path: Path) -> Path:
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     top = tmp_path / "top"
     (top / "infra").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(top)], check=True)
     (top / "infra" / LOCK).write_bytes(render([entry("aws"), entry("tls")], TERRAFORM))
     (top / "infra/main.tf").write_text('terraform {\n  required_providers {\n    aws = "1.0.0"\n  }\n}\n')
+    monkeypatch.chdir(top)
     return top
 
 

@@ -381,7 +381,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.ready()
         assert "Format the lock file of a" in on.lines[0]
         assert "format fixed: " in on.plan
-        assert "Fix the lock file format in a" in on.plan
+        assert "Fix the format of the lock file in a" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
         assert b"\r" not in lock.read_bytes()

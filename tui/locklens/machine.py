@@ -93,3 +93,11 @@ def path_from_shell(folder: str | os.PathLike[str]) -> str:
     real = os.path.realpath(folder)
     below = os.path.relpath(real, os.path.realpath(shell_folder()))
     return real if below.partition(os.sep)[0] == ".." else below
+
+
+def git_words(top: str | os.PathLike[str], *words: str, paths: Iterable[str]) -> list[str]:
+    """Return the words of a git command about files that are named relative to a repository's top."""
+    real, here = os.path.realpath(top), os.path.realpath(shell_folder())
+    if os.path.relpath(here, real).partition(os.sep)[0] == "..":
+        return ["git", "-C", real, *words, "--", *paths]
+    return ["git", *words, "--", *(os.path.relpath(os.path.join(real, path), here) for path in paths)]  # noqa: PTH118

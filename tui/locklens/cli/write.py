@@ -56,7 +56,7 @@ def add_stage_options(parser: Parser) -> None:
     """Add the options of `stage`."""
     words = (
         "Stage the changed blocks of providers, as git add -p would; other changes stay in the work tree. "
-        "The status is 1 where what is staged then has a finding that fails a review. No registry is asked."
+        "The status is 1 where what this run stages has a finding that fails a review. No registry is asked."
     )
     parser.begin(words, "[OPTION...] [PROVIDER...] [-- ROOT...]", _run_stage)
     words = "provider whose block to stage (default: every changed one)"
@@ -345,9 +345,13 @@ class _Text:
         """Report the files that were written."""
         from locklens.operations.plan import WriteTarget
 
-        where = " in the index" if plan.proposal.target is WriteTarget.INDEX else ""
-        verbs = {file.path: "removed" if file.new is None else "restored" for file in plan.proposal.files}
-        files = [f"{verbs[path] if self._is_undo else 'wrote'} {path}{where}" for path in verbs]
+        is_index, verb = plan.proposal.target is WriteTarget.INDEX, "restored" if self._is_undo else "wrote"
+        files = [
+            f"removed {file.path}{' from the index' if is_index else ''}"
+            if file.new is None
+            else f"{verb} {file.path}{' in the index' if is_index else ''}"
+            for file in plan.proposal.files
+        ]
         files += [f"{'restored' if self._is_undo else 'replaced'} {one.place}" for one in plan.proposal.folders]
         lines = [*plan.proposal.words, *files]
         put(page(lines or ["nothing was changed"]))

@@ -202,7 +202,7 @@ class RegistryWarned(_Of, frozen=True):
 
 
 class AlreadyInstalled(_Of, frozen=True):
-    """The package in the data folder has a locked hash, so no registry was asked."""
+    """The package in the data folder has a locked hash, and is not fetched."""
 
     version: Version
 

@@ -148,7 +148,7 @@ def _preferred(conflict: MergeConflict, prefer: Preference | None) -> MergeSide 
         return None
     if prefer is not Preference.NEWEST:
         return MergeSide(prefer.value)
-    newest = newest_of_both(conflict) if conflict.reason != COMMENTS_CLASH else None
+    newest = newest_of_both(conflict)
     if newest is None:
         return None
     return MergeSide.OURS if newest is conflict.ours else MergeSide.THEIRS
@@ -159,13 +159,15 @@ def why_no_newest(conflict: MergeConflict) -> str:
     ours, theirs = conflict.ours, conflict.theirs
     if newest_of_both(conflict) is not None:
         return ""
+    if conflict.reason == COMMENTS_CLASH:
+        return "no version settles it: take the comments of one side"
     if ours is None or theirs is None:
         return "one side removed the provider: keep the entry of the other, or remove it"
     if ours.version == theirs.version:
         return "both sides have the same version: take the entry of one, or lock the provider again"
     if share_packages(ours, theirs):
         return "both versions have the same hashes: lock the provider again"
-    return "the newer version does not satisfy the constraints of both sides"
+    return "the newer version is not known to satisfy the constraints of both sides"
 
 
 def ways_to_settle(*, has_newest: bool) -> str:
@@ -175,13 +177,15 @@ def ways_to_settle(*, has_newest: bool) -> str:
 
 
 def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
-    """Return the newer entry of a conflict between two versions, if it satisfies what both sides recorded.
+    """Return the newer entry of a conflict that is about two versions, if it satisfies what both sides recorded.
 
     None also where the versions have hashes of packages in common: no two releases do, so these are of one of them, and
     a merge of lines left them to the other.
     """
     ours, theirs = conflict.ours, conflict.theirs
-    if ours is None or theirs is None or ours.version == theirs.version or share_packages(ours, theirs):
+    if conflict.reason == COMMENTS_CLASH or ours is None or theirs is None:
+        return None
+    if ours.version == theirs.version or share_packages(ours, theirs):
         return None
     newest = ours if ours.version.compare(theirs.version) > 0 else theirs
     try:

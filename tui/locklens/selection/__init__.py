@@ -83,7 +83,7 @@ class Hold(Struct, frozen=True):
             case Reason.UNSPECIFIED:
                 return "0.0.0 is never selected"
             case Reason.ABSENT:
-                return "not offered by the registry"
+                return "not offered"
             case Reason.PROTOCOL:
                 return f"unsupported plugin protocol {', '.join(self.names)}"
             case Reason.PLATFORM:

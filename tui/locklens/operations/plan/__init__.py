@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.lockfile.update import Difference
+from locklens.machine import path_from_shell, shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import diffs
 from locklens.project import LOCK_FILE
@@ -40,22 +41,19 @@ class Scope(RootSettings, frozen=True):
     Attributes:
         folder: The folder that the roots are relative to.
         roots: Folders, relative to `folder`; () for `folder` itself.
-        is_elsewhere: True if `folder` is not the current one, so that the command line has to name it.
     """
 
     folder: Path
     roots: tuple[str, ...] = ()
-    is_elsewhere: bool = False
 
     @classmethod
     def at(cls, top: Path, roots: Iterable[str], settings: RootSettings) -> Scope:
-        """Return the scope of roots given relative to a top, named as from the current folder."""
-        tool, tests = settings.tool, settings.test_directory
-        here, real = os.getcwd(), os.path.realpath(top)  # noqa: PTH109
-        if not is_within(real, here):
-            return cls(top, tuple(root or "." for root in roots), is_elsewhere=True, tool=tool, test_directory=tests)
-        names = (os.path.relpath(os.path.join(real, root), here) for root in roots)  # noqa: PTH118
-        return cls(Path(here), tuple(name.replace(os.sep, "/") for name in names), tool=tool, test_directory=tests)
+        """Return the scope of roots given relative to a top, named as from the shell's folder where that is in it."""
+        real, here = os.path.realpath(top), os.path.realpath(shell_folder())
+        folder = here if is_within(real, here) else real
+        names = (os.path.relpath(os.path.join(real, root), folder) for root in roots)  # noqa: PTH118
+        named = tuple(name.replace(os.sep, "/") for name in names)
+        return cls(Path(folder), named, tool=settings.tool, test_directory=settings.test_directory)
 
 
 class PlannedChange(Struct, frozen=True):
@@ -216,7 +214,8 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
         return f"{lead} {old} {to} {new}{edits}"
     if change.platforms:
         return f"{lead} {old} {gets} hashes for {', '.join(map(str, change.platforms))}"
-    return f"{lead} {old} {gets} another entry{edits}"
+    what = "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
+    return f"{lead} {old} {gets} other {what}{edits}"
 
 
 class PlannedFile(Struct, frozen=True):
@@ -299,8 +298,11 @@ def file_order(path: str) -> tuple[bool, bytes]:
 
 def command_line(command: str, request: Scope, words: Sequence[str]) -> str:
     """Return the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
-    start = ["locklens", *(["-C", str(request.folder)] if request.is_elsewhere else [])]
+    folder = path_from_shell(request.folder)
+    start = ["locklens", *(["-C", folder] if folder != "." else [])]
     # A separate word that begins with a dash would be an option.
     roots = [word for root in request.roots for word in ([f"--root={root}"] if root[:1] == "-" else ["--root", root])]
-    tool = ["--tool", request.tool.name] if request.tool else []
-    return shell_words([*start, command, *words, *roots, *tool])
+    settings = ["--tool", request.tool.name] if request.tool else []
+    if request.test_directory != RootSettings().test_directory:
+        settings += ["--test-directory", request.test_directory]
+    return shell_words([*start, command, *words, *roots, *settings])

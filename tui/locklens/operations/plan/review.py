@@ -418,7 +418,8 @@ def _subject(plan: Plan) -> str:
 
 def _summary(plan: Plan, where: str, *, is_brief: bool) -> str:
     if not plan.changes:
-        return f"Fix the lock file format in {where}"
+        had_conflict = any(parse(file.old or b"", file.path).conflict is not None for file in _locks(plan))
+        return f"{'Resolve the conflict' if had_conflict else 'Fix the format'} of the lock file in {where}"
     groups: dict[str, list[PlannedChange]] = {}
     for change in plan.changes:
         kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)

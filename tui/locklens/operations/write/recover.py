@@ -220,7 +220,7 @@ def _settle(record: Record, top: Path, journal: Journal) -> str:
     if not written:
         journal.discard(top)
         names = _names(touched, top)
-        return f"{lead} can be neither completed nor reverted, because {names} changed since: see git diff"
+        return f"{lead} can be neither completed nor reverted, because {names} changed since"
     if all(now[file] not in (file.old, _ELSEWHERE) for file in record.files if file.old != file.new):
         # The last file was written too: later changes are the user's own.
         journal.finish(top)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,12 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
 from locklens.lockfile import differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
+from locklens.machine import git_words
 from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, ways_to_settle, why_no_newest
 from locklens.operations.plan import Plan, PlannedChange, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.write.apply import FileOperation, listed_roots, no_progress
-from locklens.text import counted, listing
+from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -256,16 +256,15 @@ class _Conflicted(Struct, frozen=True):
         path, data = self.root.path, self.root.lock.data
         if not self.is_staged:
             words = "merged from the conflict markers, since git's index no longer has both sides"
-            draft.warn(
-                path, words, hint="check the hashes of the other entries: git merged them line by line (v verifies)"
-            )
+            draft.warn(path, words, hint="git merged the other entries line by line: locklens hashes verifies them")
             return
         sides = (self.sides.base, self.sides.ours, self.sides.theirs)
         known = {line.rstrip(b"\r") for side in sides for line in side.split(b"\n")}
         parts = conflict_sides(data) or (b"", data, data)
         if any(line.rstrip(b"\r") not in known for part in parts for line in part.split(b"\n")):
             draft.warn(path, "lines that were edited since the merge are replaced: the sides are those of git's index")
-        draft.note(path, f"git add -- {shlex.quote(self.root.lock.path)} then marks the conflict as resolved")
+        command = shell_words(git_words(draft.top, "add", paths=[self.root.lock.path]))
+        draft.note(path, f"{command} then marks the conflict as resolved")
 
 
 def _stages(path: str, top: Path) -> MergeSides | None:

@@ -218,7 +218,7 @@ class RootUpgrade:
         if not left or left == platforms:
             return platforms
         lost = ", ".join(str(platform) for platform in platforms if platform not in left)
-        self._warn(address, f"{version} has no package for {lost}: it can no longer be installed there")
+        self._warn(address, f"{version} has no package for {lost}: it cannot be installed there")
         return left
 
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
@@ -390,7 +390,7 @@ class RootUpgrade:
         if all(listed.version != version for listed in offered):
             best = newest_of(requirements, offered, None).overall
             hint = f"the newest is {best}" if best else ""
-            raise NotFoundError(f"the registry does not offer {version}", address=str(address), hint=hint)
+            raise NotFoundError(f"version {version} is not offered", address=str(address), hint=hint)
         if not combined(requirements).admits(version):
             if not self._request.edits_constraints:
                 holds = "; ".join(map(str, holds_against(version, requirements)))

@@ -12,13 +12,14 @@ from locklens.errors import ConfigurationError, LockLensError, StaleLockFileErro
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
+from locklens.machine import git_words
 from locklens.operations.plan import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
-from locklens.text import counted, shell_word, shell_words
+from locklens.text import counted, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -202,7 +203,7 @@ class _Staging:
             root = files[file]
             if not is_staged:
                 words = f"{file} {NOT_STAGED}: the next commit has the index's"
-                self._draft.warn(root.path, words, hint=f"git add -- {shell_word(file)} stages the file too")
+                self._draft.warn(root.path, words, hint=f"{self._git_add(file)} stages the file too")
                 continue
             with self._draft.attempt(root.path):
                 if old.problem is not None:
@@ -213,9 +214,12 @@ class _Staging:
 
     def plan(self) -> Plan:
         """Return the plan."""
-        commands = [("git", "add", "--", *self._whole)] if self._whole else []
-        commands += [("git", "add", "-p", "--", *self._partial)] if self._partial else []
-        return self._draft.plan(" && ".join(map(shell_words, commands)))
+        commands = [self._git_add(*self._whole)] if self._whole else []
+        commands += [self._git_add(*self._partial, is_in_part=True)] if self._partial else []
+        return self._draft.plan(" && ".join(commands))
+
+    def _git_add(self, *paths: str, is_in_part: bool = False) -> str:
+        return shell_words(git_words(self._disk.top, "add", *(["-p"] if is_in_part else []), paths=paths))
 
     def _is_sound(self, blocks: StagedBlocks, indexed: IndexedFile) -> bool:
         with self._draft.attempt(blocks.root.path):
@@ -224,7 +228,7 @@ class _Staging:
                 raise indexed.problem
             if blocks.root.renamed_from is not None and indexed.data is None:
                 words = f"the lock file was moved from {blocks.root.renamed_from or '.'}, and a move is staged whole"
-                hint = f"git add -- {shell_word(blocks.root.lock_file)}, and git rm --cached the old one"
+                hint = f"{self._git_add(blocks.root.lock_file)}, and git rm --cached the old one"
                 raise ConfigurationError(words, path=blocks.root.lock_file, hint=hint)
         return not self._draft.has_failed(blocks.root.path)
 
@@ -259,7 +263,7 @@ class _Staging:
         try:
             new = graft(old or b"", donor or b"", blocks.providers, dialect=blocks.root.tool)
         except ConfigurationError as error:
-            hint = f"git add -- {shell_word(blocks.root.lock_file)} stages the whole file"
+            hint = f"{self._git_add(blocks.root.lock_file)} stages the whole file"
             raise ConfigurationError(str(error), path=blocks.root.lock_file, hint=hint) from error
         return None if donor is None and not new else new
 
