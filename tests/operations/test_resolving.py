@@ -21,6 +21,7 @@ from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import undo
+from locklens.review.reports import text
 from locklens.storage.journal import Journal
 
 NAME = ".terraform.lock.hcl"
@@ -289,3 +290,16 @@ def test_what_a_merge_brings_is_not_said_to_be_on_disk(merging: Merging) -> None
     found = review_plan(merging.plan(newest=True), request, review(request)).review
     assert "work tree" not in " ".join(known_findings(found))
     assert any(one.rule == "LK007" and one.accepted is None for one in found.findings)
+
+
+def test_only_what_both_sides_changed_is_listed_as_a_conflict(merging: Merging) -> None:
+    ours = NEWER.replace(block("b", "1.0.0", *hashes("b", "B")), block("b", "1.3.0", *hashes("e", "E")))
+    merging.merge(BASE.encode(), ours.encode(), NEWEST.encode())
+    found = review(ReviewRequest(partial(open_git, merging.top)))
+    (conflict,) = (root.new.conflict for root in found.roots)
+    assert conflict is not None
+    assert [address.type for address, *_ in conflict.pairs] == ["a"]
+    report = text.render(found)
+    assert "  <> acme/a  HEAD (ours): 1.1.0 with 2 hashes; topic (theirs): 1.2.0 with 2 hashes" in report
+    assert "  1 other provider without a conflict" in report
+    assert "acme/b" not in report

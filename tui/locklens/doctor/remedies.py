@@ -302,7 +302,7 @@ def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
     """
     conflict = x.lock.conflict
     assert conflict is not None
-    staged = (conflict.base, conflict.ours.data, conflict.theirs.data)
+    staged = (conflict.base.data if conflict.base is not None else b"", conflict.ours.data, conflict.theirs.data)
     sides = staged if conflict.is_staged else conflict_sides(x.lock.data) or staged
     try:
         return merge(*sides, dialect=x.tool).conflicts

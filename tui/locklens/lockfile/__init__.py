@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
     EntryContents = tuple[str, str, frozenset[str]]
+    EntryPair = tuple[ProviderAddress, "LockEntry | None", "LockEntry | None"]
+    """A provider, and its entry on either side."""
 
 _ALIGNED, _ALONE, _CONSTRAINTS = '  version     = "', '  version = "', '  constraints = "'
 _SPECIAL = ('"', "\\", "$", "%")
@@ -91,14 +93,14 @@ class Conflict(Struct, frozen=True):
         markers: The markers; () for the index.
         ours: The file as our side has it.
         theirs: The file as their side has it.
-        base: The bytes of the common ancestor; b"" where there is none, or the markers do not have it.
+        base: The common ancestor; None where it is unknown, as the markers do not have it.
         is_staged: True if the sides are those of git's index; between the markers git merged other lines by itself.
     """
 
     markers: tuple[ConflictMarker, ...]
     ours: LockFile
     theirs: LockFile
-    base: bytes = b""
+    base: LockFile | None = None
     is_staged: bool = False
 
     @property
@@ -107,6 +109,23 @@ class Conflict(Struct, frozen=True):
         if not self.markers:
             return "stage 2 (ours)", "stage 3 (theirs)"
         return self.markers[0].ours, self.markers[0].theirs
+
+    @property
+    def pairs(self) -> tuple[EntryPair, ...]:
+        """The providers that both sides changed, each in its own way, with both entries; what one side left stands."""
+        before = self.base.by_address if self.base is not None and self.base.is_complete else None
+
+        def is_open(pair: EntryPair) -> bool:
+            address, ours, theirs = pair
+            sides = contents_of(ours), contents_of(theirs)
+            return sides[0] != sides[1] and (before is None or contents_of(before.get(address)) not in sides)
+
+        return tuple(filter(is_open, differing(self.ours, self.theirs)))
+
+
+def contents_of(entry: LockEntry | None) -> EntryContents | None:
+    """Return the contents of an entry; None for none."""
+    return entry.contents if entry is not None else None
 
 
 class LockFile(Struct, frozen=True, dict=True):
@@ -152,7 +171,7 @@ class LockFile(Struct, frozen=True, dict=True):
         return {entry.address: entry for entry in reversed(self.entries)}
 
 
-def differing(old: LockFile, new: LockFile) -> Iterator[tuple[ProviderAddress, LockEntry | None, LockEntry | None]]:
+def differing(old: LockFile, new: LockFile) -> Iterator[EntryPair]:
     """Yield each provider with differing entries, in order, with both entries."""
     before, after = old.by_address, new.by_address
     for address in sorted(before.keys() | after.keys()):

@@ -302,11 +302,9 @@ def with_staged_sides(lock: LockFile, index: Tree, tool: Dialect) -> LockFile:
 def _staged(
     path: str, error: UnmergedFileError, tool: Dialect | None, markers: tuple[ConflictMarker, ...] = ()
 ) -> Conflict:
-    ours, theirs = (
-        LockFile.absent(path) if data is None else parse(data, path, dialect=tool)
-        for data in (error.ours, error.theirs)
-    )
-    return Conflict(markers, ours, theirs, error.base or b"", is_staged=True)
+    sides = (error.ours, error.theirs, error.base)
+    ours, theirs, base = (LockFile.absent(path) if data is None else parse(data, path, dialect=tool) for data in sides)
+    return Conflict(markers, ours, theirs, base, is_staged=True)
 
 
 def _target(tree: Tree, path: str) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import hashes_of_zips, packages_of
-from locklens.lockfile import LockEntry, LockFile
+from locklens.lockfile import LockFile, contents_of
 from locklens.review import HashFact
 from locklens.review.model import Bump, Change, ChangeKind
 from locklens.text import ID_DIGITS, identity_of
@@ -22,14 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from locklens.addresses import ProviderAddress
+    from locklens.lockfile import EntryContents, EntryPair
     from locklens.versions import Version
 
-    Entries = Mapping[ProviderAddress, LockEntry]
-    Pair = tuple[ProviderAddress, LockEntry | None, LockEntry | None]
-    """A provider, and its entry on either side."""
-    EntryContent = tuple[str, str, frozenset[str]]
-    """The compared content of an entry: version, constraints and hashes, without lines and order."""
-    ChangeKey = tuple[ProviderAddress, EntryContent | None, EntryContent | None]
+    ChangeKey = tuple[ProviderAddress, EntryContents | None, EntryContents | None]
 
 
 _HASHES = "hashes_changed"
@@ -65,8 +61,8 @@ class Comparer:
             changes += [change for change in compared if change.kind is ChangeKind.UNCHANGED]
         return tuple(sorted(changes, key=lambda change: change.address.sort_key))
 
-    def _compared(self, pairs: Sequence[Pair]) -> list[Change]:
-        keys: list[ChangeKey] = [(address, _content(old), _content(new)) for address, old, new in pairs]
+    def _compared(self, pairs: Sequence[EntryPair]) -> list[Change]:
+        keys: list[ChangeKey] = [(address, contents_of(old), contents_of(new)) for address, old, new in pairs]
         unknown = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}
         self._known.update(zip(unknown, _differences(list(unknown), list(unknown.values())), strict=True))
         return [replace(self._known[key], old=old, new=new) for key, (_, old, new) in zip(keys, pairs, strict=True)]
@@ -76,7 +72,7 @@ class Comparer:
         removed = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
         added = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
         removed_of, added_of = _by_type(removed.values()), _by_type(added)
-        moved: dict[ProviderAddress, Pair] = {}
+        moved: dict[ProviderAddress, EntryPair] = {}
         for new in added:
             kind = new.address.type
             before = _predecessor(new.address)
@@ -113,11 +109,7 @@ def readable_old_side(old: LockFile) -> tuple[LockFile, str]:
     return LockFile.absent(old.path), "every provider is shown as new"
 
 
-def _content(entry: LockEntry | None) -> EntryContent | None:
-    return None if entry is None else (str(entry.version), entry.constraints, frozenset(entry.hashes))
-
-
-def _differences(keys: Sequence[ChangeKey], pairs: Sequence[Pair]) -> list[Change]:
+def _differences(keys: Sequence[ChangeKey], pairs: Sequence[EntryPair]) -> list[Change]:
     """Compare pairs of entries by their contents, in one run of deepdiff."""
     if all(old == new for _, old, new in keys):
         # Nothing differs, and deepdiff takes longer to load than a small review.
@@ -135,9 +127,9 @@ def _differences(keys: Sequence[ChangeKey], pairs: Sequence[Pair]) -> list[Chang
                 diff_instance.custom_report_result(_HASHES, level, (added, removed))
             return True
 
-    values: dict[EntryContent, dict[str, Any]] = {}
+    values: dict[EntryContents, dict[str, Any]] = {}
 
-    def side(contents: Iterable[EntryContent | None]) -> dict[int, dict[str, Any]]:
+    def side(contents: Iterable[EntryContents | None]) -> dict[int, dict[str, Any]]:
         # Equal contents are one object, so deepdiff skips them.
         return {
             number: values.setdefault(
@@ -162,7 +154,7 @@ def _differences(keys: Sequence[ChangeKey], pairs: Sequence[Pair]) -> list[Chang
     return [_change(pair, found.get(number, {})) for number, pair in enumerate(pairs)]
 
 
-def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
+def _change(pair: EntryPair, reports: Mapping[str, Any]) -> Change:
     """Return the change of a provider; `reports` are deepdiff's, by field."""
     address, old, new = pair
     had = frozenset(old.hashes) if old else frozenset[str]()
@@ -188,7 +180,7 @@ def _change(pair: Pair, reports: Mapping[str, Any]) -> Change:
     )
 
 
-def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
+def _kind(pair: EntryPair, reports: Mapping[str, Any]) -> ChangeKind:
     _, old, new = pair
     if old is None:
         return ChangeKind.NEW_PROVIDER
@@ -210,7 +202,7 @@ def _kind(pair: Pair, reports: Mapping[str, Any]) -> ChangeKind:
     return ChangeKind.CHANGED_HASHES if shared else ChangeKind.REPLACED_HASHES
 
 
-def _ids(pair: Pair, moved_from: ProviderAddress | None = None) -> tuple[str, str]:
+def _ids(pair: EntryPair, moved_from: ProviderAddress | None = None) -> tuple[str, str]:
     """Return `id` and `group` of a change, which `Change` describes.
 
     The id has constraints only if the change alters them; unaltered ones would give one change another id in each

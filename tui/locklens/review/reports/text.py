@@ -251,22 +251,17 @@ def _hash_counts(change: Change) -> str:
 
 
 def _conflict(conflict: Conflict, tool: Dialect) -> Iterator[str]:
-    ours, theirs = conflict.ours.by_address, conflict.theirs.by_address
-    names = conflict.names
-    addresses = sorted({*ours, *theirs})
-    width = max((len(address.short(tool.default_host)) for address in addresses), default=0)
-    for address in addresses:
-        sides = []
-        for name, entry in zip(names, (ours.get(address), theirs.get(address)), strict=True):
-            state = (
-                f"{entry.version} with {counted(len(entry.hashes), 'hash', 'hashes')} (line {entry.line})"
-                if entry
-                else "not locked"
-            )
-            sides.append(f"{name}: {state}")
-        same = ours.get(address) == theirs.get(address)
-        shown = f"both sides: {sides[0].partition(': ')[2]}" if same else "; ".join(sides)
-        yield f"  {'=' if same else '<>':2} {address.short(tool.default_host):{width}}  {shown}"
+    pairs = conflict.pairs
+    width = max((len(address.short(tool.default_host)) for address, *_ in pairs), default=0)
+    for address, *sides in pairs:
+        states = (
+            f"{name}: {entry.version} with {counted(len(entry.hashes), 'hash', 'hashes')}" if entry else f"{name}: none"
+            for name, entry in zip(conflict.names, sides, strict=True)
+        )
+        yield f"  <> {address.short(tool.default_host):{width}}  {'; '.join(states)}"
+    others = len(conflict.ours.by_address.keys() | conflict.theirs.by_address.keys()) - len(pairs)
+    if others:
+        yield f"  {counted(others, 'other provider')} without a conflict"
 
 
 _SAME_VERSION = {

@@ -267,16 +267,9 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
 
 
 def conflict_pairs(root: RootReview) -> tuple[ConflictPair, ...]:
-    """The providers whose entries differ between the two sides of a git conflict."""
-    if root.new.conflict is None:
-        return ()
-    ours, theirs = root.new.conflict.ours.by_address, root.new.conflict.theirs.by_address
-    pairs = (ConflictPair(address, ours.get(address), theirs.get(address)) for address in sorted({*ours, *theirs}))
-    return tuple(pair for pair in pairs if _content(pair.ours) != _content(pair.theirs))
-
-
-def _content(entry: LockEntry | None) -> tuple[str, str, frozenset[str]] | None:
-    return None if entry is None else (str(entry.version), entry.constraints, frozenset(entry.hashes))
+    """The providers that are in a git conflict."""
+    conflict = root.new.conflict
+    return tuple(ConflictPair(*pair) for pair in conflict.pairs) if conflict is not None else ()
 
 
 def _section(key: str, title: str, nodes: Iterable[Node], *, root: RootReview | None = None, note: str = "") -> Node:
