@@ -84,13 +84,15 @@ def test_show_says_where_each_rule_comes_from(run: Run, top: Path) -> None:
     shown = {line.split("  ")[0]: " ".join(line.split()[1:]) for line in out.splitlines()}
     assert shown["cooldown"] == "7 days [base (HEAD)]"
     assert shown["fail_on"] == "block [default]"
+    assert shown["install_paths"] == "direct, and on each machine those of its CLI configuration [default]"
     assert shown["severity.LK004"] == "block [base (HEAD)]"
     assert shown["severity.LK005"] == "block [default]"
     assert shown["trust.acme"] == f"{'A' * 40} [head]"
     assert "note: change of locklens.toml in the worktree does not count yet" in err
-    (top / "live" / "mine.toml").write_text("hosts = ['r.test']\n")
+    (top / "live" / "mine.toml").write_text("hosts = ['r.test']\ninstall_paths = ['direct']\n")
     rows = json.loads(run("policy", "show", "--policy", "mine.toml", "--format", "json")[1])["values"]
     assert {"key": "hosts", "value": ["r.test"], "from": "given"} in rows
+    assert {"key": "install_paths", "value": ["direct"], "from": "given"} in rows
 
 
 def test_schema_is_one_that_an_editor_can_use(run: Run) -> None:
@@ -235,6 +237,9 @@ def test_no_key_that_is_unknown_or_revoked_is_pinned(run: Run, top: Path, regist
     assert (status, "1.0.0: " in err) == (2, True)
     registry.faults = Faults((FaultRule(Fault.UNSIGNED, DEMO, "1.0.0"),))
     assert run("keys", "trust", "acme", "--no-cache")[0] == 2
+    registry.faults = Faults((FaultRule(Fault.REPUBLISHED, DEMO, "1.0.0"),))
+    status, _, err = run("keys", "trust", "acme", "--no-cache")
+    assert (status, f"{DEMO} 1.0.0: LK001: " in err) == (2, True), "the key of a republished release is not pinned"
     assert not (top / POLICY_FILE).exists()
 
 

@@ -386,6 +386,7 @@ def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[Show
     """Yield the value of every key; `severities` are those of the rules without a policy, by id."""
     hosts, believed = list(map(display_host, policy.hosts)), sorted(map(display_host, policy.believed_hosts))
     paths = [path.value for path in policy.paths_in_order]
+    more = "" if policy.names_paths else ", and on each machine those of its CLI configuration"
     allowed = None if policy.allow is None else [one.text for one in policy.allow]
     threshold, side, usual = policy.fail_on or "block", policy.accept_from.value, Policy.none()
     for key, value, text in (
@@ -394,11 +395,12 @@ def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[Show
         ("cooldown", policy.cooldown, "none" if policy.cooldown is None else f"{policy.cooldown} days"),
         ("hosts", hosts, ", ".join(hosts) or "none beside the usual ones"),
         ("reported_hashes", believed, ", ".join(believed) or "no registry's"),
-        ("install_paths", paths, ", ".join(paths)),
+        ("install_paths", paths, ", ".join(paths) + more),
         ("allow", allowed, "every provider" if allowed is None else ", ".join(allowed) or "no provider"),
         ("accept_from", side, side),
     ):
-        yield ShownValue(key, value, text, is_set=getattr(policy, key) != getattr(usual, key))
+        is_set = policy.names_paths if key == "install_paths" else getattr(policy, key) != getattr(usual, key)
+        yield ShownValue(key, value, text, is_set=is_set)
     for wanted in policy.platforms:
         yield ShownValue(f"platforms.{wanted.platform}", wanted.why, wanted.why or "required")
     for rule, severity in severities.items():

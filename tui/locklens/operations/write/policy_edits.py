@@ -20,6 +20,8 @@ from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem
 from locklens.review.keys import SignerUses, signers
+from locklens.review.model import Severity
+from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
@@ -258,9 +260,16 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
 
     Raises:
         ConfigurationError: The name is invalid.
-        LockLensError: No release of it is locked, or the signer of one is unknown or not to be trusted.
+        LockLensError: No release of it is locked, the signer of one is unknown or revoked, or the locked hashes of one
+            contradict what its signer signed: that key may be an attacker's.
     """
     covering = Pin(*_namespace(name))
+    for change in (change for root in review.roots for change in root.changes if covering.covers(change.address)):
+        for finding in change.findings:
+            if RULES[finding.rule].effect is CONTRADICTING and finding.severity is Severity.BLOCK:
+                release = f"{change.address} {change.new.version if change.new is not None else ''}"
+                hint = f"settle it first, or write the keys that the publisher announces below [trust] in {POLICY_FILE}"
+                raise LockLensError(f"{release}: {finding.rule}: {wording_of(finding).title}", hint=hint)
     keys: dict[str, None] = {}
     for signer in signers(review):
         uses = [one for one in signer.uses if covering.covers(one.address)]
