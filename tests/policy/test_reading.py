@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import tomllib
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -11,13 +14,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from kit.pages import marked
+from msgspec.structs import replace
 
+import locklens.policy
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError
 from locklens.operations.review.policy import EffectivePolicy, values_in_force
 from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse, reading
-from locklens.policy.document import KeyPath, lines_of_keys, policy_schema
-from locklens.policy.model import Acceptance, AcceptFrom, IgnoredAdvisory, Pin
+from locklens.policy.document import KeyPath, PolicyDocument, lines_of_keys, policy_schema
+from locklens.policy.model import _NO_KEYS, Acceptance, AcceptFrom, IgnoredAdvisory, Pin, differing_keys
 from locklens.review.model import PolicySide
 from locklens.review.rules.catalogue import RULES
 from locklens.versions import Version
@@ -69,13 +74,41 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
+KEYS = frozenset(PolicyDocument.__struct_fields__)
+"""The keys of the file, by their types in `policy/document.py`."""
+
+
+def heeded(key: str) -> bool:
+    """True if a module outside of the room asks a policy for a key, or for what `policy/model.py` makes of it."""
+    room = Path(locklens.policy.__file__).parent
+    tree = ast.parse((room / "model.py").read_text("utf-8"))
+    bodies = {one.name: ast.unparse(one) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)}
+    names = {key}
+    while more := {one for one, body in bodies.items() if any(f".{name}" in body for name in names)} - names:
+        names |= more
+    functions = "|".join(names - {key}) or "-"
+    asks = re.compile(rf"policy\.(?:{'|'.join(names)})\b|\b(?:{functions})\(")
+    return any(asks.search(path.read_text("utf-8")) for path in room.parent.rglob("*.py") if path.parent != room)
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_a_key_is_in_each_of_its_places(key: str) -> None:
+    policy = parse(EXAMPLE.encode(), "p", RULES)
+    shown = {value.shown.key.split(".")[0] for value in values_in_force(EffectivePolicy(policy, PolicySide.BASE))}
+    assert key in Policy.__struct_fields__, "policy/model.py has its value"
+    assert key in tomllib.loads(EXAMPLE), "the example of docs/policy.md has it"
+    assert key in shown, "`policy show` has it: shown_values of policy/reading.py"
+    assert key in differing_keys(replace(policy, **{key: object()}), policy), "a change of it is LK028"
+    assert heeded(key), "a rule or a command asks for it"
+
+
+def test_a_field_of_a_policy_is_a_key_or_said_to_be_none() -> None:
+    assert set(Policy.__struct_fields__) - KEYS == _NO_KEYS
+
+
 def test_the_example_of_the_page_is_read_and_fits_the_schema() -> None:
     policy = parse(EXAMPLE.encode(), "p", RULES)
-    document = plain(tomllib.loads(EXAMPLE))
-    jsonschema.validate(document, policy_schema())
-    assert document.keys() == policy_schema()["$defs"]["PolicyDocument"]["properties"].keys()  # type: ignore[index]
-    shown = {value.shown.key.split(".")[0] for value in values_in_force(EffectivePolicy(policy, PolicySide.BASE))}
-    assert document.keys() == shown, "policy show has each key"
+    jsonschema.validate(plain(tomllib.loads(EXAMPLE)), policy_schema())
     assert (policy.fail_on, policy.cooldown, policy.hosts) == ("warn", 7, ("registry.example.com",))
     assert policy.reported_hashes == ("registry.opentofu.org",)
     assert policy.accept_from is AcceptFrom.BASE

@@ -117,13 +117,13 @@ class Conflict(Struct, frozen=True):
 
         def is_open(pair: EntryPair) -> bool:
             address, ours, theirs = pair
-            sides = contents_of(ours), contents_of(theirs)
-            return sides[0] != sides[1] and (before is None or contents_of(before.get(address)) not in sides)
+            sides = entry_contents(ours), entry_contents(theirs)
+            return sides[0] != sides[1] and (before is None or entry_contents(before.get(address)) not in sides)
 
         return tuple(filter(is_open, differing(self.ours, self.theirs)))
 
 
-def contents_of(entry: LockEntry | None) -> EntryContents | None:
+def entry_contents(entry: LockEntry | None) -> EntryContents | None:
     """Return the contents of an entry; None for none."""
     return entry.contents if entry is not None else None
 

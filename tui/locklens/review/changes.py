@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import hashes_of_zips, packages_of
-from locklens.lockfile import LockFile, contents_of
+from locklens.lockfile import LockFile, entry_contents
 from locklens.review import HashFact
 from locklens.review.model import Bump, Change, ChangeKind
 from locklens.text import ID_DIGITS, identity_of
@@ -62,7 +62,7 @@ class Comparer:
         return tuple(sorted(changes, key=lambda change: change.address.sort_key))
 
     def _compared(self, pairs: Sequence[EntryPair]) -> list[Change]:
-        keys: list[ChangeKey] = [(address, contents_of(old), contents_of(new)) for address, old, new in pairs]
+        keys: list[ChangeKey] = [(address, entry_contents(old), entry_contents(new)) for address, old, new in pairs]
         unknown = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}
         self._known.update(zip(unknown, _differences(list(unknown), list(unknown.values())), strict=True))
         return [replace(self._known[key], old=old, new=new) for key, (_, old, new) in zip(keys, pairs, strict=True)]
