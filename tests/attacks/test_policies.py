@@ -115,7 +115,7 @@ def test_an_acceptance_of_its_own_passes_nothing(repository: Repository) -> None
     found = findings(document)
     assert found["LK001"]["accepted"] is None
     assert (found["LK028"]["severity"], found["LK028"]["line"]) == ("warn", 1)
-    assert "locklens.toml differs in the worktree: accept" in found["LK028"]["message"]
+    assert "locklens.toml differs in the work tree: accept" in found["LK028"]["message"]
     proposed = f"pending acceptance of LK001 for {DEMO} (locklens.toml:1), not counted yet: asked them (Ann)"
     assert proposed in document["run"]["notes"]
 

@@ -67,7 +67,7 @@ def test_the_base_counts_not_the_change(git: Git, tmp_path: Path) -> None:
     found = judged(tmp_path)
     assert (found.policy.cooldown, found.policy.file, found.policy_side) == (7, POLICY_FILE, PolicySide.BASE)
     assert found.notes == (
-        "change of locklens.toml in the worktree does not count yet: the policy of the base (HEAD) applies",
+        "change of locklens.toml in the work tree does not count yet: the policy of the base (HEAD) applies",
     )
     assert json_report("review", found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
 
@@ -77,7 +77,7 @@ def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_pa
     (tmp_path / POLICY_FILE).write_bytes(b"not [ toml")
     found = judged(tmp_path)
     assert (found.policy, found.policy_side) == (Policy.none(), PolicySide.NONE)
-    assert found.notes == ("locklens.toml in the worktree does not count yet: the base (HEAD) has no policy",)
+    assert found.notes == ("locklens.toml in the work tree does not count yet: the base (HEAD) has no policy",)
     assert json_report("review", found)["run"]["policy"] == {"file": None, "side": "none"}
 
 
@@ -87,7 +87,7 @@ def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
     found = judged(tmp_path)
     assert found.policy.cooldown == 7
     assert found.notes == (
-        "removal of locklens.toml in the worktree does not count yet: the policy of the base (HEAD) applies",
+        "removal of locklens.toml in the work tree does not count yet: the policy of the base (HEAD) applies",
     )
 
 

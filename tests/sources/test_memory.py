@@ -305,7 +305,7 @@ def test_checksums_that_cannot_be_had_offline(server: Server, cache: Cache) -> N
     server.gives(PACKAGE, package())
     plain(server, memory=cache).package(X, ONE, LINUX)
     offline = plain(server, memory=cache, is_offline=True)
-    with pytest.raises(OfflineError, match=r"the list of checksums of acme.test/acme/x 1.0.0 cannot be fetched: "):
+    with pytest.raises(OfflineError, match=r"the list of checksums cannot be fetched for acme.test/acme/x 1.0.0: "):
         offline.checksums(offline.package(X, ONE, LINUX))
     server.gives("/SUMS", b"", 404)
     for is_offline in (False, True):

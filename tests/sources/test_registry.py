@@ -258,7 +258,7 @@ def test_checksums_that_are_not_there_say_nothing_about_the_package(server: Serv
     registry = plain(server)
     with pytest.raises(UnavailableError) as caught:
         registry.checksums(registry.package(X, ONE, LINUX))
-    assert str(caught.value).startswith("the signature of its checksums of acme.test/acme/x 1.0.0 cannot be fetched: ")
+    assert str(caught.value).startswith("the signature of the checksums cannot be fetched for acme.test/acme/x 1.0.0: ")
     assert str(status) in str(caught.value)
 
 

@@ -365,7 +365,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         if request.network is not None:
             request.network.cache.close()
     if options.verbose:
-        tell((f"reviewed {len(result.roots)} roots in {perf_counter() - started:.3f} s",))
+        tell((f"reviewed {counted(len(result.roots), 'root')} in {perf_counter() - started:.3f} s",))
     facts = {
         "colour": takes_colour(options.output),
         "lists_roots": options.list_roots,

@@ -59,6 +59,11 @@ class Side(Struct, frozen=True):
     tree: Tree
     fork_of: str = ""
 
+    @property
+    def in_words(self) -> str:
+        """Its name as sentences have it."""
+        return "work tree" if self.kind == "worktree" else self.name
+
 
 class Base(Struct, frozen=True):
     """The sides that were named for a run; every command and screen of the run compares them.

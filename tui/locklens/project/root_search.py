@@ -233,7 +233,9 @@ def _restricted(
             lead = f"{folder}/" if folder else ""
             below = sorted(known for known in folders if folder is not None and known.startswith(lead))
             hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else ""
-            words = f"no {LOCK_FILE} on either side"
+            words = f"no {LOCK_FILE} in this folder, or in what it is compared with"
+            if asked.startswith("-"):
+                hint = "only roots follow --: name options before it"
             if above := {*upwards(folder_of(folder or ""))}.intersection(tracked):
                 words += f", as {max(above)} is a submodule, a link or a file"
                 hint = "-C DIR reads a submodule; of a link, name the folder that it leads to"

@@ -133,7 +133,7 @@ class Registry:
         self.begin_checksums(metadata, is_fresh=is_fresh)
         fetch = partial(self._fetch, metadata, is_fresh=is_fresh)
         sums = fetch(metadata.shasums_url, self._kinds.sums, "list of checksums")
-        signature = fetch(metadata.signature_url, self._kinds.signature, "signature of its checksums")
+        signature = fetch(metadata.signature_url, self._kinds.signature, "signature of the checksums")
         return SignedChecksums(sums.body, signature.body, min(sums.as_of, signature.as_of))
 
     def begin_checksums(self, metadata: PackageMetadata, *, is_fresh: bool = False) -> None:
@@ -223,12 +223,12 @@ class Registry:
         try:
             answer = self._client.get(url, kind, is_fresh=is_fresh)
         except SourceError as error:
-            words = f"the {what} of {label} cannot be fetched: {error}"
+            words = f"the {what} cannot be fetched for {label}: {error}"
             told = OfflineError if isinstance(error, OfflineError) else UnavailableError
             raise told(words, source=error.source, address=str(metadata.address), hint=error.hint) from error
         if answer.status != _OK:
             host = host_name(answer.url)
-            words = f"the {what} of {label} cannot be fetched: {status_words(answer.status)} returned from {host}"
+            words = f"the {what} cannot be fetched for {label}: {status_words(answer.status)} returned from {host}"
             raise UnavailableError(words, source=host, address=str(metadata.address))
         return answer
 

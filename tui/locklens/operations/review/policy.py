@@ -97,14 +97,14 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     head, problem = _of_head(other)
     keys = differing_keys(base, head) if not problem else ()
     permits = is_permitted(base, keys) and not problem
-    notes = [_ignored(other, data, comparison.head.name, side.name)] if not permits else []
+    notes = [_ignored(other, data, comparison.head.in_words, side.name)] if not permits else []
     more = proposed(base, head)
     policy = with_proposed(base, more)
     if policy is base:
         notes += _proposals(more)
     change = PolicyChange(
         f"the base ({side.name})",
-        f"the {comparison.head.name}",
+        f"the {comparison.head.in_words}",
         keys,
         has_base=data is not None,
         is_removed=other is None,

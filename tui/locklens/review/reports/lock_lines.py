@@ -199,7 +199,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     uses = sum(len(one.uses) for one in gathered)
     keys = sum(one.key is not None for one in gathered)
     unread = unread_words(root.new for root in review.roots)
-    counts = f"{uses} locked releases, {keys} signing keys" if uses or not unread else ""
+    counts = f"{counted(uses, 'locked release')}, {counted(keys, 'signing key')}" if uses or not unread else ""
     yield f"locklens keys  {', '.join(filter(None, (counts, unread)))}"
     for signer in gathered:
         yield ""
