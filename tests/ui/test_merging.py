@@ -16,6 +16,7 @@ from ui.test_preview import PreviewDriver
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.review.model import HostState
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import ClashesDialog
 from locklens.ui.shell.bars import Reading, lookup_parts
@@ -159,6 +160,10 @@ async def test_no_registry_is_said_to_have_answered_where_none_was_asked(opening
         assert not online.hosts
         (said,) = lookup_parts(online, Reading(), is_narrowed=False)
         assert said.text == "no registry asked"
+        # They are cached: that registries answered in this run is not said.
+        hosts = tuple(HostState(f"r{day}", asked=True, as_of=f"2026-11-{day}T10:00:00Z") for day in (21, 20))
+        (said,) = lookup_parts(replace(online, hosts=hosts), Reading(), is_narrowed=False)
+        assert said.text == "registries as of 2026-11-20 10:00 UTC"
 
 
 @pytest.mark.parametrize(("key", "side", "result"), [("o", "ours", NEWER), ("t", "theirs", NEWEST)])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from locklens.lines import Line, Role, Span, line
 from locklens.lockfile import unread_words
 from locklens.operations.review.request import Phase, Progress
-from locklens.review.reports.evidence_lines import host_words
+from locklens.review.reports.evidence_lines import clock, host_words
 from locklens.text import counted
 from locklens.ui.phrases import registries_in_short
 from locklens.ui.views import VIEWS, View
@@ -141,7 +141,8 @@ def lookup_parts(
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
-        asked = "all registries answered" if review.hosts else "no registry asked"
+        moments = [host.as_of for host in review.hosts if host.as_of]
+        asked = f"registries as of {clock(min(moments), review.at)}" if moments else "no registry asked"
         parts += [*verdict, Piece(registries_in_short(review) or asked, Role.DIM)]
     if review is not None and review.notes:
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))

@@ -156,15 +156,17 @@ def elsewhere(*present: str) -> KeyGroup:
 
 
 _WRITES = frozenset(
-    {"lock", "upgrade", "restore", "prune", "format", "merge", "stage", "accept", "trust", "drop_pin", "undo"}
-)
-"""Actions that plan a write."""
+    {
+        "lock", "upgrade", "restore", "prune", "format", "merge", "stage", "accept", "trust", "drop_pin", "undo",
+        "select", "select_eligible",
+    }
+)  # fmt: skip
+"""Actions that plan a write, or select for one."""
 
 
 ROW_ACTIONS = _WRITES - {"undo"} | {
     "compare_packages", "copy", "diagnose", "diff", "edit", "expand", "finding", "inside", "mark", "mark_shown",
-    "open_page", "other_pane", "prove", "root", "section", "select", "select_eligible", "unfold", "unreviewed",
-    "warned", "why",
+    "open_page", "other_pane", "prove", "root", "section", "unfold", "unreviewed", "warned", "why",
 }  # fmt: skip
 """Actions on rows, which do nothing before there are any."""
 
