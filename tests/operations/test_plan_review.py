@@ -98,6 +98,7 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     assert {fact.proof for fact in change.added if fact.hash.startswith("zh:")} == {Proof.SIGNED}
     assert root.configuration is not None
     assert (found.untouched, found.against, found.still_differing) == (1, "HEAD", 1)
+    assert (found.has_others, found.is_committed) == (False, False)
     assert any(isinstance(event, Progress) for event in events)
     apply(plan.proposal)
     real = review(asked)
@@ -125,6 +126,7 @@ def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> No
     assert {change.kind for change in found.review.changes} == {ChangeKind.NEW_PROVIDER}
     assert {one.rule for one in found.review.findings} >= {"LK007"}
     assert (found.untouched, found.still_differing) == (2, 0)
+    assert (found.has_others, found.is_committed) == (True, True), "there is nothing to commit, and no message for it"
     assert found.review.hosts[0].asked
 
 

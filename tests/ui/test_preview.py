@@ -31,6 +31,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base, RootSettings
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan import FileChanges, Plan, Scope
+from locklens.operations.plan.review import commit_message
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import FileOperation, Operation, apply
 from locklens.operations.write.lock import Lock
@@ -221,11 +222,10 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "LK027" not in on.plan  # it is what was committed
         assert "after this, 2 entries differ from HEAD in these files" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
-        assert "  Restore aws 5.86.1 in a and b\n" in on.plan
-        assert (
-            "  Lock-Review: 2 upgrades of 1 provider, 0 findings, 1 more committed before, 1 more there before,"
-            " 2 of 12 added hashes not verified\n" in on.plan
-        )
+        # A commit of the files has hashicorp/random too, which the plan's review is not about.
+        others = "COMMIT MESSAGE  without trailers: the files have other changes too\n"
+        assert f"{others}  Restore aws 5.86.1 in a and b" in on.plan
+        assert "Lock-Review" not in on.plan
         assert f"a/{LOCK}  to be changed" in on.shown
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
@@ -293,8 +293,8 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert "Full diff" in on.text
         await on.press("d")
         await on.press("y")
-        assert on.app.clipboard.startswith("Restore aws 5.86.1 in a and b\n\nLock-Review: 2 upgrades")
-        assert ": the commit message" in on.status
+        assert on.app.clipboard == "Restore aws 5.86.1 in a and b"
+        assert ": the commit message, without trailers" in on.preview.message
         await on.to_plan_line("locklens restore")
         await on.press("y")
         assert on.app.clipboard == "locklens restore hashicorp/aws --root a --root b"
@@ -403,7 +403,11 @@ async def test_findings_are_counted_as_they_are_listed(opening: Opening, top: Pa
         assert dict(reversed(pair.split()) for pair in re.findall(r"\d+ [A-Z]+", counted)) == {
             severity: str(number) for severity, number in numbers.items() if number
         }
-        assert f", {len(listed)} findings ({numbers['BLOCK']} block" in on.plan
+        standing = on.preview.standing
+        assert standing.plan is not None
+        assert standing.plan_review is not None
+        message = commit_message(standing.plan, standing.plan_review.review)
+        assert f", {len(listed)} findings ({numbers['BLOCK']} block" in message
         assert "acme/demo is required" not in on.plan  # the file on disk does not lock it either
 
 

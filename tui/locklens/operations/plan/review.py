@@ -56,6 +56,8 @@ class PlanReview(Struct, frozen=True):
         still_differing: Number of entries in these lock files that differ from the base after the plan.
         tip: The revision whose policy judges: the base, or the branch whose fork point the base is; "" where
             `against` is.
+        has_others: True if the planned lock files differ from HEAD by other entries too, which a commit has as well.
+        is_committed: True if the planned files are as in HEAD: there is nothing to commit.
     """
 
     review: Review
@@ -63,6 +65,8 @@ class PlanReview(Struct, frozen=True):
     against: str = ""
     still_differing: int = 0
     tip: str = ""
+    has_others: bool = False
+    is_committed: bool = False
 
 
 def review_plan(
@@ -101,7 +105,8 @@ def review_plan(
         if plan.proposal.target is not WriteTarget.INDEX:
             review = _without_those_before(review, _before(plan, comparison, review, request, reviewed))
         number, tip = sum(map(len, unlike.values())), reviewed.base.tip_name if against else ""
-        return PlanReview(review, _untouched(review, plan), against, number, tip)
+        has_others, is_committed = _beside_head(plan, comparison.repository)
+        return PlanReview(review, _untouched(review, plan), against, number, tip, has_others, is_committed)
     finally:
         comparison.close()
 
@@ -167,6 +172,22 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
         return "", {}
     contents = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
     return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
+
+
+def _beside_head(plan: Plan, repository: Repository | None) -> tuple[bool, bool]:
+    """Return whether the lock files have other entries than HEAD before the plan, and whether all is as in HEAD then.
+
+    A merge in progress, whose commit has the entries of both sides, is no other change.
+    """
+    if repository is None or repository.is_unborn:
+        return False, False
+    head = {file.path: repository.show("HEAD", file.path) for file in plan.proposal.files}
+
+    def differs(file: PlannedFile) -> bool:
+        before = plan.compared.get(file.path, file.old)
+        return any(differing(*(parse(data or b"", file.path) for data in (head[file.path], before))))
+
+    return any(map(differs, _locks(plan))), all(head[file.path] == file.new for file in plan.proposal.files)
 
 
 def _is_of_before(plan: Plan, repository: Repository | None, reviewed: Review) -> bool:

@@ -134,7 +134,7 @@ class WritesDialog(Dialog["AppliedWrite | None"]):
         if message:
             self.say(copy_text(self.app, message, "the commit message"))
         else:
-            self.say("no commit message: the write was made by a command")
+            self.say("this write has no commit message")
 
 
 def _listed(writes: Iterable[AppliedWrite]) -> Iterator[Line]:

@@ -394,10 +394,10 @@ class PreviewScreen(LockLensScreen[Closed]):
         elif self._about == plan_pane.COMMAND and plan is not None:
             self.say(copy_text(self.app, copied_line(ShellText(plan.proposal.command)), "the command line"))
         elif message := self.standing.message:
-            trailers = "" if self._known.plan_review is not None else ", without trailers (not reviewed yet)"
-            self.say(copy_text(self.app, message, f"the commit message{trailers}"))
+            words = ", ".join(filter(None, ("the commit message", self.standing.without_trailers)))
+            self.say(copy_text(self.app, message, words))
         else:
-            self.say("nothing to copy: no file would change")
+            self.say("nothing to copy: nothing is left to commit")
 
     def action_edit(self) -> None:
         """Open the file of the highlighted line, as it is on disk."""

@@ -122,9 +122,19 @@ class PlanProgress(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """The commit message; "" if nothing would be written."""
-        review = self.plan_review.review if self.plan_review is not None else None
-        return commit_message(self.plan, review, title=self.title) if self.plan is not None else ""
+        """The commit message; "" if nothing would be written, or nothing is left to commit then."""
+        known = self.plan_review
+        if self.plan is None or (known is not None and known.is_committed):
+            return ""
+        review = known.review if known is not None and not known.has_others else None
+        return commit_message(self.plan, review, title=self.title)
+
+    @property
+    def without_trailers(self) -> str:
+        """Why the commit message does not quote the review; "" if it does."""
+        if self.plan_review is None:
+            return "without trailers: not reviewed yet"
+        return "without trailers: the files have other changes too" if self.plan_review.has_others else ""
 
 
 class Group(NamedTuple):
@@ -212,7 +222,7 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
     yield from (Item(one) for one in heading("EQUIVALENT COMMAND"))
     yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=ShellText(plan.proposal.command)), COMMAND)
     if message := standing.message:
-        yield from (Item(one) for one in heading("COMMIT MESSAGE"))
+        yield from (Item(one) for one in heading(f"COMMIT MESSAGE  {standing.without_trailers}".rstrip()))
         yield from (Item(line(f"  {text}", hanging=4, copied=text)) for text in message.split("\n"))
 
 
