@@ -41,7 +41,7 @@ from locklens.releases import NetworkSettings
 from locklens.review import HashCount, Proof
 from locklens.review.coverage import LockedHashes
 from locklens.review.keys import signers
-from locklens.review.model import Change, Finding, Review, Severity
+from locklens.review.model import Change, Finding, Review, Severity, Unverified
 from locklens.review.reports import lock_lines, text
 from locklens.review.rules.catalogue import CONTRADICTING, RULES
 from locklens.storage.cache import Cache
@@ -428,6 +428,17 @@ def test_a_registry_that_fails_and_one_that_is_not_asked_are_two_reasons(bench: 
     assert last == "verdict: warn, 13 of 13 added hashes not verified, lookup failed, registry not asked"
 
 
+def test_offline_a_cached_list_does_not_say_that_a_newer_release_is_not_listed(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.WITHDRAWN, AWS, "5.86.1")
+    assert "LK030" in rules(bench.change(OLD, NEW))
+    bench.registry.faults.clear()
+    change = bench.change(OLD, NEW, is_offline=True)
+    assert "LK030" not in rules(change), "it was released since"
+    assert "offline, and the cached answers do not have" in rules(change)["LK003"].message
+    assert change.evidence is not None
+    assert change.evidence.unverified is Unverified.OFFLINE
+
+
 def test_a_refused_release_blocks_and_is_not_called_unverified(bench: Bench) -> None:
     bench.registry.faults.add(Fault.BAD_SIGNATURE, AWS, "5.86.1")
     summary = json_report("review", bench.review(lock_file(OLD), lock_file(NEW)))["summary"]
@@ -445,7 +456,7 @@ def test_hashes_kept_by_a_new_version_are_unverified_offline(bench: Bench) -> No
         SampleLock(AWS, "5.86.1", packed=(), unpacked=("linux_amd64",), more=(kept,)),
     )
     finding = rules(bench.change(old, new, is_offline=True))["LK003"]
-    assert "1 zh locked for the first time, 4 zh removed, not verified" in finding.message
+    assert "1 zh locked for this release for the first time, 4 zh removed, not verified" in finding.message
 
 
 def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(bench: Bench) -> None:

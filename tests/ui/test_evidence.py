@@ -166,6 +166,16 @@ def test_checksums_that_nobody_vouches_for_are_not_counted(samples: Samples) -> 
     assert "h1 reported, unsigned       1 of 1" in shown, "that it was hashed here verifies nothing"
 
 
+def test_an_unknown_signer_is_like_no_other() -> None:
+    of_old, of_new = Signer(Tier.UNKNOWN, (), "1.0.0"), Signer(Tier.UNKNOWN, (), "2.0.0")
+    both = texts(signer_change_lines(of_old, of_new, unknown="not asked"))
+    assert both == "SIGNER       unknown: the release is not authenticated\n  before: 1.0.0 is unknown"
+    unsigned = texts(signer_change_lines(of_old, Signer(Tier.UNSIGNED, (), "2.0.0"), unknown=""))
+    assert "1.0.0" not in unsigned
+    signed = Signer(Tier.PARTNER, (key(),), "1.0.0")
+    assert "differs" not in texts(signer_change_lines(signed, of_new, unknown=""))
+
+
 def test_while_asking_nothing_is_called_unknown(samples: Samples) -> None:
     change = replace(samples.change(), evidence=None)
     network = [

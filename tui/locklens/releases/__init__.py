@@ -167,12 +167,17 @@ class ReleaseFacts(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True):
-    """The versions that a registry lists; () with a `trouble` where they are unknown, or there is no such provider."""
+    """The versions that a registry lists; () with a `trouble` where they are unknown, or there is no such provider.
+
+    Attributes:
+        is_offline: True if the registry was not asked: a version may have been released since the answer was cached.
+    """
 
     id: ListingId
     versions: tuple[ListedVersion, ...] = ()
     trouble: LookupFailure | None = None
     as_of: str | None = None
+    is_offline: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -182,6 +187,10 @@ class Listing(Struct, frozen=True):
     def has(self, version: Version) -> bool:
         """True if a version is listed."""
         return any(one.version == version for one in self.versions)
+
+    def lacks(self, version: Version) -> bool:
+        """True if it is known that a version is not listed now."""
+        return self.is_known and not self.is_offline and not self.has(version)
 
 
 class MirroredHash(Struct, frozen=True):

@@ -120,6 +120,11 @@ class ReleaseSession:
         named = self._settings.reported_hashes
         return named is None or host in named
 
+    @property
+    def is_offline(self) -> bool:
+        """True if no request is sent, so that answers are as old as the cache."""
+        return self._settings.is_offline
+
     def registries(self, tool: Dialect) -> Registries:
         """Return the registries under a tool's settings."""
         with self._lock:
@@ -234,7 +239,7 @@ class ReleaseLookup(Struct, frozen=True):
             return MirroredHashes(request)
         source = self.session.find_source(request.address, DIALECTS[request.tool])
         if isinstance(request, ListingId):
-            return _listing(source, request)
+            return _listing(source, request, is_offline=self.session.is_offline)
         return self._release(source, request)
 
     def offered(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
@@ -272,8 +277,10 @@ class ReleaseLookup(Struct, frozen=True):
                 judged = facts.authentication
                 if judged is None or (judged.outcome is not AuthenticationOutcome.REFUSED and not facts.foreign):
                     return facts
-            except NotFoundError:
-                pass
+            except NotFoundError as error:
+                if self.session.is_offline:
+                    words = f"offline, and the cached answers do not have {request.address} {request.version}"
+                    raise OfflineError(words, hint="run without --offline") from error
             return self._authenticated(source, request, is_fresh=True)
         except SourceError as error:
             return ReleaseFacts(request, trouble=_failure(error, request))
@@ -304,14 +311,14 @@ class ReleaseLookup(Struct, frozen=True):
         )
 
 
-def _listing(source: Source | NotAsked, request: ListingId) -> Listing:
+def _listing(source: Source | NotAsked, request: ListingId, *, is_offline: bool) -> Listing:
     if isinstance(source, NotAsked):
         return Listing(request, trouble=_not_asked(source))
     try:
         answer = source.versions(request.address, is_fresh=request.is_fresh)
     except SourceError as error:
         return Listing(request, trouble=_failure(error, request))
-    return Listing(request, answer.versions, as_of=answer.as_of)
+    return Listing(request, answer.versions, as_of=answer.as_of, is_offline=is_offline)
 
 
 def _some_package(source: Source, request: ReleaseId, *, is_fresh: bool) -> PackageMetadata:

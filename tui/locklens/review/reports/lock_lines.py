@@ -131,12 +131,12 @@ def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str)
         new: The signer of the new version; None if unknown.
         unknown: The reason why a signer is unknown.
     """
-    if new is None:
-        yield _signed_by(Span(f"unknown: {unknown}", Role.DIM))
+    if new is None or _is_unknown(new):
+        yield _signed_by(Span(f"unknown: {unknown if new is None else 'the release is not authenticated'}", Role.DIM))
         if old is not None:
             yield from _alone(old, f"before: {old.version} is ")
         return
-    if old is None or old.version == new.version:
+    if old is None or _is_unknown(old) or old.version == new.version:
         yield _signed_by(tier_span(new.tier), *_meaning(new.tier))
         yield from _keys(new)
     elif _fingerprints(old) == _fingerprints(new):
@@ -145,6 +145,10 @@ def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str)
         yield from _keys(new)
     else:
         yield from _changed(old, new)
+
+
+def _is_unknown(signer: Signer) -> bool:
+    return signer.tier is Tier.UNKNOWN and not signer.keys
 
 
 def _changed(old: Signer, new: Signer) -> Iterator[Line]:

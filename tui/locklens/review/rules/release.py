@@ -96,7 +96,7 @@ def _locked_how(case: Case) -> str:
     if case.change.kind is ChangeKind.UNCHANGED:
         return "locked"
     is_added = case.to_verify <= {fact.hash for fact in case.change.added}
-    return "added" if is_added and case.change.moved_from is None else "locked for the first time"
+    return "added" if is_added and case.change.moved_from is None else "locked for this release for the first time"
 
 
 def _why_unknown(case: Case) -> str:
@@ -210,9 +210,9 @@ def _not_authentic(case: Case, _: Policy) -> Iterator[Verdict]:
     judged = case.new.authentication
     if case.trouble is not None and case.trouble.is_no:
         yield Verdict(f"{case.tool.command} cannot install {name}: {case.trouble.words}")
-    elif case.listing.is_known and not case.listing.has(case.entry.version):
+    elif case.listing.lacks(case.entry.version):
         host = display_host(case.change.address.host)
-        yield Verdict(f"{case.tool.command} cannot install {name}: {host} no longer lists this version")
+        yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version")
     if judged is not None and judged.outcome is AuthenticationOutcome.REFUSED:
         verb = "signed by" if judged.signed_by is not None else "signed in the name of"
         signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
