@@ -14,7 +14,7 @@ from ui.test_hashes import LINUX, MAC, WANTED, HashesDriver, locked
 from ui.test_upgrade_rows import selection_of
 
 from locklens.demo.incidents import make_repository
-from locklens.lines import Role
+from locklens.lines import Role, line
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
@@ -106,6 +106,20 @@ async def test_panes_and_titles(demo: Callable[[str], LockLensApp], view: str, t
             await on.press("escape")
 
 
+async def test_a_hidden_detail_keeps_its_place_in_ever_more_lines(samples: Samples, running: Running) -> None:
+    last = line("the last", copied="the last")
+    async with running(samples.full(), size=(80, 24)) as on:
+        await on.press("j", "enter")
+        on.detail.show_lines([line("the first", copied="1"), last])
+        await on.press("G", "escape")
+        assert not on.detail.region
+        for number in range(3):
+            more = [line(f"{index} of {number}", copied=f"{index}") for index in range(10 * number)]
+            on.detail.show_lines([*more, last], keep_place=True)
+            await on.pilot.pause()
+        assert on.detail.current == last
+
+
 # Versions
 
 
@@ -183,9 +197,9 @@ def test_no_row_of_upgrade_cuts_the_target() -> None:
     body = [row for row in upgrade_rows(selection_of(offered), by=By.PROVIDER) if row.depth]
     for width, _ in SIZES:
         laid_out = LaidOut.fitting(UpgradeList.COLUMNS, body, width, lead=7)
-        line = "".join(span.text for span in laid_out.painted(body[0]))
-        assert target in line
-        assert 7 + len(line) <= width
+        shown = "".join(span.text for span in laid_out.painted(body[0]))
+        assert target in shown
+        assert 7 + len(shown) <= width
 
 
 def test_the_reason_takes_the_cells_that_are_empty() -> None:

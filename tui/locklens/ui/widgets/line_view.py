@@ -79,6 +79,7 @@ class LineView(ScrollView, can_focus=True):
             return
         height = self._first_row[self.cursor] - top if before is not None and self._first_row else -1
         self._lines = shown
+        self._painted, self._first_row = [], []  # A hidden view wraps nothing until it is shown again.
         self._found = -1
         self._wrapped_at = -1
         self._measured = (-1, 0)
