@@ -57,3 +57,20 @@ async def test_the_index_is_watched_where_it_is_reviewed(running: Running, tmp_p
         assert paths(on) == set()
         git(top, "add", "-A")
         await until(on, lambda: paths(on) == {"a"})
+
+
+async def test_a_commit_and_what_is_staged_are_noticed(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
+    put(top, {f"a/{LOCK}": lock(entry("aws", "3.0.0"))})
+    async with running(source_of(top)) as on:
+        loads = on.screen.loader._loading
+        await until(on, lambda: not loads.is_running)
+        number = loads.runs
+        git(top, "add", "-A")
+        await until(on, lambda: "index changed on disk, reloaded" in on.text)
+        await until(on, lambda: any(row.standing == "S" for row in on.changes.rows))
+        git(top, "commit", "-qm", "locked")
+        await until(on, lambda: paths(on) == set())
+        assert "Nothing changed between HEAD" in on.text
+        await until(on, lambda: not loads.is_running)
+        assert loads.runs == number + 2, "a review itself changes nothing of git's"

@@ -257,18 +257,19 @@ def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator
 
 
 def part_diff_lines(path: str, old: bytes, new: bytes, *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
-    """Return the diff of a part of a file."""
+    """Return the diff of blocks of a file; where they are in the file is not told: its hunks have no numbers."""
     if old == new:
         return
     for sign, side, data in zip(("---", "+++"), sides, (old, new), strict=True):
         name = quoted_name(f"{side}/{path}") if data else "/dev/null"
         yield line(Span(f"{sign} {name}", Role.STRONG), hanging=1)
-    yield from _hunk_lines(old, new)
+    yield from _hunk_lines(old, new, is_numbered=False)
 
 
-def _hunk_lines(old: bytes, new: bytes) -> Iterator[Line]:
+def _hunk_lines(old: bytes, new: bytes, *, is_numbered: bool = True) -> Iterator[Line]:
     for row in rows(old, new):
-        shown = f"{row.line} {block_of(row, old, new)}".rstrip() if row.sign == "@" else row.line
+        head = row.line if is_numbered else "@@ @@"
+        shown = f"{head} {block_of(row, old, new)}".rstrip() if row.sign == "@" else row.line
         yield line(Span(shown, ROLES.get(row.sign, Role.PLAIN)), hanging=1)
 
 

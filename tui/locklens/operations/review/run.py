@@ -153,18 +153,20 @@ def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWa
     """Return the watch of the files on disk whose change makes a review out of date.
 
     Args:
-        comparison: The sides; revisions do not change.
+        comparison: The sides; of revisions only what HEAD is changes, and what is staged.
         review: The review; of two files, its configuration files are watched too.
         since_ns: The time before the comparison was opened, as `time.time_ns` has it.
     """
     from locklens.project.folders import FileWatch
 
     top, head = comparison.top, comparison.head
-    if head.kind == "index" and comparison.repository is not None:
-        return FileWatch(None, (comparison.repository.index_file,), since_ns=since_ns)
     if top is None or head.kind == "git":
         return None
-    files = [top / root.lock_file for root in review.roots]
+    repository = comparison.repository
+    of_git = (repository.index_file, *repository.head_files) if repository is not None else ()
+    if head.kind == "index":
+        return FileWatch(None, of_git, since_ns=since_ns)
+    files = [*of_git, *(top / root.lock_file for root in review.roots)]
     if head.kind == "worktree":
         return FileWatch(top, files, since_ns=since_ns)
     configurations = (root.configuration for root in review.roots if root.configuration is not None)

@@ -123,7 +123,19 @@ class Repository:
         Raises:
             RepositoryError: Git failed.
         """
-        return self.top / os.fsdecode(self._command.answer("rev-parse", "--git-path", "index").rstrip(b"\n"))
+        return self._own_file("index")
+
+    @property
+    def head_files(self) -> tuple[Path, ...]:
+        """The files of git of which one changes with each move of HEAD; the second is its log, which may be off.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        return self._own_file("HEAD"), self._own_file("logs/HEAD")
+
+    def _own_file(self, name: str) -> Path:
+        return self.top / os.fsdecode(self._command.answer("rev-parse", "--git-path", name).rstrip(b"\n"))
 
     # Revisions
 

@@ -303,11 +303,12 @@ def _is_of_same_files(root: RootReview, other: RootReview) -> bool:
 
 
 def roots_of(paths: Iterable[str], review: Review, top: Path | None) -> tuple[str, ...]:
-    """Labels of changed files: the root that contains the file, else the file's path below `top`, else its name."""
+    """Labels of changed files: the root that contains the file, else its path below `top`, else or in git its name."""
     root_paths = {root.path for root in review.roots}
     names = []
     for path in map(Path, paths):
         below = path.relative_to(top) if top is not None and path.is_relative_to(top) else None
+        below = None if below is not None and below.parts[0] == ".git" else below
         folder = below.parent.as_posix() if below is not None else None
         is_root = folder is not None and ("" if folder == "." else folder) in root_paths
         names.append(str(folder) if is_root else below.as_posix() if below is not None else path.name)
