@@ -32,7 +32,7 @@ from locklens.operations.write.undo import undo
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import text
 from locklens.storage.journal import Journal
-from locklens.ui.review.detail import raw_diff_lines
+from locklens.ui.review.detail import row_diff_lines
 from locklens.ui.review.outline import Grouping, outline
 
 LOCK = ".terraform.lock.hcl"
@@ -454,7 +454,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     assert "has merge conflicts in the index: stage 2 (ours) and stage 3 (theirs)" in shown
     assert "stage 2 (ours): 5.0.0 with 1 hash (line 4); stage 3 (theirs): 2.0.0 with 1 hash" in shown
     json_report("review", found)
-    diff = [line.text for line in raw_diff_lines(outline(found, Grouping.ROOT)[0])]
+    diff = [line.text for line in row_diff_lines(outline(found, Grouping.ROOT)[0])]
     assert diff[0] == f"--- ours/{LOCK}"
     assert '+  version = "2.0.0"' in diff
 

@@ -10,7 +10,7 @@ from locklens.review.model import ChangeKind, Evidence, LockStatus, LookupAnswer
 from locklens.review.reports import markdown
 from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place
-from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
+from locklens.ui.review.detail import detail_lines, no_diff_words, row_diff_lines
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Grouping, NodeKind, outline
 from locklens.ui.review.rows import ChangeList, Mark, RowMaker, Setting, is_reviewed, mark_of
 from locklens.ui.shell.filtering import parse_filter
@@ -137,8 +137,8 @@ def test_a_finding_about_the_policy_has_a_row_in_every_grouping(samples: Samples
         assert (node.severity, node.root, node_place(node)) == (Severity.WARN, None, FilePlace("locklens.toml", 3))
         assert "locklens.toml differs" in "\n".join(line.text for line in detail_lines(node, review))
         assert detail_lines(section, review)
-        assert raw_diff_lines(node) == ()
-        assert no_diff_words(node) == "raw diff: the finding is about locklens.toml, not a lock file; e opens it"
+        assert row_diff_lines(node) == ()
+        assert no_diff_words(node) == "diff: the finding is about locklens.toml, not a lock file; e opens it"
         assert not is_reviewed(node, ())
         assert is_reviewed(node, node.mark_ids)
     reviewed = reviewed_words(review, frozenset(node.mark_ids), changes=False)

@@ -297,6 +297,12 @@ class TextDialog(ReadingDialog):
         if closing:
             self._bindings.bind(closing, "close", show=False)
 
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys, without that for copying where no line can be copied."""
+        can_copy = any(line.copied for line in self._shown)
+        return [key for key in self.KEYS if can_copy or key.action != "copy"]
+
     def on_mount(self) -> None:
         """Show the title and the lines."""
         self.show_title(self._heading)

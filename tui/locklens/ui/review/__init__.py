@@ -30,7 +30,7 @@ from locklens.ui.review.actions import (
     restoring,
     row_target,
 )
-from locklens.ui.review.detail import detail_lines, no_diff_words, raw_diff_lines
+from locklens.ui.review.detail import detail_lines, no_diff_words, row_diff_lines
 from locklens.ui.review.outline import (
     REVIEW_GRAMMAR,
     Grouping,
@@ -451,12 +451,12 @@ class ReviewScreen(RowActionsScreen):
         self.refresh_list(is_ordered=True)
 
     def action_diff(self) -> None:
-        """Show the raw diff."""
-        lines = raw_diff_lines(self.node) if self.node is not None else ()
+        """Show the diff."""
+        lines = row_diff_lines(self.node) if self.node is not None else ()
         if not lines:
             self.say(no_diff_words(self.node))
             return
-        self.app.push_screen(TextDialog("Raw diff of the lock file", lines, closing="d"))
+        self.app.push_screen(TextDialog("Diff of the lock file", lines, closing="d"))
 
     @property
     def inside(self) -> InspectionRequest | None:

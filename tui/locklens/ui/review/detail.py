@@ -1,4 +1,4 @@
-"""The detail of a row of the review, as lines with roles: a change, a group of changes, a root, a conflict, a raw diff.
+"""The detail of a row of the review, as lines with roles: a change, a group of changes, a root, a conflict, a diff.
 
 The widget wraps and colours.
 """
@@ -435,11 +435,11 @@ def section_lines(node: Node) -> Iterator[Line]:
 def no_diff_words(node: Node | None) -> str:
     """The reason why a row has no diff, and what to do instead."""
     if node is not None and node.finding is not None and node.root is None:
-        return f"raw diff: the finding is about {POLICY_FILE}, not a lock file; e opens it"
+        return f"diff: the finding is about {POLICY_FILE}, not a lock file; e opens it"
     return "no difference in the lock file here"
 
 
-def raw_diff_lines(node: Node) -> tuple[Line, ...]:
+def row_diff_lines(node: Node) -> tuple[Line, ...]:
     """Return the diff of a row's changes; () without differences."""
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root

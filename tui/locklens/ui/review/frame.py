@@ -55,7 +55,7 @@ REVIEWING = KeyGroup(
     keys.FILTER,
     Key("s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
     Key("b", "group", "change grouping: by root, by provider, by severity", "group"),
-    Key("d", "diff", "show raw diff: the block of the provider, or all changed blocks of the row", "raw diff"),
+    Key("d", "diff", "show diff: of the row's blocks, as their tool writes them, or of the root's lock file", "diff"),
     Key("w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
     keys.INSIDE,
     keys.DIAGNOSE,
