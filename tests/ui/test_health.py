@@ -111,8 +111,13 @@ async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening)
         assert on.health.detail.has_focus
         assert "infra/prod/search/.terraform.lock.hcl:" in on.said
         assert "infra/stage/search/.terraform.lock.hcl:4\n" not in on.said.split("LK023")[0]
-        await on.press("escape", "h")
+        await on.press("escape", "h", "h")
         assert "infra/prod/search" not in on.titles
+        row = on.titles.index("same version, different hashes")
+        await on.pilot.click(on.health.left, offset=(2, row))
+        assert "infra/prod/search" in on.titles
+        await on.pilot.click(on.health.left, offset=(4, row + 1))
+        assert on.health.marked == {"infra/prod/search"}
 
 
 @pytest.mark.parametrize(
@@ -162,6 +167,10 @@ async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening) -> No
         assert "lock: no root on this row; space marks roots" in on.text
         await on.press("space")
         assert "no root to mark on this row" in on.text
+        # Without a provider to name, all providers of the marked roots would be upgraded.
+        await on.go_to("lock file missing or ignored")
+        await on.press("space", "U")
+        assert "upgrade: no provider on this row" in on.text
 
 
 async def test_filter_sort_and_group(opening: Opening) -> None:

@@ -29,8 +29,6 @@ from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from textual import events
-
     from locklens.operations.verification import EntryPackages
     from locklens.policy import Policy
 
@@ -273,7 +271,6 @@ def selected_hash_row(rows: Iterable[HashRow]) -> frozenset[Named]:
     return frozenset(named for row in rows for named in row.named)
 
 
-_MARK = slice(4, 6)
 _SEVERITY = 6
 
 
@@ -323,16 +320,7 @@ class HashList(FoldingList[HashRow]):
             from_width=76,
         ),
     )
-    LEAD = _MARK.stop + _SEVERITY
-
-    def clicked(self, row: HashRow, event: events.Click) -> None:
-        """Fold at the fold marker, mark at the mark; a double click elsewhere opens the detail."""
-        if event.x < _MARK.start and row.folded is not None:
-            self.post_message(self.Turned(row))
-        elif event.x < _MARK.stop:
-            self.post_message(self.MarkToggled(row))
-        else:
-            super().clicked(row, event)
+    LEAD = FoldingList.MARK.stop + _SEVERITY
 
     def is_heading(self, row: HashRow) -> bool:
         """True for a root whose providers are listed below it."""
@@ -346,7 +334,7 @@ class HashList(FoldingList[HashRow]):
         """Paint a section, an entry, or a root of it."""
         lead = [
             Span(">" if cursor else " ", Role.STRONG),
-            Span(f"{' ' if row.depth else ''}{fold_marker(folded=row.folded)} ".ljust(_MARK.start - 1), Role.DIM),
+            Span(f"{' ' if row.depth else ''}{fold_marker(folded=row.folded)} ".ljust(self.MARK.start - 1), Role.DIM),
             self._mark(row),
             severity_span(row.severity, width=_SEVERITY) if row.severity else Span(" " * _SEVERITY),
         ]

@@ -59,7 +59,7 @@ HEALTH_KEYS = KeyTable(
         keys.ENDS,
         keys.PANE,
         Key("enter", "", "list the roots of a check, or open the detail of a row", "list"),
-        Key("l", "unfold(True)", "unfold section", "", binds="l,right"),
+        Key("h l, left right", "", "fold and unfold a section; h on a row in one goes to it"),
         Key("n", "finding(1)", "next finding: next section with one", "next finding"),
         Key("N", "finding(-1)", "previous finding: previous section with one"),
         keys.BACK,
@@ -225,31 +225,16 @@ class HealthScreen(RowActionsScreen):
     @on(HealthList.Opened)
     def _open(self, event: HealthList.Opened[HealthRow]) -> None:
         if event.row.children:
-            self._fold(event.row, is_open=not event.row.is_open)
+            self._turn(event)
         else:
             self.focus_detail()
 
+    @on(HealthList.Turned)
+    def _turn(self, event: HealthList.Turned[HealthRow] | HealthList.Opened[HealthRow]) -> None:
+        self._opened ^= {event.row.key}
+        self.refresh_list(cursor_key=event.row.key)
+
     # Moving
-
-    def action_unfold(self, is_open: bool) -> None:
-        """Unfold the section."""
-        row = self.left.current
-        if row is not None and row.children:
-            self._fold(row, is_open=is_open)
-
-    def action_focus_list(self) -> None:
-        """Focus the list; in the list, fold the section."""
-        row = self.left.current
-        if self.left.has_focus and row is not None:
-            section = row if not row.depth else next(
-                (one for one in self.left.rows if any(child.key == row.key for child in one.children)), row
-            )  # fmt: skip
-            self._fold(section, is_open=False)
-        super().action_focus_list()
-
-    def _fold(self, row: HealthRow, *, is_open: bool) -> None:
-        self._opened = self._opened | {row.key} if is_open else self._opened - {row.key}
-        self.refresh_list(cursor_key=row.key)
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous section with a finding, cyclically."""
@@ -278,6 +263,10 @@ class HealthScreen(RowActionsScreen):
     def action_mark_shown(self) -> None:
         """Mark all roots of the rows shown, or unmark them."""
         self._toggle(tuple(path for row in self.left.rows for path in row.roots))
+
+    @on(HealthList.MarkToggled)
+    def _mark_row(self, event: HealthList.MarkToggled[HealthRow]) -> None:
+        self._toggle(event.row.roots)
 
     def _toggle(self, paths: tuple[str, ...]) -> None:
         roots = frozenset(paths)
@@ -345,6 +334,9 @@ class HealthScreen(RowActionsScreen):
         row, check, health, roots = self.left.current, self._check, self.health, self._chosen_roots
         found = {str(finding.provider) for _, finding in row.found if finding.provider is not None} if row else set()
         providers = tuple(sorted(found))
+        if not providers:
+            self.say("upgrade: no provider on this row")
+            return
         if check is None or check.id != "own-advisory" or health is None:
             self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
             return

@@ -22,11 +22,7 @@ from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end, fitted_name
-from locklens.ui.widgets.row_list import Column, LaidOut, RowList, fold_marker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from locklens.ui.widgets.row_list import Column, FoldingList, LaidOut, fold_marker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -68,7 +64,7 @@ class HealthRow(Struct, frozen=True):
         bar: The bar of its roots, beside those of the provider with most.
         children: The rows that unfold below it.
         depth: 0 for a section, 1 for a row in one.
-        is_open: True if its children are shown.
+        folded: True if its children are not shown; None without any.
         marked: The number of its marked roots.
     """
 
@@ -80,7 +76,7 @@ class HealthRow(Struct, frozen=True):
     bar: str = ""
     children: tuple[HealthRow, ...] = ()
     depth: int = 0
-    is_open: bool = False
+    folded: bool | None = None
     marked: int = 0
 
     @property
@@ -163,7 +159,7 @@ def _unfolded(section: HealthRow, opened: Collection[str], narrowed: Filter) -> 
         # What a key does on a section concerns the rows that are shown, and so does its count.
         section = replace(section, found=tuple(one for child in shown for one in child.found))
     is_open = section.key in opened or bool(is_narrowed and children)
-    yield replace(section, is_open=is_open)
+    yield replace(section, folded=not is_open if section.children else None)
     if is_open:
         yield from shown
 
@@ -302,7 +298,7 @@ _SPREAD = (
 """The columns of the versions of each provider, below the others."""
 
 
-class HealthList(RowList[HealthRow]):
+class HealthList(FoldingList[HealthRow]):
     """Sections with counts."""
 
     COLUMNS = (
@@ -329,7 +325,11 @@ class HealthList(RowList[HealthRow]):
 
     def is_heading(self, row: HealthRow) -> bool:
         """True for the title of the spread, and for a section with rows below it."""
-        return row.is_heading or row.is_open
+        return row.is_heading or row.folded is False
+
+    def can_mark(self, row: HealthRow) -> bool:
+        """True for a row with roots."""
+        return bool(row.found)
 
     def has_cells(self, row: HealthRow) -> bool:
         """True above the spread."""
@@ -344,14 +344,13 @@ class HealthList(RowList[HealthRow]):
     def painted(self, row: HealthRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint a section, a row in one, or a provider with its bar."""
         del width
-        lead = [Span("> " if cursor else "  ", Role.STRONG), _mark(row)]
+        lead = [Span(">" if cursor else " ", Role.STRONG), Span(f" {fold_marker(folded=row.folded)} ", Role.DIM)]
         if row.is_heading:
             _, *titles = self._spread.titles()
             return [*lead, Span(fitted(row.title, self._spread.columns[0][1]), Role.HEADING), *titles]
         if row.spread is not None:
             return [*lead, *self._spread.painted(row)]
-        fold = fold_marker(folded=None if row.depth or not row.children else not row.is_open)
-        return [*lead, Span(f"{fold} ", Role.DIM), *self.columns.painted(row)]
+        return [*lead, _mark(row), *self.columns.painted(row)]
 
 
 def _mark(row: HealthRow) -> Span:

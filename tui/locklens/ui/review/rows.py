@@ -27,8 +27,6 @@ from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from textual import events
-
     from locklens.addresses import ProviderAddress
 
 
@@ -484,12 +482,6 @@ class ChangeList(FoldingList[Row]):
         message = _with_place(where + row.summary, row.node, width - _LEAD - len(name))
         return [*spans, Span(name, Role.STRONG), Span(message)]
 
-    def clicked(self, row: Row, event: events.Click) -> None:
-        """Fold at the fold marker, marks at the mark; a double click elsewhere opens the detail."""
-        match event.x:
-            case 0 | 1 | 2 | 3 if row.folded is not None:
-                self.post_message(self.Turned(row))
-            case 4 | 5 if row.depth and row.mark is not Mark.NONE_POSSIBLE:
-                self.post_message(self.MarkToggled(row))
-            case _:
-                super().clicked(row, event)
+    def can_mark(self, row: Row) -> bool:
+        """True below a section."""
+        return row.depth > 0 and row.mark is not Mark.NONE_POSSIBLE

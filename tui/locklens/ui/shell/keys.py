@@ -166,7 +166,7 @@ _WRITES = frozenset(
 
 ROW_ACTIONS = _WRITES - {"undo"} | {
     "compare_packages", "copy", "diagnose", "diff", "edit", "expand", "finding", "inside", "mark", "mark_shown",
-    "open_page", "other_pane", "prove", "root", "section", "unfold", "unreviewed", "warned", "why",
+    "open_page", "other_pane", "prove", "root", "section", "unreviewed", "warned", "why",
 }  # fmt: skip
 """Actions on rows, which do nothing before there are any."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -11,9 +11,6 @@ from locklens.lines import Role, Span
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 from locklens.ui.widgets import StyledPiece, fitted, fitted_name, fitted_place
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
-
-if TYPE_CHECKING:
-    from textual import events
 
 _VERSION_MOST = 12
 
@@ -86,7 +83,8 @@ class UpgradeList(FoldingList[UpgradeRow]):
     """The providers by section."""
 
     COLUMNS = _COLUMNS
-    LEAD = _LEAD + _MARK
+    MARK = slice(_LEAD, _LEAD + _MARK)
+    LEAD = MARK.stop
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "screen.version(-1)", "Older version", show=False),
@@ -99,14 +97,9 @@ class UpgradeList(FoldingList[UpgradeRow]):
         more = 1 if above is not None and above.kind is RowKind.SECTION else 0
         self.scroll_to_region(Region(0, self.cursor - more, 1, 1 + more), animate=False, force=True)
 
-    def clicked(self, row: UpgradeRow, event: events.Click) -> None:
-        """Select on the mark, unfold on the fold marker; a second click opens the detail."""
-        if row.offers and row.depth and _LEAD <= event.x < _LEAD + _MARK:
-            self.post_message(self.MarkToggled(row))
-        elif row.folded is not None and event.x < _LEAD:
-            self.post_message(self.Turned(row))
-        else:
-            super().clicked(row, event)
+    def can_mark(self, row: UpgradeRow) -> bool:
+        """True for a row with providers below a section."""
+        return row.depth > 0 and bool(row.offers)
 
     def is_heading(self, row: UpgradeRow) -> bool:
         """True for a section."""

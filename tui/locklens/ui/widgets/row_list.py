@@ -408,7 +408,13 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
 
 
 class FoldingList(RowList[FoldingT]):
-    """A list of rows that fold, and that a click marks."""
+    """A list of rows that fold, and that a click marks.
+
+    Class attributes:
+        MARK: The terminal columns of the mark; the fold marker is before them.
+    """
+
+    MARK: ClassVar[slice] = slice(4, 6)
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("h,left", "fold(True)", "Fold", show=False),
@@ -426,6 +432,19 @@ class FoldingList(RowList[FoldingT]):
         """The user clicked a row's mark."""
 
         row: _AnyRow
+
+    def can_mark(self, row: FoldingT) -> bool:  # noqa: ARG002
+        """True for a row that a click on its mark marks."""
+        return True
+
+    def clicked(self, row: FoldingT, event: events.Click) -> None:
+        """Fold at the fold marker, mark at the mark; a double click elsewhere opens the detail."""
+        if event.x < self.MARK.start and row.folded is not None:
+            self.post_message(self.Turned(row))
+        elif self.MARK.start <= event.x < self.MARK.stop and self.can_mark(row):
+            self.post_message(self.MarkToggled(row))
+        else:
+            super().clicked(row, event)
 
     def action_fold(self, folded: bool) -> None:
         """Fold or unfold the highlighted row; folding a row without a fold goes to its parent."""
