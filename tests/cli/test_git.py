@@ -327,6 +327,9 @@ def test_the_newest_is_offered_where_it_would_settle_something(clone: Clone, tmp
         said = clone.locklens("merge", *files(tmp_path, lock(A1), lock(ours), lock(theirs)), status=1)
         assert "--prefer ours or --prefer theirs takes the entry of that side" in said
         assert offer not in said
+    mixed = files(tmp_path, lock(A1, B1), lock(A11), lock(A12, B2))
+    said = clone.locklens("merge", "--path", f"live/it's/{NAME}", *mixed, status=1)
+    assert "hint: or locklens merge --root 'live/it'\"'\"'s' with an option: --prefer ours or" in said
 
 
 def test_branches_that_crossed_merge_block_by_block(clone: Clone) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from locklens.cli import DONE, FINDINGS, put, tell
 from locklens.cli.write import run_write, scope_of
 from locklens.errors import UsageError
-from locklens.text import counted, listing, page, visible
+from locklens.text import counted, listing, page, shell_word, visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -150,8 +150,13 @@ def _run_merge(options: Namespace) -> int:
         tell([f"{name}: lines were merged, not blocks: {result.line_merge}"])
         tell(["hint: correct the file, then run locklens review"])
     if result.conflicts:
-        sides = ways_to_settle(has_newest=any(map(newest_of_both, result.conflicts)))
-        tell([f"hint: keep one of both entries, then run locklens review; {sides}"])
+        sides = ways_to_settle(has_newest=all(map(newest_of_both, result.conflicts)))
+        tell(["hint: keep one of both entries, then run locklens review"])
+        if options.path:  # git merges for a file of the work tree, which is in conflict then
+            folder = shell_word(str(Path(options.path).parent))
+            tell([f"hint: or locklens merge --root {folder} with an option: {sides}"])
+        else:
+            tell([f"hint: or merge again with an option: {sides}"])
     return DONE if result.is_clean else FINDINGS
 
 
