@@ -189,16 +189,17 @@ def test_an_acceptance_is_of_the_change_of_the_roots_that_are_named(run: Run, to
     (top / "other" / LOCK).write_bytes(lock_file(changed))
     words = "accept", "LK001", "demo", "--reason", "checked", "--no-cache"
     status, out, err = run(*words, "--", ".")
-    assert (status, out.count("LK001 accepted")) == (0, 1), err
+    assert (status, out.count("LK001 is accepted")) == (0, 1), err
     assert err.splitlines()[-1] == (
         'hint: it counts once it is committed on the base, or at once where the base has accept_from = "head"'
     )
+    assert f"{POLICY_FILE}: LK001 would be accepted for " in run(*words, "--dry-run", "--", "../other")[2]
     command = json.loads(run(*words, "--dry-run", "--json", "--root", "../other")[1].splitlines()[-1])["command"]
     assert command.endswith("--reason checked -- ../other")
     assert run(*words, "--", "../other")[0] == 0
     assert len({one["change"] for one in tomllib.loads((top / POLICY_FILE).read_text())["accept"]}) == 2
     assert run("undo")[0] == run("undo")[0] == 0
-    assert run(*words)[1].count("LK001 accepted") == 2
+    assert run(*words)[1].count("LK001 is accepted") == 2
 
 
 # keys trust, keys drop

@@ -84,7 +84,7 @@ def _recover(roots: Sequence[str]) -> None:
 
 
 def _work_in(folder: str) -> None:
-    """Changes into the folder of `-C`."""
+    """Make the folder of `-C` the current one."""
     try:
         work_in(folder)
     except OSError as error:

@@ -72,7 +72,6 @@ def add_undo_options(parser: Parser) -> None:
         "reverted.",
         "[OPTION...] [ID]",
         _run_undo,
-        operation=_undo,
     )
     parser.add_argument("write", nargs="?", default="", metavar="ID", help="write to revert (default: the last)")
     group = parser.group("operation")
@@ -156,16 +155,13 @@ _UNVERIFIED = "LK003"
 """Its reason would be that no registry was asked."""
 
 
-def _undo(options: Namespace) -> Operation:
+def _run_undo(options: Namespace) -> int:
     from locklens.operations.write.undo import Undo
 
-    return Undo(Path.cwd(), options.write, options.redo)
-
-
-def _run_undo(options: Namespace) -> int:
     if options.list:
         return _list_writes(is_json=options.json)
-    return apply_plan(writer_of(options).plan(_undo(options)), options, is_undo=not options.redo)
+    plan = writer_of(options).plan(Undo(Path.cwd(), options.write, options.redo))
+    return apply_plan(plan, options, is_undo=not options.redo)
 
 
 def _list_writes(*, is_json: bool) -> int:

@@ -325,7 +325,7 @@ class _Check:
         self._check = check
 
     def options(self, context: InstallContext, release: AuthenticatedRelease, length: int | None) -> PackageOptions:
-        """How the package is read while it arrives; `length` is what the server says of its size."""
+        """Return the options for reading the package as it arrives; `length` is its size as the server reports it."""
         return {
             "on_bytes": _progress(context, self._metadata, length),
             "cancel": context.session.cancel,

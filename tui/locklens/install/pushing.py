@@ -140,7 +140,7 @@ class _Package(Struct, frozen=True):
 
     Attributes:
         release: Its release; None where it failed, or there is no such package.
-        descriptor: What the index is to say of it; None if it says so already.
+        descriptor: Its descriptor for the index; None if the index has it already.
         failure: The error.
         blocks: True if its version must not be tagged without it.
     """
@@ -232,7 +232,7 @@ class _Pushing:
         return was_there, _pushed_manifest(tag.push, build, {"digest": digest, "size": size})
 
     def _sent(self, metadata: PackageMetadata, release: AuthenticatedRelease, push: OciPush, *, was_there: bool) -> int:
-        """Send a package unless it is there; return its bytes, which nobody is believed about."""
+        """Send a package unless it is there; return its size in bytes, as counted on this machine."""
         context = self._context
         known = context.session.cache.package(metadata.zh) if was_there else None
         if known is not None and known.size:

@@ -62,7 +62,7 @@ class MergeResult(Struct, frozen=True):
 
     @property
     def is_clean(self) -> bool:
-        """True if nothing is left to a person, as it is where lines were merged: nobody can say what they mean."""
+        """True if nothing is left to a person; merged lines always are, since their meaning is not known."""
         return not self.conflicts and not self.line_merge
 
 

@@ -115,11 +115,6 @@ class HeldBack(Struct, frozen=True):
         return self.versions[0]
 
     @property
-    def oldest(self) -> Version:
-        """The oldest version."""
-        return self.versions[-1]
-
-    @property
     def is_excluded(self) -> bool:
         """True if the tools skip these versions."""
         return any(hold.reason.excludes for hold in self.holds)

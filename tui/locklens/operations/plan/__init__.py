@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -233,11 +232,6 @@ class PlannedFile(Struct, frozen=True):
     old: bytes | None
     new: bytes | None
     is_tools: bool = False
-
-    @property
-    def digest(self) -> str | None:
-        """SHA-256 of the bytes that the plan was made from."""
-        return None if self.old is None else sha256(self.old).hexdigest()
 
     def diff(self) -> str:
         """Return the change as a diff that `git apply` takes; see `locklens.operations.plan.diffs.patch`."""

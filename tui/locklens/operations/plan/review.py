@@ -476,7 +476,7 @@ def _named(kind: str, change: PlannedChange) -> str:
 
 
 def _places(roots: Sequence[str]) -> str:
-    """Names roots, or counts them if a shell might not read one as a plain word: messages are pasted into quotes."""
+    """Return the names of roots, or their number if a shell might not read one as a plain word within quotes."""
     if len(roots) > _NAMED or not all(map(_is_plain, roots)):
         return counted(len(roots), "root")
     return " and ".join(root or "the top folder" for root in roots)

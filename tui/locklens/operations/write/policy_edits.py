@@ -81,8 +81,8 @@ class Accept(FileOperation, frozen=True):
         commands = []
         for one in self.acceptances:
             until = f" until {one.until}" if one.until is not None else ""
-            what = f"{one.rule} accepted for {one.provider}{until}, change {one.change}: {one.reason}"
-            draft.describe(f"{POLICY_FILE}: {what}", dry_run=f"{POLICY_FILE}: {what}")
+            what = f"accepted for {one.provider}{until}, change {one.change}: {one.reason}"
+            draft.describe_policy(one.rule, what)
             words = ["locklens", "accept", one.rule, one.provider, "--reason", one.reason]
             words += ["--until", str(one.until)] if one.until is not None else []
             commands.append(shell_words([*words, *_by_words(self.by), *self.compared]))
@@ -111,8 +111,7 @@ class TrustKeys(FileOperation, frozen=True):
 
         draft, pin = _PolicyDraft(self.top), self.pin
         draft.put_policy(with_pin(draft.data, pin))
-        line = f"{POLICY_FILE}: {pin.name} pinned to {' and '.join(pin.keys)}"
-        draft.describe(line, dry_run=line)
+        draft.describe_policy(pin.name, f"pinned to {' and '.join(pin.keys)}")
         words = ["locklens", "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
         words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
         return draft.plan(shell_words([*words, *_by_words(self.by)]))
@@ -144,8 +143,7 @@ class DropPin(FileOperation, frozen=True):
             hint = f"pinned are {listing([one.name for one in pins])}" if pins else "it pins no key"
             raise ConfigurationError(f"no pin of {self.name!r}", path=POLICY_FILE, hint=hint)
         draft.put_policy(without_pin(draft.data, pin))
-        line = f"{POLICY_FILE}: the pin of {self.name} is dropped: {' and '.join(pin.keys)}"
-        draft.describe(line, dry_run=line)
+        draft.describe_policy(f"the pin of {self.name}", f"dropped: {' and '.join(pin.keys)}")
         return draft.plan(shell_words(["locklens", "keys", "drop", self.name]))
 
 
@@ -164,6 +162,10 @@ class _PolicyDraft(PlanBuilder):
     def data(self) -> bytes:
         """The policy on disk, b"" if there is none."""
         return self._old or b""
+
+    def describe_policy(self, subject: str, done: str) -> None:
+        """Add a line about the policy: what becomes of a subject."""
+        self.describe(f"{POLICY_FILE}: {subject} is {done}", dry_run=f"{POLICY_FILE}: {subject} would be {done}")
 
     def put_policy(self, new: bytes) -> None:
         self.put(PlannedFile(POLICY_FILE, self._old, new))

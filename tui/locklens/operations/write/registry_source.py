@@ -73,7 +73,7 @@ class RegistryRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What cannot be used of the user's settings, in sentences: the run goes on without it, as with the tools."""
+        """The settings that cannot be used, in sentences: the run continues without them, as the tools do."""
         return self._session.notes
 
 

@@ -157,7 +157,7 @@ class ResolveConflicts(FileOperation, frozen=True):
         return (root.path, name), (None, name), (None, str(address))
 
     def _plan_root(self, draft: ScopedPlanBuilder, root: Root) -> set[str]:
-        """Plan one root; returns the names of `selected` that settled an entry of it."""
+        """Plan one root, and return the names of `selected` that settled one of its entries."""
         conflicted = _Conflicted.read(root, draft.top)
         prefer = partial(self._preference, root)
         merged, settled = merge_sides(conflicted.sides, prefer=prefer, dialect=root.tool)

@@ -54,7 +54,7 @@ class SelectedVersion(Struct, frozen=True):
 
 
 class UpgradeRequest(Struct, frozen=True):
-    """What is to be upgraded, and how.
+    """The providers to upgrade, and the options.
 
     Attributes:
         where: The roots.

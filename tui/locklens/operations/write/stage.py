@@ -183,7 +183,7 @@ class _Staging:
                     self._stage(blocks, before[path], added.get(path))
 
     def take_configuration(self, chosen: Iterable[StagedBlocks], visible: Collection[str], *, is_staged: bool) -> None:
-        """Plan to stage the configuration files that differ from the index, or warns of them.
+        """Plan to stage the configuration files that differ from the index, or warn of them.
 
         Args:
             chosen: The blocks of the roots.
