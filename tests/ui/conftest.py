@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -584,6 +586,10 @@ def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stylesheet, "_parse_rules", parsed_once)
 
 
+PICTURES = Path(__file__).parents[1] / "data" / "screens"
+"""Screens as they are painted. `LOCKLENS_PICTURES=write pytest tests/ui -k pictured` paints them anew, for git to compare."""
+
+
 class Driver:
     """An app under test, with words for what a test asks most."""
 
@@ -640,6 +646,15 @@ class Driver:
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
+
+    def is_pictured(self, name: str) -> None:
+        """Compares the whole screen with its picture, which has its size in its name."""
+        width, height = self.app.size
+        picture = PICTURES / f"{name}-{width}x{height}.txt"
+        shown = "".join(f"{text.rstrip()}\n" for text in self.lines)
+        if os.environ.get("LOCKLENS_PICTURES") == "write":
+            picture.write_text(shown, "utf-8")
+        assert shown == picture.read_text("utf-8")
 
     @property
     def said(self) -> str:

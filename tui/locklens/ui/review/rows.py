@@ -420,8 +420,8 @@ _COLUMNS: tuple[Column[Row], ...] = (
     Column("version", _versions, "the locked version before and after the change, or the only one",
            fit=fitted_step, least=least_step),
     replace(_WHAT, narrow=replace(_WHAT, takes_rest=True, from_width=0)),
-    Column("worst finding", _reason, "the worst finding that is not accepted, on wide screens: its title, or its rule"
-           " where there is no room", takes_rest=True, from_width=_WIDE),
+    Column("worst finding", lambda row: Span(row.reason, Role.DIM), "the worst finding that is not accepted, on wide"
+           " screens", takes_rest=True, from_width=_WIDE),
     Column("unverified", lambda row: row.evidence, "how many of the added hashes are not verified, as below",
            is_at_end=True, is_optional=True, from_width=52),
 )  # fmt: skip

@@ -137,9 +137,9 @@ class LaidOut(Generic[RowT]):
         room -= 1 if rest else 0
         least_name = min(widths[0], _NAME_LEAST)
         for number, (column, own) in enumerate(cells):
-            if column.least is not None and room < least_name + wanted:
+            if column.least is not None and room < least_name + least:
                 firm = max((column.least(one[-1].text) for one in own), default=0)
-                given = max(0, min(widths[number] - firm, least_name + wanted - room))
+                given = max(0, min(widths[number] - firm, least_name + least - room))
                 widths[number] -= given
                 room += given
         if rest:
