@@ -199,6 +199,16 @@ class Finding(Struct, frozen=True):
         """The providers that a finding without a listed change is about."""
         return (self.provider,) if self.provider is not None else self.among
 
+    @property
+    def place(self) -> str:
+        """The file, and the line if it is about one."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def fails_at(self, threshold: str) -> bool:
+        """True if it counts at a severity or above, as with --fail-on; nothing does at "never"."""
+        counts = self.accepted is None and self.severity is not Severity.OFF
+        return counts and threshold != "never" and self.severity.rank <= Severity(threshold).rank
+
 
 class LockedElsewhere(Struct, frozen=True):
     """What the base's lock files of other roots have of a provider that is new in a root.
@@ -505,9 +515,7 @@ class Review(Struct, frozen=True, dict=True):
 
     def is_failing(self, finding: Finding, given: str | None = None) -> bool:
         """True if a finding counts and reaches the threshold."""
-        threshold = self.threshold(given)
-        counts = finding.accepted is None and finding.severity is not Severity.OFF
-        return counts and threshold != "never" and finding.severity.rank <= Severity(threshold).rank
+        return finding.fails_at(self.threshold(given))
 
     @cached_property
     def verdict(self) -> str:

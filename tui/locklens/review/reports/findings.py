@@ -126,13 +126,6 @@ def bounded(text: str, limit: int) -> str:
     return shortened(visible(text[: limit + 1]), limit)
 
 
-def fails_at(finding: Finding, threshold: str) -> bool:
-    """True if a finding counts at a severity or above, as with --fail-on."""
-    if finding.accepted is not None or threshold == "never":
-        return False
-    return finding.severity.rank <= Severity(threshold).rank
-
-
 def names_of_roots(roots: Sequence[RootReview]) -> list[str]:
     """Return the folders of roots; "." for the top."""
     return [root.path or "." for root in roots]

@@ -19,7 +19,7 @@ from locklens.review import reports
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
 from locklens.review.reports.advisories import advisory_summary
-from locklens.review.reports.findings import bounded, distinct_changes, fails_at, names_of_roots, reported_findings
+from locklens.review.reports.findings import bounded, distinct_changes, names_of_roots, reported_findings
 from locklens.review.reports.health import alike_findings, finding_words, limits, total_words
 from locklens.review.rules.catalogue import wording_of
 from locklens.sources.urls import MAX_PAGE
@@ -156,8 +156,8 @@ class _Comment:
         others: list[str] = []
         for same in alike.values():
             finding = same[0].finding
-            place = f"in {len(same)} roots" if len(same) > 1 else f"at {code(_place(finding))}"
-            listed = severe if fails_at(finding, Severity.WARN) else others
+            place = f"in {len(same)} roots" if len(same) > 1 else f"at {code(finding.place)}"
+            listed = severe if finding.fails_at(Severity.WARN) else others
             listed.append(f"- {_finding(finding)}, {place}")
         return severe, others
 
@@ -202,10 +202,6 @@ def _where(one: DistinctChange) -> str:
     return f"in {code(one.root.path or '.', 200)}"
 
 
-def _place(finding: Finding) -> str:
-    return finding.file if finding.line is None else f"{finding.file}:{finding.line}"
-
-
 def _finding(finding: Finding) -> str:
     accepted = f", accepted: {code(str(finding.accepted))}" if finding.accepted is not None else ""
     title = prose(wording_of(finding).title)
@@ -219,7 +215,7 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
             if finding.severity is not Severity.OFF:
                 distinct.setdefault((finding.severity.rank, finding.rule, finding.message), finding)
     for _, finding in sorted(distinct.items(), key=lambda item: item[0]):
-        yield f"  - {_finding(finding)}, at {code(_place(finding))}"
+        yield f"  - {_finding(finding)}, at {code(finding.place)}"
     if one.change.moved_from is not None:
         yield f"  - moved from {code(str(one.change.moved_from))}"
     if one.change.new_signer is not None:
@@ -316,8 +312,7 @@ def _blocks(result: CheckResult, health: Health) -> Iterator[list[str]]:
 
 def _roots_where(finding: Finding, roots: list[RootReview]) -> str:
     if len(roots) == 1:
-        place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
-        return f"at {code(place)}"
+        return f"at {code(finding.place)}"
     more = f" and {len(roots) - _ROOTS_NAMED} more" if len(roots) > _ROOTS_NAMED else ""
     return f"in {', '.join(code(root.path or '.', 200) for root in roots[:_ROOTS_NAMED])}{more}"
 

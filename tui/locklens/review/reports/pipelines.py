@@ -13,9 +13,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.model import Change, Finding, Review, RootReview, Severity
+from locklens.review.model import Change, Review, RootReview, Severity
 from locklens.review.reports import phrase
-from locklens.review.reports.findings import ReportedFinding, bounded, fails_at, reported_findings
+from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.markdown import MARKER, code
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import Printable, json_text, page, visible
@@ -69,7 +69,7 @@ class _Suite:
     def counts(self) -> tuple[int, int, int]:
         """The numbers of cases, failures and skipped cases."""
         cases = len(self._found) + len(self._quiet)
-        failures = sum(fails_at(one.finding, self._fail_on) for one in self._found)
+        failures = sum(one.finding.fails_at(self._fail_on) for one in self._found)
         return max(1, cases), failures, sum(not one.is_counted for one in self._found)
 
     def lines(self) -> Iterator[str]:
@@ -90,12 +90,12 @@ class _Suite:
         finding = one.finding
         usual = "lock file" if self._root is not None else "policy"
         subject = self._name(one.change) if one.change is not None else usual
-        name = f"{finding.rule} {subject} ({finding.file}{_finding_line(finding)})"
+        name = f"{finding.rule} {subject} ({finding.place})"
         yield f"<testcase {self._attributes(name)}>"
         words = f"{wording_of(finding).title}: {finding.message}"
         if finding.accepted is not None:
             yield f"<skipped message={_quoted(f'accepted: {finding.accepted}')}/>"
-        elif fails_at(finding, self._fail_on):
+        elif finding.fails_at(self._fail_on):
             yield f"<failure type={_quoted(finding.severity.value)} message={_quoted(words)}>"
             yield _text(f"What to do: {wording_of(finding).remedy}")
             yield "</failure>"
@@ -116,10 +116,6 @@ class _Suite:
     def _name(self, change: Change) -> str:
         host = self._root.tool.default_host if self._root is not None else ""
         return f"{change.address.short(host)} {phrase(change)}"
-
-
-def _finding_line(finding: Finding) -> str:
-    return f":{finding.line}" if finding.line is not None else ""
 
 
 def _text(words: str) -> str:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from locklens.hashes import count_by_scheme
 from locklens.lines import LABEL_WIDTH, Line, Role, Span, line, plain_lines
 from locklens.review import reports
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview
 from locklens.review.reports import evidence_lines
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.evidence_lines import (
@@ -27,6 +27,7 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
+from locklens.review.reports.findings import severity_rank
 from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:
@@ -72,12 +73,12 @@ class _Printer:
 
     def _sections(self) -> list[tuple[int, Iterator[Line | str]]]:
         """The changes of several roots, then the roots, each worst first; together the worst first."""
-        sections = [(_rank(members[0][1].severity), self._group(members)) for members in self._shared_groups()]
+        sections = [(severity_rank(members[0][1].severity), self._group(members)) for members in self._shared_groups()]
         for root in sorted(self._review.roots, key=lambda root: root.path):
             if self._is_worth_a_section(root):
                 alone = [change.severity for change in root.changes if change.id not in self._shared]
                 severities = [*alone, *(finding.severity for finding in root.findings)]
-                rank = min(map(_rank, severities), default=_rank(None))
+                rank = min(map(severity_rank, severities), default=severity_rank(None))
                 sections.append((rank, self._root(root)))
         return sorted(sections, key=lambda section: section[0])
 
@@ -101,8 +102,8 @@ class _Printer:
                 if change.id in self._shared:
                     groups.setdefault(change.id, []).append((root, change))
         for members in groups.values():
-            members.sort(key=lambda member: _rank(member[1].severity))
-        return sorted(groups.values(), key=lambda members: _rank(members[0][1].severity))
+            members.sort(key=lambda member: severity_rank(member[1].severity))
+        return sorted(groups.values(), key=lambda members: severity_rank(members[0][1].severity))
 
     def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line | str]:
         root, change = members[0]
@@ -114,7 +115,7 @@ class _Printer:
                 if finding.message not in printed:
                     printed.add(finding.message)
                     yield from self._finding(finding, "", indent=8)
-        ranked = sorted(members, key=lambda member: (_rank(member[1].severity), member[0].path))
+        ranked = sorted(members, key=lambda member: (severity_rank(member[1].severity), member[0].path))
         paths = [other.path or "." for other, _ in ranked]
         names = listing(paths, len(paths) if self._lists_roots else ROOTS_SHOWN)
         all_names = " (--list-roots names all)" if len(paths) > ROOTS_SHOWN and not self._lists_roots else ""
@@ -195,10 +196,6 @@ class _Printer:
         yield line("verdict: ", Span(reports.verdict_words(review), reports.VERDICT_ROLES[review.verdict]))
 
 
-def _rank(severity: Severity | None) -> int:
-    return severity.rank if severity else len(Severity)
-
-
 def _has_something(root: RootReview) -> bool:
     return bool(
         root.changes
@@ -223,7 +220,7 @@ def _place(finding: Finding, lock_file: str) -> str:
     if finding.file == lock_file:
         column = f", column {finding.column}" if finding.column is not None else ""
         return f"line {finding.line}{column}" if finding.line is not None else ""
-    return finding.file if finding.line is None else f"{finding.file}:{finding.line}"
+    return finding.place
 
 
 def _configuration(configuration: Configuration) -> Iterator[str]:

@@ -536,7 +536,7 @@ _ALL = (
         Effect(refusal="the tool refuses the release"),
         "The release fails the tool's checks: init refuses it",
         "The locked release fails the tool's own checks: a bad signature, an unknown issuer, SHA256SUMS without the "
-        "package, or a version that is no longer listed.",
+        "package, or a version that is not listed.",
         "`init` refuses it on every machine without a copy.",
         "Run `terraform init` in a fresh copy of the root.",
         "Select another version, or ask the publisher.",
