@@ -173,8 +173,8 @@ def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor
     document = doctor(equal, "--offline", "ci.log")
     first = document["causes"][0]
     assert (first["id"], first["verdict"], first["roots"]) == ("hand-edit", "likely", ["live/qa"])
-    assert "were exchanged since commit" in first["evidence"]
-    assert "2 other lock files still have those of that commit" in first["evidence"]
+    assert "other zh for acme/demo 1.4.2 than commit" in first["evidence"]
+    assert "whose zh 2 other lock files have, too" in first["evidence"]
     (restore,) = (one for one in document["remedies"] if one["id"] == "restore-entry")
     assert restore["roots"] == 1
     assert re.search(r"\d+ added hashes not known as signed", doctor(equal, "--offline", "--format", "text", "ci.log"))

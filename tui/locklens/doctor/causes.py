@@ -329,26 +329,43 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     of_roots = (cause.id for cause in CAUSES if Trait.STOPS_INIT in cause.traits)
     ids = row.causes if row is not None else (*suggested, *of_roots)
     name = str(examined.address) if examined.address is not None else ""
-    tested = {one: judged for one in ids if (judged := BY_ID[one].test(examined)) is not None}
-    causes = [
-        Cause(**asdict(judged), id=one, traits=BY_ID[one].traits, provider=name) for one, judged in tested.items()
-    ]
-    if examined.error is not None:
-        causes = [_of_known_lock(_of_known_platform(as_of_the_run(cause), examined), examined) for cause in causes]
+    causes = []
+    for one in ids:
+        x = _on_its_platform(examined, BY_ID[one])
+        if (judged := BY_ID[one].test(x)) is not None:
+            cause = Cause(**asdict(judged), id=one, traits=BY_ID[one].traits, provider=name)
+            causes.append(_of_the_run(cause, x) if examined.error is not None else cause)
     return most_likely_first(causes, suggested)
+
+
+def _on_its_platform(examined: Examined, known: KnownCause) -> Examined:
+    """Return what is known on this machine's platform, where the log has none and hashes speak for a cause then."""
+    is_told = examined.platform != "" or examined.error is None or examined.machine == ""
+    if is_told or Trait.OF_PLATFORM not in known.traits:
+        return examined
+    sources = (*examined.incident.sources, ("platform", ASSUMED))
+    here = replace(examined, incident=replace(examined.incident, platform=examined.machine, sources=sources))
+    own, assumed = known.test(examined), known.test(here)
+    is_of_hashes = [one is not None and one.is_probable and one.basis is Basis.HASHES for one in (own, assumed)]
+    return here if is_of_hashes == [False, True] else examined
+
+
+def _of_the_run(cause: Cause, examined: Examined) -> Cause:
+    """Return a cause of an error, as far as what it rests on is of the failing run."""
+    for rule in (_of_known_path, _of_known_platform, _of_known_lock):
+        cause = rule(cause, examined)
+    return as_of_the_run(cause)
 
 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
     source = dict(examined.incident.sources).get("platform", "")
-    if Trait.OF_PLATFORM not in cause.traits or not source.startswith(ASSUMED):
-        return _of_known_path(cause, examined)
+    is_assumed = Trait.OF_PLATFORM in cause.traits and source.startswith(ASSUMED)
+    if not is_assumed or cause.verdict is CauseVerdict.UNKNOWN:
+        return cause
+    verdict = CauseVerdict.LIKELY if cause.is_probable else CauseVerdict.UNKNOWN
     words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
-    if cause.verdict is CauseVerdict.YES:
-        return replace(cause, verdict=CauseVerdict.LIKELY, evidence=words)
-    if cause.verdict is CauseVerdict.NO:
-        return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=package_causes.ASK_PLATFORM)
-    return cause
+    return replace(cause, verdict=verdict, evidence=words, missing=package_causes.ASK_PLATFORM)
 
 
 def _of_known_path(cause: Cause, examined: Examined) -> Cause:

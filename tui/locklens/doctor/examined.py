@@ -212,7 +212,6 @@ class Examined(Struct, frozen=True, dict=True):
         locking: Their roots, relative to the folder of the diagnosis.
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
-        is_canonical: True if the file is written as its tool writes it.
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
         installed: Where the root's installed packages are.
@@ -254,7 +253,6 @@ class Examined(Struct, frozen=True, dict=True):
     locked_before: frozenset[ProviderAddress] | None = None
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
-    is_canonical: bool = True
     readable_commit: str = ""
     damaging_merge: str = ""
     installed: InstalledPlace | None = None
@@ -618,32 +616,22 @@ class Examined(Struct, frozen=True, dict=True):
                     return EditedHash(now, was, commit, one.path)
         return None
 
-    @cached_property
-    def sound_commit(self) -> str:
-        """The last commit that locks packages of today's release for this version, where the entry here does not.
-
-        What is different here was written after it; "" where that is not known.
-        """
-        return self.signed_before.commit if self.signed_before is not None else ""
-
     @property
     def edit_commit(self) -> str:
-        """The first commit after `sound_commit` that has the strange hashes; "" if the edit is not committed."""
-        place = next((number for number, past in enumerate(self.past) if past.commit == self.sound_commit), 0)
+        """The first commit after `before_edit` that has the entry's strange hashes; "" if the edit is not committed."""
+        place = next((number for number, past in enumerate(self.past) if past is self.before_edit), 0)
         after = ((past.commit, past.entry) for past in reversed(self.past[:place]) if past.entry is not None)
-        return next((commit for commit, entry in after if self.strange <= frozenset(entry.hashes)), "")
+        odd = self.strange or self.packed
+        return next((commit for commit, entry in after if odd <= frozenset(entry.hashes)), "")
 
     @property
-    def is_edit_of_commit(self) -> bool:
-        """True if no tool made the edit since `sound_commit`: it has its hashes but for a few characters, or its order.
+    def is_typing(self) -> bool:
+        """True if no tool made the edit since `before_edit`: a hash differs from one of it in a few characters.
 
-        A tool writes other hashes, too, where the registry had another release for a time. The order tells nothing of
-        an edit that is committed: the whole file may be older.
+        A tool writes other hashes, too, where the registry had another release for a time.
         """
-        before = self.signed_before
-        was = before.entry.hashes if before is not None and before.entry is not None else ()
-        is_near = any(_is_nearly(text, one) for text in self.strange for one in was)
-        return before is not None and (is_near or (before is self.past[0] and not self.is_canonical))
+        before = self.before_edit.entry if self.before_edit is not None else None
+        return before is not None and any(_is_nearly(text, one) for text in self.strange for one in before.hashes)
 
     @cached_property
     def strange(self) -> frozenset[str]:
@@ -652,34 +640,22 @@ class Examined(Struct, frozen=True, dict=True):
         others = frozenset(text for _, entry in self.entries_of_other_versions() for text in entry.hashes)
         return self.stale - others.union(*elsewhere)
 
-    @property
-    def signed_before(self) -> PastEntry | None:
-        """The newest commit that locks packages of today's release, where the entry has strange ones; else None."""
-        if self.entry is None or not self.strange:
-            return None
-        for past in self.past:
-            if past.entry is not None and past.entry.version == self.entry.version:
-                packed = packages_of(past.entry.hashes)
-                if packed and packed <= self.listed:
-                    return past
-        return None
-
     @cached_property
-    def exchanged_since(self) -> PastEntry | None:
-        """The committed state before all `zh` were exchanged without a new version, as other lock files still have it.
+    def before_edit(self) -> PastEntry | None:
+        """The newest commit whose packages of this version are sound, where those of the entry are strange; else None.
 
-        None where that did not happen, or where the release of today is known: that tells more.
+        Sound are those of today's release; while that is unknown, those of other lock files, of which none has those of
+        the entry.
         """
-        if self.entry is None or self.is_known or not self.packed:
+        if self.entry is None or not (self.strange if self.is_known else self.packed):
             return None
         version = self.entry.version
         elsewhere = [packages_of(one.entry.hashes) for one in self.others if one.entry.version == version]
         for past in self.past:
-            if past.entry is None or past.entry.version != version:
-                return None
-            packed = packages_of(past.entry.hashes)
-            if packed and not packed & self.packed:
-                return past if packed in elsewhere and self.packed not in elsewhere else None
+            packed = packages_of(past.entry.hashes) if past.entry and past.entry.version == version else frozenset()
+            is_other = not packed & self.packed and packed in elsewhere and self.packed not in elsewhere
+            if packed and (packed <= self.listed if self.is_known else is_other):
+                return past
         return None
 
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:

@@ -106,20 +106,16 @@ def bad_merge(x: Examined) -> Judgement | None:
     if x.is_known and x.packed and not x.stale:
         return Judgement(_NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
     words = "no conflict markers, and no provider twice"
-    if not x.past or not x.packed:
-        lacking = "there is no history to compare" if x.packed else "no zh is locked that could be compared"
-        return Judgement(_UNKNOWN, f"{words}; {lacking}", x.why_unknown if x.packed else "")
-    shared = [
+    shared = (
         (len(x.packed & packages_of(entry.hashes)), place, entry) for place, entry in x.entries_of_other_versions()
-    ]
+    )
     number, place, donor = max(shared, key=lambda one: one[0], default=(0, "", None))
     if donor is not None and number:
         words = f"{words}; {number} of {counted(len(x.packed), 'zh', 'zh')} are of {donor.version} ({place})"
         if number == len(x.packed):
             return Judgement(_NO, f"{words}, so no two versions were merged")
-        return Judgement(_UNKNOWN, words, x.why_unknown if not x.is_known else "the commit that wrote these hashes")
-    words = f"{words}; no hash of another version in {counted(len(x.past), 'commit')}"
-    return Judgement(_NO, words)
+    missing = "the commit that wrote these hashes" if x.is_known else x.why_unknown
+    return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
 
 _NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
@@ -302,38 +298,30 @@ def hand_edit(x: Examined) -> Judgement | None:
             f"the signed release {x.hashes_of}: {_edited_part(x)}"
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    if x.sound_commit:
+    if (before := x.before_edit) is not None:
         by = f"commit {x.edit_commit[:12]} wrote" if x.edit_commit else "the edit that is not committed has"
-        words = (
-            f"{x.lock.path}:{x.entry.line}: {by} {len(x.strange)} zh that are not of {x.release}; those of commit "
-            f"{x.sound_commit[:12]} are of the signed release"
-        )
-        verdict = _YES if x.is_edit_of_commit else _LIKELY
-        missing = "" if x.is_edit_of_commit else "the author of the edit, or the release of that time"
-        return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES)
-    if (before := x.exchanged_since) is not None and before.entry is not None:
-        number = sum(packages_of(one.entry.hashes) == packages_of(before.entry.hashes) for one in x.others)
-        still = "1 other lock file still has" if number == 1 else f"{number} other lock files still have"
-        words = (
-            f"{x.lock.path}:{x.entry.line}: all {counted(len(x.packed), 'zh', 'zh')} of {x.release} were exchanged "
-            f"since commit {before.commit[:12]} without another version, and {still} those of that commit"
-        )
-        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
-    layout = "written as the tool writes it" if x.is_canonical else "not written as the tool writes it"
+        odd = counted(len(x.strange or x.packed), "other zh", "other zh")
+        there = [one for one in x.others if before.entry and set(before.entry.hashes) <= set(one.entry.hashes)]
+        also = f"{counted(len(there), 'other lock file')} {'has' if len(there) == 1 else 'have'}, too"
+        words = f"{x.lock.path}:{x.entry.line}: {by} {odd} for {x.release} than commit {before.commit[:12]}"
+        words = f"{words}, whose zh {'are of the signed release' if x.is_known else also}"
+        missing = "the author of the edit, or the release of that time" if x.is_known else x.why_unknown
+        verdict = _YES if x.is_typing else _LIKELY
+        return Judgement(verdict, words, "" if x.is_typing else missing, x.as_of, basis=Basis.HASHES)
     if not x.packed:
         was = next((one for one in x.past if one.entry is not None and packages_of(one.entry.hashes)), None)
         gone = f"; commit {was.commit[:12]} locks {len(packages_of(was.entry.hashes))}" if was and was.entry else ""
         missing = "the commit that left the zh out, or its author" if gone else "a zh, which alone is signed"
         missing = missing if x.is_known else x.why_unknown
-        return Judgement(_UNKNOWN, f"{layout}, and no zh is locked{gone}", missing, x.as_of, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, f"no zh is locked{gone}", missing, x.as_of, basis=Basis.GUESS)
     if x.is_known and not x.stale:
-        words = f"{layout}, and all {len(x.packed)} locked zh are of {x.entry.version}"
+        words = f"all {len(x.packed)} locked zh are of {x.entry.version}"
         if x.met_release:
             words = f"{words}; an edit that was never committed, and is undone, leaves no trace"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
         return Judgement(_NO, words, as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else "the reason of the commit that wrote these hashes: its author"
-    return Judgement(_UNKNOWN, f"the file is {layout}", missing, as_of=x.as_of)
+    return Judgement(_UNKNOWN, "nothing shows who wrote these hashes", missing, as_of=x.as_of)
 
 
 def _is_first(x: Examined, donor: LockEntry) -> bool:

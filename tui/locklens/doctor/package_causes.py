@@ -12,8 +12,6 @@ from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from locklens.doctor.examined import Examined, FoundPackage
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
@@ -58,11 +56,7 @@ def h1_missing(x: Examined) -> Judgement | None:
             words += "; init accepts that, so the failing run had another entry"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    if not platform and (assumed := _on_this_platform(h1_missing, x)) is not None:
-        return assumed
     if not platform:
-        if accepted := _accepted_elsewhere(x):
-            return Judgement(_LIKELY, accepted, ASK_PLATFORM, x.as_of, basis=Basis.HASHES)
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
@@ -92,17 +86,6 @@ def h1_missing(x: Examined) -> Judgement | None:
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
     words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
     return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
-
-
-def _on_this_platform(test: Callable[[Examined], Judgement | None], x: Examined) -> Judgement | None:
-    """Return what hashes say if the failing run was on this machine's platform: likely; None where they say nothing."""
-    if not x.machine or x.error is None:
-        return None
-    judged = test(replace(x, incident=replace(x.incident, platform=x.machine)))
-    if judged is None or not judged.is_probable or judged.basis is not Basis.HASHES:
-        return None
-    words = f"{judged.evidence}; that the failing run was on {x.machine} is assumed"
-    return replace(judged, verdict=_LIKELY, evidence=words, missing=ASK_PLATFORM)
 
 
 def _dry_run(x: Examined, platform: str) -> str:
@@ -147,8 +130,6 @@ def platform_missing(x: Examined) -> Judgement | None:
         return None
     if x.entry is not None and not x.entry.hashes and not is_unavailable:
         return Judgement(_NO, "no hash is locked: init accepts the package of any platform")
-    if not platform and (assumed := _on_this_platform(platform_missing, x)) is not None:
-        return assumed
     if not platform:
         if x.is_known and set(x.platforms.values()) <= x.packed:
             words = f"all {counted(len(x.platforms), 'package')} of the release are locked"

@@ -36,8 +36,9 @@ def republished(x: Examined) -> Judgement | None:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
         return _of_today(x, words)
-    if x.is_edit_of_commit:
-        words = f"commit {x.sound_commit[:12]} locks packages of the SHA256SUMS of today, and the edit here others"
+    before = x.before_edit.commit[:12] if x.before_edit is not None else ""
+    if x.is_typing:
+        words = f"commit {before} locks packages of the SHA256SUMS of today, and the edit here others"
         return Judgement(_NO, words, as_of=x.as_of)
     left = x.strange
     if not left:
@@ -48,9 +49,7 @@ def republished(x: Examined) -> Judgement | None:
         return Judgement(_NO, words, as_of=x.as_of)
     words = f"{len(left)} of {total} are not in {x.sums}"
     if x.edit_commit:
-        words = (
-            f"{words}; commit {x.sound_commit[:12]} locks packages of it, and commit {x.edit_commit[:12]} wrote others"
-        )
+        words = f"{words}; commit {before} locks packages of it, and commit {x.edit_commit[:12]} wrote others"
         return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
     if left != x.packed:
         return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)

@@ -174,8 +174,8 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.entry is None:
         return
-    if (before := x.signed_before or x.exchanged_since) is not None:
-        yield _restored(one, before)
+    if x.before_edit is not None:
+        yield _restored(one, x.before_edit)
         return
     says = (x.entry.version, frozenset(x.entry.hashes))
     past = next(
@@ -198,8 +198,8 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
     if x.met_release and not x.stale:  # today's release is the locked one
         yield run_again(one)
         return
-    if x.signed_before is not None:
-        yield _restored(one, x.signed_before)
+    if x.before_edit is not None and x.is_known:
+        yield _restored(one, x.before_edit)
     yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.

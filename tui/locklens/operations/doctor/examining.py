@@ -25,7 +25,6 @@ from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
 from locklens.hashes import packages_of
-from locklens.lockfile.render import is_canonical
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.history import LaterWrites, LockHistory
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
@@ -269,7 +268,6 @@ class Examiner:
             locked_before=self._locked_before(root.lock),
             others=tuple(self._with_requirements(one, others)),
             locking=tuple(map(self._checkout.shown, others)),
-            is_canonical=not root.lock.exists or (root.lock.is_valid and is_canonical(root.lock)),
             readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
             damaging_merge=self._history.damaging_merge(root.lock) if self._history and root.lock.problems else "",
             installed=self._installed(root.path, one.error),
