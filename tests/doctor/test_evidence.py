@@ -497,7 +497,7 @@ def test_an_answer_that_is_older_than_the_error_does_not_count(made: Any, tmp_pa
         main(["doctor", "--format", "json", "--output", "after.json", "ci.log"], no_screen)
     document = json.loads((folder / "after.json").read_text("utf-8"))
     assert _first(document) == ("yanked", "yes")
-    assert "does not list 1.4.2" in document["causes"][0]["evidence"]
+    assert "and not 1.4.2" in document["causes"][0]["evidence"]
 
 
 def test_a_version_that_a_mirror_has_is_not_missing_without_a_log(made: Any, doctor: Any) -> None:
@@ -659,3 +659,44 @@ def test_an_edited_version_is_named_where_its_package_is_missing(made: Any, doct
     log = folder / "ci.log"
     log.write_text(log.read_text("utf-8").replace("1.4.2", "1.5.0"), "utf-8")
     assert _first(doctor(folder, "ci.log")) == ("hand-edit", "yes")
+
+
+def test_the_same_packages_in_both_registries_are_no_matter_of_tools(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    other = folder / "live/tofu"
+    other.mkdir()
+    lock = (folder / "live/prod" / LOCK).read_bytes()
+    (other / LOCK).write_bytes(lock.replace(b"registry.terraform.io", b"registry.opentofu.org"))
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    for words, verdict in (((), "no"), (("--offline",), "unknown")):
+        assert _verdicts(doctor(folder, *words, "ci.log", "--", "live/prod"))["other-tool"] == verdict
+        assert _verdicts(doctor(folder, *words, "--", "live/prod"))["other-tool"] == verdict
+
+
+def test_a_package_that_was_installed_after_the_log_is_not_missing(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    write_unpacked(folder / "live/prod/.terraform/providers", ADDRESS, "1.4.2", "linux_amd64")
+    document = doctor(folder, "ci.log")
+    assert (document["state"], "installed later than the log" in document["fixed"]) == ("fixed", True)
+    later = (folder / "ci.log").stat().st_mtime + 3600
+    os.utime(folder / "ci.log", (later, later))
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    assert not any("is replaced" in (one.get("note") or "") for one in document["remedies"])
+
+
+def test_a_merge_that_left_hashes_of_another_version_is_not_fixed(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["bad-merge"])
+    whole = lock_file(DEMO)
+    (folder / "live/prod" / LOCK).write_bytes(whole.replace(b'"1.4.2"', b'"1.5.0"'))
+    assert doctor(folder, "ci.log")["state"] == "open"
+    (folder / "live/prod" / LOCK).write_bytes(whole)
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+def test_a_package_that_was_moved_aside_need_not_be_there(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["plugin-corrupted"]
+    folder = made(incident)
+    place = folder / incident.options[-1]
+    place.rename(f"{place}.suspect")
+    assert _first(doctor(folder, *incident.options, "ci.log"))[0] == "plugin-corrupted"

@@ -236,7 +236,7 @@ def test_files_that_are_newer_than_their_folder(made: Any, doctor: Any) -> None:
     os.utime(version, (1_700_000_000, 1_700_000_000))
     first = doctor(folder, "--offline", "ci.log")["causes"][0]
     assert (first["id"], first["verdict"]) == ("plugin-corrupted", "likely")
-    assert "changed after it was installed: " in first["evidence"]
+    assert "newer than the folder of the version, by its time: " in first["evidence"]
 
 
 def test_a_unit_of_the_log_names_the_root(made: Any, doctor: Any) -> None:

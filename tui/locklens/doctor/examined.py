@@ -65,6 +65,7 @@ class FoundPackage(Struct, frozen=True):
         cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
         behind: The kind of the place that this machine's settings name before its mirror, and that gives the package:
             a folder with a copy of the platform, else a server, else the registry; None for none.
+        is_new: True if it was put there later than the log.
     """
 
     kind: str
@@ -83,6 +84,7 @@ class FoundPackage(Struct, frozen=True):
     is_of_run: bool = False
     cached: str = ""
     behind: MethodKind | None = None
+    is_new: bool = False
 
     @property
     def zh(self) -> str:

@@ -61,6 +61,12 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind in {"not-locked", "provider-not-available"}:
         was_absent = x.is_written or any(one.entry is None for one in x.past)
         return f"{x.release} is locked now ({place})" if was_absent else ""
+    if kind == "plugin-missing":
+        own = next(
+            (one for one in x.of_kind("installed") if one.is_of_root and one.is_new and one.hashes & {*entry.hashes}),
+            None,
+        )
+        return f"{own.path} was installed later than the log, and has a locked hash" if own is not None else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
         return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""

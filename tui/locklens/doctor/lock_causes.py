@@ -231,6 +231,9 @@ def wrong_source(x: Examined) -> Judgement | None:
         words = f"the root requires {x.address}{f' ({places})' if places else ''}, and the run asked for another"
         return Judgement(_NO, words)
     words = f"the message says so: {host} has no {x.name}{by}"
+    if x.entry is not None:
+        words = f"{words}; {x.lock.path}:{x.entry.line} locks {x.release}, so that it had it once"
+        return Judgement(_LIKELY, words, "the same request with a token, or its publisher", basis=Basis.RUN)
     if host in {tool.default_host for tool in DIALECTS.values()}:
         return Judgement(_YES, words, basis=Basis.RUN)
     return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
@@ -395,10 +398,6 @@ def other_tool(x: Examined) -> Judgement | None:
         if both := len(x.packed & x.listed):
             words = f"{words}, and {both} of {x.address.host}"
         return Judgement(_LIKELY if both else _YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    for other in x.twins:
-        if x.packed and x.packed <= packages_of(other.entry.hashes):
-            words = f"{other.lock_file} locks the same {len(x.packed)} zh for {other.entry.address}"
-            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     if x.error is None and x.tool_commit:
         own = hosts[x.address.host]
         before = next(tool for host, tool in hosts.items() if host != x.address.host)
@@ -409,8 +408,12 @@ def other_tool(x: Examined) -> Judgement | None:
         title = _OF_OTHER_REGISTRY.format(own.product, before.product)
         return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
     if x.is_known and x.packed and not x.stale:
-        words = f"all locked zh are of {x.address.host}"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, f"all locked zh are of {x.address.host}", as_of=x.as_of)
+    # The packages of other namespaces are the same ones in both registries.
+    for other in x.twins if x.error is not None and x.address.namespace == "hashicorp" else ():
+        if x.packed and x.packed <= packages_of(other.entry.hashes):
+            words = f"{other.lock_file} locks the same {len(x.packed)} zh for {other.entry.address}"
+            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     writer, ran = x.lock.writer, x.incident.tool
     is_default = ran is not None and x.address.host == DIALECTS[ran].default_host
     if writer is not None and ran is not None and writer.name != ran and is_default:

@@ -450,10 +450,9 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     if place := _locked_elsewhere(x, one):
         words = f"{where} is {shown}, which is not locked here; {place} locks it"
         return Judgement(_UNKNOWN, words, missing, x.as_of)
-    if one.later:
-        words = (
-            f"{where} is {shown}, which is not locked; changed after it was installed: {listing(list(one.later), 5)}"
-        )
+    if one.later and one.kind == "installed":
+        newer = listing(list(one.later), 5)
+        words = f"{where} is {shown}, which is not locked; newer than the folder of the version, by its time: {newer}"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
     words = f"{where} is {shown}, which is not locked{files}"
     # Of a release that is not known, nothing tells which of the copy and the lock file is right.

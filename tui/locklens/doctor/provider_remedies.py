@@ -417,7 +417,8 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
                 one, f"{installed.place}/{place}", installed.base, f"{installed.shown}/{place}", donor, aside=""
             )
     if not targets:
-        there = own.shown_hash if own is not None else ""
+        is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)
+        there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
         where, title = replace(one, roots=("ROOT",)) if x.fitting else one.alone, "Install the locked package again"
         yield Remedy(

@@ -202,7 +202,8 @@ def yanked(x: Examined) -> Judgement | None:
             )
             return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
         return Judgement(_NO, words, as_of=listing.as_of)
-    words = f"{x.address.host} does not list {version}, among {counted(len(listing.versions), 'version')}"
+    number = counted(len(listing.versions), "version") if listing.versions else "no version at all"
+    words = f"{x.address.host} lists {number}, and not {version}"
     if x.error is None and not x.asks_registry:
         return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
     if x.error is None and (sound := x.sound_mirror) is not None:

@@ -216,6 +216,8 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.message.reason is NetworkReason.ABSENT or x.message.kind == "sums-without-package":
         yield from fix_by_retry(one)
+    elif x.message.kind == "version-gone" and x.entry is not None and x.entry.version in (listed_versions(x) or ()):
+        yield run_again(one)
     yield from upgrade(one, f"Upgrade {x.name} to another version that is listed")
 
 
@@ -225,10 +227,14 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
         yield from fix_package(one)
     case, neighbour = one.examined.case, one.examined.neighbour
     judged = case.new.authentication if case is not None else None
+    if one.examined.error is not None and judged is not None and judged.signed_by and judged.refusal is None:
+        yield run_again(one)  # it is signed as it should be now
     is_keyless = judged is not None and judged.refusal is Refusal.NO_KEYS
     if is_keyless and (neighbour is None or not neighbour.keys):
         return  # no version is known to have a key, and without one each is refused
-    yield from upgrade(one, f"Upgrade {one.examined.name}: a version whose signature is not valid is refused")
+    is_revoked = judged is not None and judged.refusal is Refusal.REVOKED_KEY
+    refused = "that the revoked key signed" if is_revoked else "whose signature is not valid"
+    yield from upgrade(one, f"Upgrade {one.examined.name}: a version {refused} is refused")
 
 
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:

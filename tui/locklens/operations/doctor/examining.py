@@ -133,7 +133,9 @@ class Examiner:
 
     def _is_repaired(self, lock: LockFile) -> bool:
         """True if a lock file can be read, and could not in a commit, or before a write later than the log."""
-        return self._writes.made_readable(lock) or (self._history is not None and self._history.was_repaired(lock))
+        was_broken = self._history is not None and self._history.was_repaired(lock)
+        is_sound = self._history is None or not self._history.has_hashes_of_others(lock)
+        return is_sound and (was_broken or self._writes.made_readable(lock))
 
     def _has_other_providers(self, path: str) -> bool:
         """True if locklens added or removed entries of a lock file later than the log."""
@@ -217,13 +219,17 @@ class Examiner:
         """Return the platform of a package of a version's folder that was moved aside later than the log; else ""."""
         try:
             found = sorted(each.name for each in os.scandir(folder) if KEPT_ASIDE in each.name)
-            moved = {name: datetime.fromtimestamp((folder / name).stat().st_ctime, UTC) for name in found}
         except (OSError, ValueError):
             return ""
-        later = (
-            name for name, at in moved.items() if at.isoformat(timespec="seconds") >= (self._request.logged or "~")
-        )
-        return next((name.partition(KEPT_ASIDE)[0] for name in later), "")
+        return next((name.partition(KEPT_ASIDE)[0] for name in found if self._is_later(folder / name)), "")
+
+    def _is_later(self, place: Path) -> bool:
+        """True if a folder was made, moved or changed later than the log, whose time is known."""
+        try:
+            changed = datetime.fromtimestamp(place.stat().st_ctime, UTC).isoformat(timespec="seconds")
+        except (OSError, ValueError):
+            return False
+        return self._request.logged != "" and changed >= self._request.logged
 
     def _place_here(self, error: RecognisedError | None, subject: DoctorSubject | None) -> str:
         """Return the failing folder or file, as the message names it, if it is on this machine; "" if not."""
@@ -363,7 +369,7 @@ class Examiner:
         own = self._installed(one.root.path, one.error)
         for data in dict.fromkeys((own, *map(self._installed, self._checkout.locks))):
             found += [
-                replace(package, is_of_root=data == own, base=data.base)
+                replace(package, is_of_root=data == own, base=data.base, is_new=self._is_later(Path(package.place)))
                 for package in finder.copies("installed", data.place, address, version, shown=data.shown)
             ]
         if sources.cache:

@@ -236,6 +236,19 @@ class LockHistory:
         was_broken = any(one.exists and not one.is_valid for _, _, one in self._locks(lock.path))
         return was_broken and lock.exists and lock.is_valid
 
+    def has_hashes_of_others(self, lock: LockFile) -> bool:
+        """True if an entry has the hashes that commits have for other versions of its provider alone.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        for now in lock.entries:
+            states = (one.by_address.get(now.address) for _, _, one in self._locks(lock.path))
+            versions = {one.version for one in states if one is not None and {*one.hashes} == {*now.hashes}}
+            if versions and now.version not in versions:
+                return True
+        return False
+
     def onset_of_damage(self, lock: LockFile, line: int) -> Onset | None:
         """Return the commit since which the lock file cannot be read; None where nothing is known of the place.
 

@@ -14,7 +14,7 @@ from locklens.doctor.examined import FoundPackage
 from locklens.errors import ConfigurationError, LockLensError, PackageError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages.hashing import hash_package
-from locklens.packages.installed import hashed_folder, name_aside
+from locklens.packages.installed import KEPT_ASIDE, hashed_folder, name_aside
 from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind
@@ -119,8 +119,8 @@ class PackageFinder:
         self.is_cut = False
         """True if there were more packages than are hashed."""
 
-    def given(self, text: str, platform: str) -> FoundPackage:
-        """Return the package that was handed in: a hash, a folder or a zip file.
+    def given(self, text: str, platform: str) -> FoundPackage | None:
+        """Return the package that was handed in: a hash, a folder or a zip file; None for one that was moved aside.
 
         Raises:
             ConfigurationError: It is none of them, or cannot be hashed.
@@ -131,6 +131,8 @@ class PackageFinder:
                 raise ConfigurationError(f"--package {text[:60]}: not a hash", hint=hint)
             return FoundPackage("given", "the given hash", platform, frozenset({text}))
         place = self._folder / text
+        if not place.exists() and os.path.lexists(f"{place}{KEPT_ASIDE}"):
+            return None
         if not place.exists():
             hint = "name a folder, a zip file, or a hash such as h1:..."
             raise ConfigurationError("no such package", path=text, hint=hint)

@@ -185,7 +185,7 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         shown = Span(value, Role.PLAIN) if value else Span("? not known", Role.WARN)
         yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
     if facts.root is not None and (words := report_text.same_entry_words(diagnosis)):
-        yield line(Span(" entry    ", Role.DIM), words)
+        yield line(Span(" entry    ", Role.DIM), words, hanging=10)
 
 
 def before_diagnosis(
