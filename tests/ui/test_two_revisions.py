@@ -82,7 +82,7 @@ async def test_other_views_show_the_new_side_read_only(
             assert side in on.lines[0]
             assert ", read only" in on.lines[0]
             footer = on.lines[-1].split()
-            assert not {"U", "L", "S", "R", "P", "F", "Z"} & set(footer)
+            assert not {"U", "L", "S", "R", "P", "F", "Z", "p", "i", "e"} & set(footer)
         await shown(on, "2")
         assert version in on.text
         assert f"read-only while {reason}: B goes back to the work tree" in on.text

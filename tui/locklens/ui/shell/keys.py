@@ -155,29 +155,29 @@ def elsewhere(*present: str) -> KeyGroup:
     return KeyGroup("On another screen", *(key for key in _ELSEWHERE if key.keys not in present))
 
 
-_WRITES = frozenset(
+_ON_DISK = frozenset(
     {
         "lock", "upgrade", "restore", "prune", "format", "merge", "stage", "accept", "trust", "drop_pin", "undo",
-        "select", "select_eligible",
+        "select", "select_eligible", "diagnose", "compare_packages", "edit",
     }
 )  # fmt: skip
-"""Actions that plan a write, or select for one."""
+"""Actions that need the files on disk: they plan a write, select for one, open a file, or look beside it."""
 
 
-ROW_ACTIONS = _WRITES - {"undo"} | {
-    "compare_packages", "copy", "diagnose", "diff", "edit", "expand", "finding", "inside", "mark", "mark_shown",
+ROW_ACTIONS = _ON_DISK - {"undo"} | {
+    "copy", "diff", "expand", "finding", "inside", "mark", "mark_shown",
     "open_page", "other_pane", "prove", "root", "section", "unreviewed", "warned", "why",
 }  # fmt: skip
 """Actions on rows, which do nothing before there are any."""
 
 
-def write_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that plan a write, here or elsewhere; not offered while the compared head cannot be written."""
+def disk_keys(table: KeyTable) -> tuple[Key, ...]:
+    """Return the keys that need the files on disk; not offered while the compared head is not there."""
     return tuple(
         key
         for group in table.groups
         for key in group.keys
-        if key.action in _WRITES or key.action.startswith("elsewhere(")
+        if key.action in _ON_DISK or key.action.startswith("elsewhere(")
     )
 
 

@@ -20,7 +20,7 @@ from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
-from locklens.ui.shell.keys import Command, help_section, key_help, write_keys
+from locklens.ui.shell.keys import Command, disk_keys, help_section, key_help
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
@@ -294,7 +294,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def refresh_keys(self) -> None:
         """Redraw the key line, with the keys that do something on the highlighted row."""
         first, idle = self.row_keys
-        writes = [key.shown for key in write_keys(self.TABLE)] if self.is_read_only else []
+        writes = [key.shown for key in disk_keys(self.TABLE)] if self.is_read_only else []
         keys = bars.key_line(
             self.TABLE,
             in_detail=self.detail.has_focus,
@@ -369,7 +369,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Return the palette's commands on this view."""
         from locklens.ui.shell.keys import view_commands
 
-        hidden = {key.action for key in write_keys(self.TABLE)} if self.is_read_only else set()
+        hidden = {key.action for key in disk_keys(self.TABLE)} if self.is_read_only else set()
         commands = view_commands(self.TABLE, self.VIEW, self.export_commands())
         return [command for command in commands if command.action not in hidden]
 
