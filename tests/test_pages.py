@@ -19,7 +19,7 @@ from locklens.ui.preview import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.keys import KeyTable
 from locklens.ui.signers import SIGNERS_KEYS
-from locklens.ui.upgrade import UPGRADE_KEYS
+from locklens.ui.upgrade.selecting import UPGRADE_KEYS
 from locklens.ui.why import WHY_KEYS
 
 SCREENS = {

@@ -20,7 +20,7 @@ from locklens.ui.review.rows import ChangeList, RowMaker, Setting
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.signers import SignersScreen
 from locklens.ui.upgrade import UpgradeScreen
-from locklens.ui.upgrade.upgrade_list import UpgradeList
+from locklens.ui.upgrade.rows import UpgradeList
 from locklens.ui.widgets import fitted_name
 from locklens.ui.widgets.row_list import Column, LaidOut
 

@@ -16,7 +16,7 @@ from locklens.ui.preview import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.shell.keys import key_commands
 from locklens.ui.signers import SIGNERS_KEYS
-from locklens.ui.upgrade import UPGRADE_KEYS
+from locklens.ui.upgrade.selecting import UPGRADE_KEYS
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples

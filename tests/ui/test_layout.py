@@ -27,8 +27,7 @@ from locklens.ui.app import LockLensApp
 from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.health.rows import bar_of
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.ui.upgrade.rows import By, upgrade_rows
-from locklens.ui.upgrade.upgrade_list import UpgradeList
+from locklens.ui.upgrade.rows import By, UpgradeList, upgrade_rows
 from locklens.ui.widgets import fitted_end, fitted_place, fitted_step, least_step
 from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.row_list import LaidOut

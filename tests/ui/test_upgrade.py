@@ -36,7 +36,8 @@ from locklens.ui import views
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.review import ReviewScreen
-from locklens.ui.upgrade import UPGRADE_KEYS, UpgradeScreen
+from locklens.ui.upgrade import UpgradeScreen
+from locklens.ui.upgrade.selecting import UPGRADE_KEYS
 from locklens.ui.views import ViewWanted
 from locklens.ui.why import WhyDialog
 
@@ -363,7 +364,7 @@ async def _dropped(opening: Opening, patched: pytest.MonkeyPatch) -> None:
         on.upgrades.look_up_soon()
         await on.look_up()
         assert on.picks == {"a/twice": "1.1.0", "b/twice": "1.1.0"}
-        assert "deselected acme/ready: the signer changed" in on.status
+        assert "deselected acme/ready: see the signer" in on.status
         assert "NEW KEY" in on.text
         await on.choose("acme/ready")
         assert "NEW KEY: not the key that signed 1.0.0" in on.said

@@ -21,16 +21,8 @@ from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.detail import fetch_words, upgrade_head, upgrade_lines, upgrade_status
-from locklens.ui.upgrade.rows import (
-    UPGRADE_GRAMMAR,
-    By,
-    RowKind,
-    UpgradeRow,
-    stepped,
-    toggled,
-    toggled_eligible,
-    upgrade_rows,
-)
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
+from locklens.ui.upgrade.selecting import stepped, toggled, toggled_eligible
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 

@@ -1,4 +1,4 @@
-"""The Upgrade screen, its keys and help: candidate versions of each provider, and the selection of upgrades."""
+"""The Upgrade screen: looks up candidate versions and signers, and keeps the selection of upgrades."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ from locklens.ui.row_actions import RowActionsScreen, RowTarget, writable
 from locklens.ui.shell import Job, Run, after, keys
 from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
-from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
-from locklens.ui.upgrade.rows import (
-    UPGRADE_GRAMMAR,
-    By,
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, UpgradeList, upgrade_rows
+from locklens.ui.upgrade.selecting import (
+    SIGNER_SIGNS,
+    UPGRADE_KEYS,
+    UPGRADE_SIGNS,
     stepped,
     toggled,
     toggled_eligible,
-    upgrade_rows,
     with_cooldown_toggled,
     with_majors_toggled,
     with_next_limit,
 )
-from locklens.ui.upgrade.upgrade_list import UpgradeList
 from locklens.ui.views import PreferenceChanged
 from locklens.ui.why import inside_request
 
@@ -51,84 +50,9 @@ if TYPE_CHECKING:
     from locklens.releases import ReleaseId
     from locklens.review.model import Review
     from locklens.ui.shell.review_loader import MarkKeeper
-    from locklens.ui.upgrade.rows import Chosen, UpgradeRow
+    from locklens.ui.upgrade.rows import UpgradeRow
+    from locklens.ui.upgrade.selecting import Chosen
     from locklens.ui.widgets import BarLayout
-
-UPGRADE_KEYS = KeyTable(
-    KeyGroup(
-        "Moving",
-        keys.ROWS,
-        keys.ENDS,
-        Key("h l", "", "fold and unfold a provider's roots; h on a root goes to its provider", "fold"),
-        keys.PANE,
-        Key("enter", "", "open the detail; full screen on narrow terminals", "detail"),
-        Key("n", "warned(1)", "next warning: next row that is held back or has warnings", "next warning"),
-        Key("N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
-        Key("[", "section(-1)", "previous section or root"),
-        Key("]", "section(1)", "next section or root"),
-        keys.BACK,
-    ),
-    KeyGroup(
-        "Selection",
-        Key("space", "select", "select provider: in the root, or in all of its roots; again: deselect", "select"),
-        Key(
-            "a",
-            "select_eligible",
-            "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
-            " known change of signer; again: deselect all",
-            "all eligible",
-        ),
-        Key(
-            "< >, left right",
-            "",
-            "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
-            "version",
-        ),
-        Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
-        Key("M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
-        Key("c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
-        Key("U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
-    ),
-    KeyGroup(
-        "Reading",
-        Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
-        keys.INSIDE,
-        Key("e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"),
-        Key(
-            "o",
-            "open_page",
-            "open release page: of the target version on the registry; copies the URL without a browser",
-        ),
-        Key("y", "copy", "copy row: provider and versions, or the highlighted line of the detail", "copy"),
-        Key("x", "expand", "toggle all versions: one per line, or those near the target in one line"),
-        keys.FILTER,
-        Key("b", "group", "change grouping: by provider, by root", "group"),
-        keys.RELOAD,
-    ),
-    keys.PROGRAM_KEYS,
-    keys.elsewhere("U", "M"),
-    in_list="?|q ctrl+c|space|U|a|< >|w|z|enter|/|m|M|c|n|b|h l|e|r|:",
-    in_detail="?|esc|j k|space|< >|U|e|y|w|z|tab|q ctrl+c|:",
-)
-
-
-_UPGRADE_SIGNS = {
-    "[x] [ ] [-]": "selected, not selected, selected in some roots",
-    "-": "no version to select: right steps to one that needs an edited constraint",
-    "*": "excluded by the configuration, of at least one root: the upgrade edits the constraint, as Preview shows",
-}
-
-
-_UPGRADE_SIGNERS = {
-    "same key": "signed with the key of the locked version",
-    "key EXPIRED": "the key of the locked version, which has expired since",
-    "NEW KEY": "a different key; both are in the detail",
-    "NOT SIGNED": "not signed, unlike the locked version",
-    "now signed": "signed, unlike the locked version",
-    "still unsigned": "not signed, like the locked version",
-    "REFUSED": "the tool would refuse the release",
-    "?": "unknown; the reason is in the detail",
-}
 
 _LOOK_UP_SECONDS = 0.25
 """Delay of the lookup of signers after a cursor movement, so that rows in passing cause none."""
@@ -148,8 +72,8 @@ class UpgradeScreen(RowActionsScreen):
     GRAMMAR = UPGRADE_GRAMMAR
     LIST = UpgradeList
     TERMS = (
-        ("SIGNS", _UPGRADE_SIGNS),
-        ("SIGNER  compared with the locked version", _UPGRADE_SIGNERS),
+        ("SIGNS", UPGRADE_SIGNS),
+        ("SIGNER  compared with the locked version", SIGNER_SIGNS),
         ("SIGNED BY", TIER_MEANINGS),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -273,7 +197,7 @@ class UpgradeScreen(RowActionsScreen):
         self.selection, dropped = self.selection.with_known((release,)).without_suspects()
         if dropped:
             names = ", ".join(sorted({offer.name for offer in dropped}))
-            self.say(f"deselected {names}: the signer changed")
+            self.say(f"deselected {names}: see the signer")
 
     def _end_look_up(self) -> None:
         self._look_up()

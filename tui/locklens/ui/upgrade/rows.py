@@ -1,12 +1,14 @@
-"""The rows of the Upgrade screen: sections, providers, roots of a provider, and what keys select of them. No I/O."""
+"""The rows of the Upgrade screen (sections, providers, roots of a provider), and the list that paints them. No I/O."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
+from textual.binding import Binding, BindingType
+from textual.geometry import Region
 
 from locklens.lines import Role, Span
 from locklens.operations.upgrades import CandidateVersion, RefusedRoot, UpgradeCandidates, edits_in_short
@@ -17,7 +19,8 @@ from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
-from locklens.ui.shell.keys import following
+from locklens.ui.widgets import StyledPiece, fitted, fitted_name, fitted_place
+from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -383,88 +386,107 @@ def _refused_facts(row: UpgradeRow) -> RowFacts:
     return RowFacts(f"{row.title} {row.note.text}".lower(), None, {ROOT.name: (row.title,)})
 
 
-class Chosen(NamedTuple):
-    """A selection after a key, and a sentence about it; "" where the list says enough."""
-
-    selection: UpgradeSelection
-    words: str = ""
+_VERSION_MOST = 12
 
 
-def toggled(selection: UpgradeSelection, row: UpgradeRow) -> Chosen:
-    """Select the providers of a row, or deselect them."""
-    selectable = [offer for offer in row.offers if selection.target(offer) is not None]
-    if selectable:
-        return Chosen(selection.toggled(selectable))
-    return Chosen(selection, _why_not_selectable(row, selection))
+def _key_sign(row: UpgradeRow) -> Span:
+    """The word of the signer column, short, where it is a warning."""
+    return Span(_KEY_SIGNS.get(row.signer.text, ""), row.signer.role)
 
 
-def toggled_eligible(selection: UpgradeSelection) -> Chosen:
-    """Select all eligible upgrades; once they are selected, nothing."""
-    eligible = selection.safe
-    if frozenset(offer.key for offer in eligible) <= selection.selected:
-        words = "selection cleared" if selection.selected else "no eligible upgrade is known"
-        return Chosen(selection.without_any(), words)
-    addresses = {offer.address for offer in eligible}
-    states = selection.state_by_provider()
-    ready = [address for address, state in states.items() if state is Eligibility.READY]
-    undecided = list(states.values()).count(Eligibility.DECIDE)
-    majors = sum(map(selection.is_left_out_as_major, selection.offers.providers))
-    included = f" (M includes {counted(majors, 'major version')})" if majors else ""
-    words = f"selected {counted(len(addresses), 'eligible provider')}"
-    if left := len(frozenset(ready) - addresses):
-        # Another version than the recommended one was stepped to in all of their roots.
-        words += f"; {left} {'is' if left == 1 else 'are'} left at the version you stepped to"
-    if undecided:
-        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{included}"
-    return Chosen(selection.with_safe(), words)
+_KEY_SIGNS = {"key EXPIRED": "exp", "NEW KEY": "new", "NOT SIGNED": "no", "still unsigned": "no", "REFUSED": "bad"}
 
 
-def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Chosen:
-    """Step to a newer (1) or older (-1) version of a row's provider."""
-    if row is None or not row.is_of_provider:
-        return Chosen(selection, "version: no provider on this row")
-    moved = selection.moved(row.offers, by)
-    if all(moved.target(offer) == selection.target(offer) for offer in row.offers):
-        return Chosen(moved, f"no {'newer' if by > 0 else 'older'} version can be selected")
-    dropped = len(selection.selected - moved.selected)
-    where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
-    name = row.offers[0].name
-    return Chosen(moved, f"deselected {name}{where}: that is the locked version" if dropped else "")
+_COLUMNS: tuple[Column[UpgradeRow], ...] = (
+    Column(
+        "provider",
+        lambda row: Span(f"{'  ' * (row.depth - 1)}{row.title}", Role.PLACE if row.depth > 1 else Role.PLAIN),
+        "the provider; below one in several roots, and grouped by root, the other of the two",
+        fit=fitted_name,
+    ),
+    Column("locked", lambda row: Span(row.locked), "the version in the lock file", most=_VERSION_MOST),
+    Column("target", lambda row: row.target, "the version that an upgrade would lock"),
+    Column(
+        "in range",
+        lambda row: Span(row.in_range, Role.DIM),
+        "the newest version that satisfies the constraints: the selection of init -upgrade",
+        most=_VERSION_MOST,
+        from_width=110,
+    ),
+    # On narrower screens the last column names the newest version where something holds it back.
+    Column("newest", lambda row: Span(row.newest, Role.DIM), "the newest release", most=_VERSION_MOST, from_width=90),
+    Column(
+        "age",
+        lambda row: row.age,
+        "days since the release, reported by the registry, unsigned; ? if unknown",
+        is_at_end=True,
+    ),
+    Column("kind", lambda row: row.bump, "the step from the locked version to the target: major, minor, patch"),
+    Column(
+        "fixes",
+        lambda row: row.fixes,
+        "the advisories of the locked version that the target fixes: of packages that were inspected; ? if unknown",
+        from_width=100,
+        is_at_end=True,
+        is_optional=True,
+    ),
+    Column(
+        "signer",
+        lambda row: row.signer,
+        "the signer of the target, compared with that of the locked version, as below; on narrow screens the column"
+        " key: exp (key EXPIRED), new (NEW KEY), no (not signed), bad (REFUSED)",
+        from_width=120,
+        narrow=Column("key", _key_sign, is_optional=True),
+    ),
+    Column(
+        "held back by",
+        lambda row: row.note,
+        "the worst warning about the target, or else the reason against the newest version, after the"
+        " cooldown of a newer one in range: a constraint, the cooldown, the allow list, or the upgrade limit",
+        fit=fitted_place,
+        takes_rest=True,
+    ),
+)
 
 
-def with_next_limit(selection: UpgradeSelection) -> Chosen:
-    """Set the next upgrade limit."""
-    limit = following(selection.terms.limit)
-    return Chosen(selection.with_terms(replace(selection.terms, limit=limit)), f"upgrade limit: {limit}")
+_LEAD, _MARK = 3, 4
+"""Columns of cursor and fold, and of the mark."""
 
 
-def with_majors_toggled(selection: UpgradeSelection) -> Chosen:
-    """Take major versions into the eligible upgrades, or leave them out."""
-    terms = selection.terms
-    words = "major versions: " + ("not eligible" if terms.takes_majors else "eligible, a selects them too")
-    return Chosen(selection.with_terms(replace(terms, takes_majors=not terms.takes_majors)), words)
+class UpgradeList(FoldingList[UpgradeRow]):
+    """The providers by section."""
 
+    COLUMNS = _COLUMNS
+    MARK = slice(_LEAD, _LEAD + _MARK)
+    LEAD = MARK.stop
 
-def with_cooldown_toggled(selection: UpgradeSelection) -> Chosen:
-    """Switch the cooldown off, or on: that of the policy, or the usual one."""
-    terms = selection.terms.with_cooldown_toggled()
-    days = terms.cooldown
-    words = "no cooldown: releases of any age" if days is None else f"cooldown: {counted(days, 'day')}"
-    return Chosen(selection.with_terms(terms), words)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "screen.version(-1)", "Older version", show=False),
+        Binding("right", "screen.version(1)", "Newer version", show=False),
+    ]
 
+    def show_cursor(self) -> None:
+        """Scroll to the cursor, and to the section line just above it."""
+        above = self.rows[self.cursor - 1] if 0 < self.cursor < len(self.rows) else None
+        more = 1 if above is not None and above.kind is RowKind.SECTION else 0
+        self.scroll_to_region(Region(0, self.cursor - more, 1, 1 + more), animate=False, force=True)
 
-def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
-    """The reason why a row has no target version."""
-    if row.refused is not None:
-        return f"upgrades are not possible there: {row.refused.error}"
-    if row.kind is RowKind.SECTION or not row.offers:
-        return "nothing to select on this row"
-    offer = row.offers[0]
-    if not offer.choices:
-        return offer.problem or f"no version of {offer.name} is known"
-    recommendation = selection.recommendation(offer)
-    if recommendation.state is Eligibility.CURRENT:
-        return f"no newer version of {offer.name} is released"
-    reason = f": {recommendation.held_by}" if recommendation.held_by else ""
-    step = "; right steps to one" if selection.moved(row.offers, 1).target(offer) is not None else ""
-    return f"no target version{reason}{step}"
+    def can_mark(self, row: UpgradeRow) -> bool:
+        """True for a row with providers below a section."""
+        return row.depth > 0 and bool(row.offers)
+
+    def is_heading(self, row: UpgradeRow) -> bool:
+        """True for a section."""
+        return row.kind is RowKind.SECTION
+
+    def has_cells(self, row: UpgradeRow) -> bool:
+        """True below a section."""
+        return row.depth > 0
+
+    def painted(self, row: UpgradeRow, width: int, *, cursor: bool) -> StyledPiece:
+        """Paint the mark and the columns."""
+        lead = Span(f"{'>' if cursor else ' '}{fold_marker(folded=row.folded)} ", Role.STRONG)
+        if row.kind is RowKind.SECTION:
+            return [lead, Span(fitted(row.title, max(0, width - _LEAD)), Role.HEADING)]
+        mark = Span(f"{row.mark} ", Role.GOOD if row.mark == "[x]" else Role.PLAIN)
+        return [lead, mark, *self.columns.painted(row)]

@@ -1,0 +1,176 @@
+"""The keys of the Upgrade screen, the signs of its rows, and what the keys select. No I/O."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection
+from locklens.text import counted
+from locklens.ui.shell import keys
+from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
+from locklens.ui.upgrade.rows import RowKind, UpgradeRow
+
+UPGRADE_KEYS = KeyTable(
+    KeyGroup(
+        "Moving",
+        keys.ROWS,
+        keys.ENDS,
+        Key("h l", "", "fold and unfold a provider's roots; h on a root goes to its provider", "fold"),
+        keys.PANE,
+        Key("enter", "", "open the detail; full screen on narrow terminals", "detail"),
+        Key("n", "warned(1)", "next warning: next row that is held back or has warnings", "next warning"),
+        Key("N", "warned(-1)", "previous warning: previous row that is held back or has warnings"),
+        Key("[", "section(-1)", "previous section or root"),
+        Key("]", "section(1)", "next section or root"),
+        keys.BACK,
+    ),
+    KeyGroup(
+        "Selection",
+        Key("space", "select", "select provider: in the root, or in all of its roots; again: deselect", "select"),
+        Key(
+            "a",
+            "select_eligible",
+            "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
+            " known change of signer; again: deselect all",
+            "all eligible",
+        ),
+        Key(
+            "< >, left right",
+            "",
+            "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
+            "version",
+        ),
+        Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
+        Key("M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
+        Key("c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
+        Key("U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
+    ),
+    KeyGroup(
+        "Reading",
+        Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
+        keys.INSIDE,
+        Key("e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"),
+        Key(
+            "o",
+            "open_page",
+            "open release page: of the target version on the registry; copies the URL without a browser",
+        ),
+        Key("y", "copy", "copy row: provider and versions, or the highlighted line of the detail", "copy"),
+        Key("x", "expand", "toggle all versions: one per line, or those near the target in one line"),
+        keys.FILTER,
+        Key("b", "group", "change grouping: by provider, by root", "group"),
+        keys.RELOAD,
+    ),
+    keys.PROGRAM_KEYS,
+    keys.elsewhere("U", "M"),
+    in_list="?|q ctrl+c|space|U|a|< >|w|z|enter|/|m|M|c|n|b|h l|e|r|:",
+    in_detail="?|esc|j k|space|< >|U|e|y|w|z|tab|q ctrl+c|:",
+)
+
+
+UPGRADE_SIGNS = {
+    "[x] [ ] [-]": "selected, not selected, selected in some roots",
+    "-": "no version to select: right steps to one that needs an edited constraint",
+    "*": "excluded by the configuration, of at least one root: the upgrade edits the constraint, as Preview shows",
+}
+
+
+SIGNER_SIGNS = {
+    "same key": "signed with the key of the locked version",
+    "key EXPIRED": "the key of the locked version, which has expired since",
+    "NEW KEY": "a different key; both are in the detail",
+    "NOT SIGNED": "not signed, unlike the locked version",
+    "now signed": "signed, unlike the locked version",
+    "still unsigned": "not signed, like the locked version",
+    "REFUSED": "the tool would refuse the release",
+    "?": "unknown; the reason is in the detail",
+}
+
+
+class Chosen(NamedTuple):
+    """A selection after a key, and a sentence about it; "" where the list says enough."""
+
+    selection: UpgradeSelection
+    words: str = ""
+
+
+def toggled(selection: UpgradeSelection, row: UpgradeRow) -> Chosen:
+    """Select the providers of a row, or deselect them."""
+    selectable = [offer for offer in row.offers if selection.target(offer) is not None]
+    if selectable:
+        return Chosen(selection.toggled(selectable))
+    return Chosen(selection, _why_not_selectable(row, selection))
+
+
+def toggled_eligible(selection: UpgradeSelection) -> Chosen:
+    """Select all eligible upgrades; once they are selected, nothing."""
+    eligible = selection.safe
+    if frozenset(offer.key for offer in eligible) <= selection.selected:
+        words = "selection cleared" if selection.selected else "no eligible upgrade is known"
+        return Chosen(selection.without_any(), words)
+    addresses = {offer.address for offer in eligible}
+    states = selection.state_by_provider()
+    ready = [address for address, state in states.items() if state is Eligibility.READY]
+    undecided = list(states.values()).count(Eligibility.DECIDE)
+    majors = sum(map(selection.is_left_out_as_major, selection.offers.providers))
+    included = f" (M includes {counted(majors, 'major version')})" if majors else ""
+    words = f"selected {counted(len(addresses), 'eligible provider')}"
+    if left := len(frozenset(ready) - addresses):
+        # Another version than the recommended one was stepped to in all of their roots.
+        words += f"; {left} {'is' if left == 1 else 'are'} left at the version you stepped to"
+    if undecided:
+        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{included}"
+    return Chosen(selection.with_safe(), words)
+
+
+def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Chosen:
+    """Step to a newer (1) or older (-1) version of a row's provider."""
+    if row is None or not row.is_of_provider:
+        return Chosen(selection, "version: no provider on this row")
+    moved = selection.moved(row.offers, by)
+    if all(moved.target(offer) == selection.target(offer) for offer in row.offers):
+        return Chosen(moved, f"no {'newer' if by > 0 else 'older'} version can be selected")
+    dropped = len(selection.selected - moved.selected)
+    where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
+    name = row.offers[0].name
+    return Chosen(moved, f"deselected {name}{where}: that is the locked version" if dropped else "")
+
+
+def with_next_limit(selection: UpgradeSelection) -> Chosen:
+    """Set the next upgrade limit."""
+    limit = following(selection.terms.limit)
+    return Chosen(selection.with_terms(replace(selection.terms, limit=limit)), f"upgrade limit: {limit}")
+
+
+def with_majors_toggled(selection: UpgradeSelection) -> Chosen:
+    """Take major versions into the eligible upgrades, or leave them out."""
+    terms = selection.terms
+    words = "major versions: " + ("not eligible" if terms.takes_majors else "eligible, a selects them too")
+    return Chosen(selection.with_terms(replace(terms, takes_majors=not terms.takes_majors)), words)
+
+
+def with_cooldown_toggled(selection: UpgradeSelection) -> Chosen:
+    """Switch the cooldown off, or on: that of the policy, or the usual one."""
+    terms = selection.terms.with_cooldown_toggled()
+    days = terms.cooldown
+    words = "no cooldown: releases of any age" if days is None else f"cooldown: {counted(days, 'day')}"
+    return Chosen(selection.with_terms(terms), words)
+
+
+def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
+    """The reason why a row has no target version."""
+    if row.refused is not None:
+        return f"upgrades are not possible there: {row.refused.error}"
+    if row.kind is RowKind.SECTION or not row.offers:
+        return "nothing to select on this row"
+    offer = row.offers[0]
+    if not offer.choices:
+        return offer.problem or f"no version of {offer.name} is known"
+    recommendation = selection.recommendation(offer)
+    if recommendation.state is Eligibility.CURRENT:
+        return f"no newer version of {offer.name} is released"
+    reason = f": {recommendation.held_by}" if recommendation.held_by else ""
+    step = "; right steps to one" if selection.moved(row.offers, 1).target(offer) is not None else ""
+    return f"no target version{reason}{step}"
