@@ -79,10 +79,13 @@ async def test_nothing_changed(samples: Samples, running: Running) -> None:
     async with running(review) as on:
         assert "No lock file here" in on.text
     async with running(replace(review, lock_files=2)) as on:
-        assert "Nothing changed between HEAD@3f9c1e2 and the work tree." in on.text
-        assert "2 lock files" in on.text
+        assert "No lock file changed between HEAD@3f9c1e2 and the work tree." in on.text
+        assert "2 lock files compared, no findings" in on.text
+        assert "unchanged" not in on.text, "a configuration may have changed without a consequence for a lock file"
         assert "CI would pass" in on.text
-        for key in ("j", "space", "n", "d", "y", "o", "e", "w", "x", "right_square_bracket", "enter", "tab", "b", "a"):
+        await on.press("space")
+        assert "only changes and findings can be marked as reviewed" in on.text
+        for key in ("j", "n", "d", "y", "o", "e", "w", "x", "right_square_bracket", "enter", "tab", "b", "a"):
             await on.press(key)
         await on.press("q")
         assert on.app.return_value == 0

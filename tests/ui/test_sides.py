@@ -77,7 +77,7 @@ async def test_the_common_ancestor(running: Running, top: Path) -> None:
         await select(on, "v2", "feature", "m")
         assert f"fork point of v2 {git(top, 'rev-parse', 'v1')[:7]} -> feature@" in on.lines[0]
         assert "v2...feature" not in on.text
-        assert "Nothing changed" in on.text
+        assert "No lock file changed" in on.text
         assert "B selects another base or head" in on.text
 
 

@@ -37,7 +37,7 @@ def paths(on: Driver) -> set[str]:
 async def test_roots_that_are_not_listed_show_up(running: Running, tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {f"a/{LOCK}": OLD, f"b/{LOCK}": OLD, "docs/readme.md": b"x"})
     async with running(source_of(top)) as on:
-        assert "Nothing changed between" in on.text
+        assert "No lock file changed between" in on.text
         put(top, {f"b/{LOCK}": NEW})
         await until(on, lambda: paths(on) == {"b"})
         await until(on, lambda: "changed on disk, reloaded" in on.text)
@@ -71,6 +71,6 @@ async def test_a_commit_and_what_is_staged_are_noticed(running: Running, tmp_pat
         await until(on, lambda: any(row.standing == "S" for row in on.changes.rows))
         git(top, "commit", "-qm", "locked")
         await until(on, lambda: paths(on) == set())
-        assert "Nothing changed between HEAD" in on.text
+        assert "No lock file changed between HEAD" in on.text
         await until(on, lambda: not loads.is_running)
         assert loads.runs == number + 2, "a review itself changes nothing of git's"

@@ -166,9 +166,9 @@ def nothing_changed(review: Review) -> str:
     base, head = map(side_words, (review.base, review.head))
     base = f"the {base}" if review.base.fork_of else base
     return (
-        f"Nothing changed between {base} and the {head}."
+        f"No lock file changed between {base} and the {head}."
         if review.head.kind == "worktree"
-        else f"Nothing changed between {base} and {head}."
+        else f"No lock file changed between {base} and {head}."
     )
 
 

@@ -236,7 +236,7 @@ class ReviewScreen(RowActionsScreen):
         def is_open(node: Node) -> bool:
             return bool(node.mark_ids) and not is_reviewed(node, self.loader.marks)
 
-        self._go_to_next(1, is_open, "every row shown is reviewed")
+        self._go_to_next(1, is_open, "no unreviewed row is shown")
 
     def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
         """Go to the next or previous row of a kind, and unfold its section; say `otherwise` without one."""
@@ -365,8 +365,7 @@ class ReviewScreen(RowActionsScreen):
 
     def action_mark(self) -> None:
         """Marks or unmarks the changes and findings of the highlighted row."""
-        if self.node is not None:
-            self._toggle_marks([self.node])
+        self._toggle_marks([self.node] if self.node is not None else [])
 
     def action_mark_shown(self) -> None:
         """Marks or unmarks all shown changes and findings."""

@@ -396,7 +396,7 @@ def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
         state = Span(words, Role.WARN if host.error or not host.asked else Role.DIM)
         yield line(f"  {host.host}  ", state, hanging=4, copied=host.host)
     if not review.hosts and not is_asking:
-        yield line(Span("  none: no provider changed", Role.DIM))
+        yield line(Span("  none asked", Role.DIM))
     if review.notes:
         yield from heading("NOTES")
         for note in review.notes:

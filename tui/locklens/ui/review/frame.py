@@ -268,8 +268,7 @@ _OTHER_SIDES = "  B selects another base or head, also since their common ancest
 def nothing_to_review(review: Review) -> tuple[Line, ...]:
     """Return the compared sides, and pointers to the other views and commands."""
     if review.lock_files:
-        configurations = "their configurations" if review.lock_files > 1 else "its configuration"
-        sentence = f"{counted(review.lock_files, 'lock file')} and {configurations} are unchanged."
+        sentence = f"{counted(review.lock_files, 'lock file')} compared, no findings."
     else:
         sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
     is_watched = review.head.kind in {"worktree", "index"}
