@@ -9,7 +9,7 @@ from locklens.dialect import TERRAFORM
 from locklens.policy import Acceptance
 from locklens.project.configuration import Configuration, StateReading
 from locklens.review import HashFact, Proof
-from locklens.review.model import Change, ChangeKind, Evidence, HostState, LockStatus, Review, Severity
+from locklens.review.model import Accepted, Change, ChangeKind, Evidence, HostState, LockStatus, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.clipboard import change_copied, copied_line
 from locklens.ui.phrases import configuration_read
@@ -115,6 +115,17 @@ def test_a_group_lists_its_roots(samples: Samples) -> None:
     assert "The same change in 2 roots" in text
     assert "BLOCK b  LK005" in text
     assert "in 1 of 2" in text
+
+
+def test_what_is_accepted_in_one_root_is_not_called_accepted_in_all(samples: Samples) -> None:
+    found = samples.finding("LK003", Severity.BLOCK)
+    done = samples.change(findings=(replace(found, accepted=Accepted("checked")),), constraints=("", "~> 5.0"))
+    review = samples.review(*(samples.root(name, [samples.change(findings=(found,))]) for name in "ab"))
+    review = replace(review, roots=(samples.root("0", [done]), *review.roots))
+    shown = texts(detail_lines(first_node(review), review)).split("FINDINGS")[1].split("VERSION")[0]
+    counting, accepted = shown.split("in 2 of 3")
+    assert "accepted" not in counting
+    assert accepted.index("in 1 of 3") < accepted.index("accepted: checked")
 
 
 def test_what_one_root_of_many_has_alone_is_not_to_be_looked_for(samples: Samples) -> None:

@@ -148,7 +148,7 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
         for rule in rules
         for one in [next(finding for finding in findings if finding.rule == rule)]
     ]
-    facts.append(line(Span("Accepts only this change, and counts once it is committed on the base.", Role.DIM)))
+    facts.append(line(Span("Accepts only this change; the Preview says when it counts.", Role.DIM)))
     chosen = Field("rules", "findings to accept", partial(rules_problem, rules=rules), rules[0])
     return FormDialog(
         f"Accept a finding about {name}",

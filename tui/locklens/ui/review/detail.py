@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from locklens.project.configuration import Configuration
-    from locklens.review.model import Change, Finding, Review, RootReview
+    from locklens.review.model import Accepted, Change, Finding, Review, RootReview
 
 _LABEL = 13
 _ABSENT = "-"
@@ -109,8 +109,8 @@ def _change_lines(subject: RootChange, review: Review, *, in_full: bool, is_aski
 
 
 def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
-    subject = node.subjects[0]
-    change = subject.change
+    first = node.subjects[0]
+    change = first.change
     yield line(Span(str(change.address), Role.STRONG), copied=change_copied(change))
     variants = _variants(node)
     roots = counted(len(node.children), "root")
@@ -123,21 +123,24 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     unlike = row_differences(node)
     if unlike:
         yield line(Span("The roots differ: ", Role.WARN), f"{', '.join(unlike)}, as listed below.", hanging=2)
-    by_rule: dict[str, Finding] = {}
-    for finding in (finding for subject in node.subjects for finding in subject.change.findings):
-        by_rule.setdefault(finding.rule, finding)  # of the first root, as all that the roots do not share
-    if by_rule:
+    found: dict[tuple[str, Accepted | None], list[tuple[Finding, RootChange]]] = {}
+    for subject in node.subjects:
+        for key, finding in {(one.rule, one.accepted): one for one in reversed(subject.change.findings)}.items():
+            found.setdefault(key, []).append((finding, subject))
+    if found:
         yield from heading("FINDINGS")
-        for finding in sorted(by_rule.values(), key=_worst_first):
-            hits = sum(finding.rule in {hit.rule for hit in subject.change.findings} for subject in node.subjects)
-            yield from finding_lines(finding, in_full=in_full, hit=f"in {hits} of {len(node.subjects)}")
-            yield from _pending_lines(finding, node.subjects, review)
+        for (_, accepted), own in sorted(found.items(), key=lambda one: (_worst_first(one[1][0][0]), bool(one[0][1]))):
+            # In the words of the first root, as all that the roots do not share.
+            finding = own[0][0]
+            yield from finding_lines(finding, in_full=in_full, hit=f"in {len(own)} of {len(node.subjects)}")
+            if accepted is None:
+                yield from _pending_lines(finding, [subject for _, subject in own], review)
     yield Line()
     yield from _entry_lines(*(subject.change for subject in node.subjects))
     yield from _signer_lines(change, review, is_asking=is_asking)
     if len(variants) > 1:
         yield Line()
-        yield line(Span(f"As in {subject.root.path or '.'}:", Role.DIM))
+        yield line(Span(f"As in {first.root.path or '.'}:", Role.DIM))
     yield from evidence_lines(change, review, is_asking=is_asking)
     yield from advisory_section(change.advisories)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
