@@ -371,7 +371,9 @@ def test_a_stalled_registry_ends_with_a_sentence(bench: Bench) -> None:
     environ = {**bench.environ, "TF_REGISTRY_CLIENT_TIMEOUT": "1"}
     change = bench.change(OLD, NEW, environ=environ)
     assert change.evidence is not None
-    assert "the list of checksums cannot be fetched for registry.terraform.io/hashicorp/aws" in change.evidence.problems[0]
+    assert (
+        "the list of checksums cannot be fetched for registry.terraform.io/hashicorp/aws" in change.evidence.problems[0]
+    )
 
 
 def test_a_host_that_only_the_change_names_is_not_asked(bench: Bench) -> None:
