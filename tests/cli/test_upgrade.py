@@ -96,6 +96,7 @@ def test_the_list_as_json(upgrade: Run, top: Path) -> None:
     assert demo["blocked_by"] == [{"kind": "constraint", "file": "a/main.tf", "line": 3, "text": "~> 1.0"}]
     assert [one["kind"] for one in by_name["other"]["blocked_by"]] == ["cooldown"]
     assert (by_name["other"]["recommended"], by_name["other"]["safe"]) == (None, False)
+    assert by_name["other"]["signer_changed"] is None, "nothing is eligible, so no signer was looked up"
     assert by_name["pinned"]["blocked_by"] == [{"kind": "pin", "file": "a/main.tf", "line": 11, "text": "1.0.0"}]
     assert (top / "a" / LOCK).read_bytes() == before
 
@@ -106,6 +107,11 @@ def test_the_list_as_text(upgrade: Run, top: Path) -> None:
     assert out.startswith("a\n=\n\nacme/demo 1.0.0 -> 1.1.0  registry.terraform.io\nSTATE        can upgrade now\n")
     assert "NEWER        2.0.0  held back: ~> 1.0 (a/main.tf:3)\n" in out
     assert "selected" not in out
+    (top / "locklens.toml").write_text('allow = ["acme/demo < 1.1"]\n')
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "allow"], cwd=top, check=True)
+    assert (
+        "    1.1.0            30d  minor       in range  not on the allow list\n" in upgrade("--list", "--root", "a")[1]
+    )
 
 
 def test_without_the_cooldown(upgrade: Run, top: Path) -> None:

@@ -16,7 +16,13 @@ from locklens.hashes import hashes_of_files
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.operations.upgrades import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
-from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, is_beyond, sorted_versions
+from locklens.operations.upgrades.selection import (
+    NOT_ALLOWED,
+    Eligibility,
+    UpgradeSelection,
+    is_beyond,
+    sorted_versions,
+)
 from locklens.project.clifiles import this_platform
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.review.reports.advisories import advisory_section
@@ -273,8 +279,9 @@ def _version_line(
     )
     assert choice is not None
     age = "age ?" if choice.days is None else age_words(choice.days)
+    is_of_one = len({each.locked for each in offers}) == 1  # Otherwise there is no one step, and no one signer before.
     is_older = offer.locked is not None and version.compare(offer.locked) < 0
-    step = "older" if is_older else offer.bump(version) or ""
+    step = ("older" if is_older else offer.bump(version) or "") if is_of_one else ""
     notes: list[Span] = []
     if any(each.locked == version for each in offers):
         notes.append(Span("locked", Role.GOOD))
@@ -290,9 +297,11 @@ def _version_line(
         notes.append(Span("in range", Role.DIM))
     if selection.terms.is_too_young(choice) and version != offer.locked:
         notes.append(Span("in cooldown", Role.WARN))
+    if not selection.terms.allows(offer, choice):
+        notes.append(Span(NOT_ALLOWED, Role.WARN))
     if not choice.is_usable:
         notes.append(Span("unsupported plugin protocol", Role.WARN))
-    if (signer := signer_span(selection, offer, choice)).text and version != offer.locked:
+    if is_of_one and version != offer.locked and (signer := signer_span(selection, offer, choice)).text:
         notes.append(signer)
     joined = [span for note in notes for span in (Span("  "), note)]
     sign = "  > " if is_target else "    "
@@ -357,7 +366,7 @@ class CandidateJson(JsonStruct, frozen=True):
     released: Annotated[
         Instant | None, Meta(description="Release date of the recommended version, or else of the newest one.")
     ]
-    signer_changed: bool
+    signer_changed: Annotated[bool | None, Meta(description="Null where the two signers are not known.")]
     recorded: Annotated[
         str | None,
         Meta(
@@ -388,10 +397,13 @@ class CandidateJson(JsonStruct, frozen=True):
                 for blocker in blockers(selection, offer)
             ],
             released=f"{released:%Y-%m-%dT%H:%M:%SZ}" if released is not None else None,
-            signer_changed=changed in {SignerChange.OTHER, SignerChange.LOST},
+            signer_changed=None if changed is SignerChange.UNKNOWN else changed in _CHANGED,
             recorded=offer.recorded or None,
             problem=offer.problem or None,
         )
+
+
+_CHANGED = frozenset({SignerChange.OTHER, SignerChange.LOST})
 
 
 class RefusedRootJson(JsonStruct, frozen=True):

@@ -129,7 +129,8 @@ def root_why_lines(
         yield _fact("CONSTRAINTS", constraints, copied=constraints)
         if explanation.is_recorded:
             reason = _relative(root.configuration.unknown_reason, folder)
-            yield _fact("", Span(f"recorded in the lock file: {reason}", Role.DIM))
+            recorded = "recorded" if str(explanation.constraints) else "none recorded"
+            yield _fact("", Span(f"{recorded} in the lock file: {reason}", Role.DIM))
         if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
             essential = str(explanation.essential) or "any release"
             yield _fact("", Span("in effect: ", Role.DIM), essential, copied=essential)
