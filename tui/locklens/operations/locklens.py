@@ -1,6 +1,7 @@
 """The operations of locklens as one object, which the command line and the terminal UI share.
 
-It has the settings of a run (tool, network settings, base), and imports each operation when it is called.
+It has the settings of a run (tool, network settings, base), and imports each operation when it is called. The screens
+call nothing else that reads or writes, so that their tests can put another one in its place.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from locklens.operations.verification import EntryPackages
     from locklens.operations.write.apply import Operation
     from locklens.project.git.listings import Revision
-    from locklens.releases import ReleaseId
+    from locklens.releases import NetworkSettings, ReleaseId
     from locklens.review.health import Health
     from locklens.review.inspection import Inspection
     from locklens.review.keys import PastUse, SignerUses
@@ -65,21 +66,11 @@ class LockLens:
         self._folder = folder
 
     @property
-    def fail_on(self) -> str | None:
-        """The lowest severity at which a report of the review fails; None for the policy's."""
-        return self.request.fail_on
-
-    @property
     def folder(self) -> Path:
         """The folder to work in."""
         from pathlib import Path
 
         return self._folder or self.request.folder or Path.cwd()
-
-    @property
-    def is_demo(self) -> bool:
-        """True if the repository is the sample, in a temporary folder."""
-        return self.request.is_demo
 
     @property
     def is_offline(self) -> bool:
@@ -174,10 +165,12 @@ class LockLens:
         """The request, without network settings where reviews read files only."""
         from msgspec.structs import replace
 
+        return replace(self.request, network=None if self._reads_only else self._network(is_fresh=is_fresh))
+
+    def _network(self, *, is_fresh: bool) -> NetworkSettings | None:
+        """The network settings; fresh ones ask registries even for cached answers."""
         network = self.request.network
-        if self._reads_only or network is None:
-            return replace(self.request, network=None)
-        return replace(self.request, network=network.fresher(is_fresh))
+        return network.fresher(is_fresh) if network is not None else None
 
     def prove(
         self,
@@ -262,13 +255,12 @@ class LockLens:
         """
         from locklens.operations.health import HealthRequest, health_base, scan_health
 
-        network = self.request.network
         request = HealthRequest(
             self.folder,
             roots=self.request.roots,
             tool=self.request.tool,
             test_directory=self.request.test_directory,
-            network=network.fresher(is_fresh) if network is not None else None,
+            network=self._network(is_fresh=is_fresh),
             policy=self.request.policy,
             base=health_base(self.request),
         )
@@ -298,10 +290,10 @@ class LockLens:
         """
         from locklens.operations.review.explain_provider import ask_and_explain, explain_provider
 
-        network = self.request.network
+        network = self._network(is_fresh=is_fresh)
         if not is_asking or network is None:
             return explain_provider(subject, self.request)
-        return ask_and_explain(subject, self.request, network.fresher(is_fresh), cancel=cancel, on_log=on_log)
+        return ask_and_explain(subject, self.request, network, cancel=cancel, on_log=on_log)
 
     def inspect(
         self,
@@ -406,8 +398,7 @@ class LockLens:
         """
         from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates
 
-        network = self.request.network.fresher(is_fresh) if self.request.network is not None else None
-        request = CandidateRequest.of_review(review, top, network)
+        request = CandidateRequest.of_review(review, top, self._network(is_fresh=is_fresh))
         return look_up_candidates(request, on_known=on_known, cancel=cancel)
 
     def releases(

@@ -115,7 +115,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     def report(self, review: Review, form: str) -> Printable:
         """Return a report of the screen's content; called on a worker thread."""
-        facts = {"review": review, "is_offline": self.source.is_offline, "fail_on": self.source.fail_on}
+        facts = {"review": review, "is_offline": self.source.is_offline, "fail_on": self.source.request.fail_on}
         return render_report(self.VIEW.name, form, self.reported(review), **facts)
 
     def reported(self, review: Review) -> object:

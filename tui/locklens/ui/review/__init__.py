@@ -178,7 +178,7 @@ class ReviewScreen(RowActionsScreen):
             self.progress,
             self.grouping,
             self.narrowed.text,
-            self.source.fail_on,
+            self.source.request.fail_on,
             message,
             self.sort,
             is_ordered=self._is_ordered,

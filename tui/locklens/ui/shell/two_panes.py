@@ -151,7 +151,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield self.loader
         yield Bar(id="head")
         yield Bar(id="tabs")
-        if self.source.is_demo:
+        if self.source.request.is_demo:
             banner = Bar(id="banner")
             banner.show_layouts(*bars.demo_banner())
             yield banner
