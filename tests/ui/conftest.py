@@ -371,11 +371,10 @@ class ServingSource(LockLens):
     files: tuple[Path, ...] = ()
     top: Path | None = None
     gate: threading.Event | None = None
-    fail_on: str = "block"
     is_offline: bool = False
     tool: Dialect | None = None
     _folder: Path | None = None
-    request: ReviewRequest = field(default_factory=lambda: ReviewRequest(lambda: None))  # type: ignore[arg-type, return-value]
+    request: ReviewRequest = field(default_factory=lambda: ReviewRequest(lambda: None, fail_on="block"))  # type: ignore[arg-type, return-value]
     opened: list[ServedReview] = field(default_factory=list)
     opening: Callable[[Callable[[ReviewEvent], None]], object] = lambda _: None
     others: dict[Reads, ServingSource] = field(default_factory=dict)
