@@ -16,7 +16,7 @@ from locklens.cli.main import main
 from locklens.demo import package_bytes
 from locklens.demo.cases import requires
 from locklens.demo.incidents import boxed_log
-from locklens.doctor.examined import likeliest_mirror
+from locklens.doctor import likeliest_mirror
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import InstallationMethod, MethodKind
 

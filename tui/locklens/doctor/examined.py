@@ -11,21 +11,22 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
+from locklens.doctor import EditedHash
 from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
-from locklens.hashes import hashes_of_files, hashes_of_zips, is_of_zip, packages_of
-from locklens.packages.installed import KEPT_ASIDE
+from locklens.hashes import hashes_of_files, is_of_zip, packages_of
 from locklens.project.configuration import Contributor
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import listing, shell_word, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, PastEntry
     from locklens.doctor.model import Incident
     from locklens.lockfile import LockEntry, LockFile
-    from locklens.project.configuration import Configuration, Requirement
+    from locklens.project.configuration import Configuration
     from locklens.review.case import Case
     from locklens.review.model import Change
     from locklens.trust import Signer
@@ -42,138 +43,6 @@ ASSUMED = "assumed"
 
 WHOLE_LIST = 4
 """Packages of which hardly a signed list has fewer: two systems on two architectures."""
-
-
-class FoundPackage(Struct, frozen=True):
-    """A package on disk, or one that was handed in.
-
-    Attributes:
-        kind: The kind of its place: installed, plugin-cache, mirror or given.
-        path: Its path as the user knows it.
-        platform: OS_ARCH; "" for unknown.
-        hashes: One of each scheme, of a folder those of its files; none where it could not be hashed.
-        problem: The reason why it could not be hashed.
-        is_damaged: True if that is its own fault: it is no zip file of a package.
-        is_left: True if it was not hashed, since there are more copies than are.
-        differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
-        is_of_root: True if it is installed in the examined root.
-        place: The absolute path of a folder on disk; "" for others. Reports do not show it.
-        aside: What its name gets at its end where it is moved aside: a name that is free.
-        base: The repository, plugin cache or mirror that it is in, absolute.
-        later: Files that were changed after the folder was made.
-        is_of_run: True if the user named it, or its folder, as that of the failing run, or the message its path.
-        cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
-        behind: The kind of the place that this machine's settings name before its mirror, and that gives the package:
-            a folder with a copy of the platform, else a server, else the registry; None for none.
-        is_new: True if it was put there later than the log.
-    """
-
-    kind: str
-    path: str
-    platform: str = ""
-    hashes: frozenset[str] = frozenset()
-    problem: str = ""
-    is_damaged: bool = False
-    is_left: bool = False
-    differing: tuple[str, ...] = ()
-    is_of_root: bool = False
-    place: str = ""
-    aside: str = KEPT_ASIDE
-    base: str = ""
-    later: tuple[str, ...] = ()
-    is_of_run: bool = False
-    cached: str = ""
-    behind: MethodKind | None = None
-    is_new: bool = False
-
-    @property
-    def zh(self) -> str:
-        """The hash of its zip file; "" for a folder."""
-        return min(hashes_of_zips(self.hashes), default="")
-
-    @property
-    def of_files(self) -> frozenset[str]:
-        """The hashes of its files; none where only a `zh` is known."""
-        return hashes_of_files(self.hashes)
-
-    def top(self, address: ProviderAddress | None) -> str:
-        """The folder of the mirror or cache that it is in, as the user knows it."""
-        return self.path.partition(f"/{address}")[0]
-
-    @property
-    def shown_hash(self) -> str:
-        """The hash that sentences name: one of its files where it is known; "" where it could not be hashed."""
-        return min(self.of_files or self.hashes, default="")
-
-
-def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
-    """Return the copies that the lock file accepts."""
-    locked = frozenset(entry.hashes)
-    return tuple(one for one in found if one.hashes & locked and one.kind != "given")
-
-
-_LIKELIEST = (MethodKind.NETWORK, MethodKind.FILESYSTEM)
-
-
-def likeliest_mirror(methods: Iterable[InstallationMethod]) -> InstallationMethod | None:
-    """Return the mirror that packages most likely come from: on the web, else a folder, else another one."""
-    return min(methods, key=lambda one: (*_LIKELIEST, one.kind).index(one.kind), default=None)
-
-
-class InstalledPlace(Struct, frozen=True):
-    """The folder of a root's installed packages.
-
-    Attributes:
-        place: It on disk, absolute.
-        shown: It as reports show it.
-        base: The folder that it must not lead out of.
-        is_there: True if the root has been initialised here.
-        setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
-    """
-
-    place: str
-    shown: str
-    base: str
-    is_there: bool
-    setting: str = ""
-
-
-class PastEntry(Struct, frozen=True):
-    """A state of the entry, from one commit to the next; `entry` is None where it was not locked.
-
-    Attributes:
-        commit: The commit; "" for a state that was not committed.
-        date: ISO 8601, of the commit; of a state that was not committed, of the write that ended it.
-    """
-
-    commit: str
-    date: str
-    entry: LockEntry | None
-
-
-class ElsewhereEntry(Struct, frozen=True):
-    """An entry of the provider in another lock file.
-
-    Attributes:
-        lock_file: Its path, relative to the repository.
-        entry: The entry.
-        root: The folder of the lock file, as reports show it.
-        requirements: What requires the provider there; () where the configuration was not read.
-    """
-
-    lock_file: str
-    entry: LockEntry
-    root: str = ""
-    requirements: tuple[Requirement, ...] = ()
-
-
-class EditedHash(Struct, frozen=True):
-    """A hash as it is locked now, and as a commit locks it; the package at hand that has the earlier one."""
-
-    now: str
-    was: str
-    commit: str
-    package: str
 
 
 _MOST_EDITED = 4

@@ -14,7 +14,8 @@ from locklens.text import listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from locklens.doctor.examined import Examined, FoundPackage, PastEntry
+    from locklens.doctor import FoundPackage, PastEntry
+    from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
     from locklens.doctor.provider_remedies import Affected
 

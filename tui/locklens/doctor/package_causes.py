@@ -12,7 +12,8 @@ from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
-    from locklens.doctor.examined import Examined, FoundPackage
+    from locklens.doctor import FoundPackage
+    from locklens.doctor.examined import Examined
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 

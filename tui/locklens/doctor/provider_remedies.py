@@ -12,7 +12,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.examined import FoundPackage, holding, likeliest_mirror
+from locklens.doctor import FoundPackage, holding, likeliest_mirror
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, Remedy, RemedyWrite, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.installation import InstallationMethod, MethodKind

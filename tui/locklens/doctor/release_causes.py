@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
-from locklens.doctor.examined import WHOLE_LIST, Examined, FoundPackage
+from locklens.doctor.examined import WHOLE_LIST, Examined
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import counted
 from locklens.trust.authentication import Authentication, Refusal
+
+if TYPE_CHECKING:
+    from locklens.doctor import FoundPackage
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 

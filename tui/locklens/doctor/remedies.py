@@ -22,7 +22,8 @@ from locklens.trust.authentication import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.doctor.examined import Examined, PastEntry
+    from locklens.doctor import PastEntry
+    from locklens.doctor.examined import Examined
     from locklens.doctor.provider_remedies import Affected
     from locklens.lockfile.merge import MergeConflict
 

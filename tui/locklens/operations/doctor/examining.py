@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
+from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, holding, likeliest_mirror
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.examined import (
-    ASSUMED,
-    ElsewhereEntry,
-    Examined,
-    FoundPackage,
-    InstalledPlace,
-    holding,
-    likeliest_mirror,
-)
+from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.examined import PastEntry
+from locklens.doctor import PastEntry
 from locklens.doctor.model import Onset
 from locklens.errors import ConfigurationError
 from locklens.hashes import count_by_scheme

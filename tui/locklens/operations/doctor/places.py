@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.doctor.examined import FoundPackage
+from locklens.doctor import FoundPackage
 from locklens.errors import ConfigurationError, LockLensError, PackageError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages.hashing import hash_package
