@@ -28,8 +28,8 @@ from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import HostState, Severity
 from locklens.ui.phrases import DownloadRow, Downloads, download_lines, take_event
-from locklens.ui.preview.detail import planned_lines, preview_detail, raw_diff
-from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, preview_status, refusal
+from locklens.ui.preview.detail import planned_lines, preview_detail, preview_status, raw_diff
+from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"
@@ -122,7 +122,7 @@ def test_steps_end_with_the_plan(samples: Samples) -> None:
     assert "FAILED  the disk is full" in steps
     assert "  ..  " not in steps
     assert "PLAN  1 provider, 1 of 2 roots, 1 file\n" in text
-    status = preview_status(standing, refusal(standing), "")[0]
+    status = preview_status(standing, "")[0]
     assert "".join(piece.text for piece in status.right).startswith("  1 root failed ")
 
 
@@ -212,7 +212,7 @@ def test_why_it_cannot_be_written(samples: Samples, stage: PlanStage, title: str
     standing = PlanProgress("x", stage, plan, error=StaleLockFileError("it changed", path="a/b", hint="run it again"))
     assert refusal(standing) == words
     # What is being written cannot be cancelled any more.
-    status = "".join(piece.text for piece in preview_status(standing, words, "")[0].right)
+    status = "".join(piece.text for piece in preview_status(standing, "")[0].right)
     assert ("esc cancels, nothing is written" in status) is (stage is not PlanStage.WRITING)
     assert f"{title}\n  !! a/b: it changed\n     -> run it again" in said(standing)
 

@@ -19,7 +19,7 @@ from locklens.ui.clipboard import ShellText, copied_line, copy_text
 from locklens.ui.dialogs import TextDialog
 from locklens.ui.phrases import Downloads, take_event
 from locklens.ui.preview import plan_pane
-from locklens.ui.preview.detail import preview_detail, raw_diff
+from locklens.ui.preview.detail import preview_detail, preview_head, preview_status, raw_diff
 from locklens.ui.preview.plan_pane import PlanProgress, PlanStage
 from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import Reading
@@ -235,10 +235,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         if not self.is_open:
             return
         standing = self.standing
-        self.query_one("#head", Bar).show_layouts(*plan_pane.preview_head(standing))
-        self.query_one("#status", Bar).show_layouts(
-            *plan_pane.preview_status(standing, plan_pane.refusal(standing), self.message)
-        )
+        self.query_one("#head", Bar).show_layouts(*preview_head(standing))
+        self.query_one("#status", Bar).show_layouts(*preview_status(standing, self.message))
         without = [] if self._examined is not None else ["i"]
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]

@@ -1,4 +1,4 @@
-"""The right pane of the Preview: the diff and the review of each file, with runs of hashes folded. No I/O."""
+"""The right pane of the Preview: diff and review of each file, with runs of hashes folded; and its bars. No I/O."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from locklens.project import LOCK_FILE
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied
 from locklens.ui.phrases import what_happened
-from locklens.ui.preview.plan_pane import COMMAND, Group, PlanProgress, state_span
+from locklens.ui.preview.plan_pane import COMMAND, Group, PlanProgress, PlanStage, refusal, state_span, written_words
 from locklens.ui.review.detail import detail_lines, finding_lines
 from locklens.ui.review.outline import Grouping, Node, outline
+from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -221,3 +222,36 @@ def _folded(run: list[DiffRow], file: PlannedFile, versions: dict[str, list[tupl
 def _versions(data: bytes | None, path: str) -> list[tuple[int, str]]:
     """The first line of each entry with its version, in order."""
     return sorted((entry.line, str(entry.version)) for entry in parse(data or b"", path).entries)
+
+
+def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
+    """The head line: the operation, and that nothing is written yet."""
+    name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
+    title = Piece(standing.title)
+    done = standing.words.done
+    state = f"being {done}" if standing.stage is PlanStage.WRITING else f"nothing {done} yet"
+    right = (Piece(f" {state} ", Role.INFO),)
+    return (
+        BarLayout((*name, title), right),
+        BarLayout((Piece(" preview  ", Role.DIM), title), right),
+        BarLayout((Piece(" "), title), right),
+    )
+
+
+def preview_status(standing: PlanProgress, message: str) -> tuple[BarLayout, ...]:
+    """The status line: a message, or the readiness of the plan."""
+    reason = refusal(standing)
+    failed = len({failure.root for failure in standing.plan.failures}) if standing.plan is not None else 0
+    if message:
+        shown = Piece(f" {message}", Role.STRONG)
+    elif reason:
+        shown = Piece(
+            f" {reason}", Role.INFO if standing.stage in {PlanStage.PLANNING, PlanStage.REVIEWING} else Role.WARN
+        )
+    else:
+        files = written_words(standing.plan) if standing.plan is not None else ""
+        shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
+    right = (Piece(f"  {counted(failed, 'root')} failed ", Role.BLOCK),) if failed else ()
+    is_writing = standing.stage is PlanStage.WRITING
+    safe = right if is_writing else (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
+    return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,), is_whole=True)

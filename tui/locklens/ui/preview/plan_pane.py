@@ -1,4 +1,4 @@
-"""The left pane of the Preview and its bars: the plan, its progress, its result, and errors. No I/O."""
+"""The left pane of the Preview: the plan, its progress, its result, and errors. No I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText, finding_copied
 from locklens.ui.phrases import DownloadRow, download_lines
-from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -197,33 +196,37 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
         standing: The progress of the plan.
         now: Seconds of the downloads' clock.
     """
-    yield from _plan_items(standing)
-    yield from (Item(one) for one in _step_lines(standing, now))
-    if standing.error is not None:
-        lead = f"NOT {standing.words.done.upper()}" if standing.plan is not None else "NO PLAN"
-        yield from (Item(one) for one in _error_lines(lead, standing.error))
     plan = standing.plan
+    yield from _plan_items(standing)
+    yield from map(Item, _progress_lines(standing, now))
     if plan is None:
-        if standing.lacks_modules:
-            yield Item(line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8))
         return
-    if plan.failures:
-        yield from (Item(one) for one in _failure_lines(plan))
-    if standing.lacks_modules:
-        yield Item(line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8))
-    if standing.has_files:
-        yield from (Item(one) for one in _result_lines(standing))
-    if standing.leaves_configuration:
-        yield Item(line(Span("     f  ", Role.INFO), _WITH_CONFIGURATION, hanging=8))
-    if plan.remarks:
-        yield from (Item(one) for one in _remark_lines(plan))
     if standing.has_files:
         yield from _file_items(plan)
-    yield from (Item(one) for one in heading("EQUIVALENT COMMAND"))
+    yield from map(Item, heading("EQUIVALENT COMMAND"))
     yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=ShellText(plan.proposal.command)), COMMAND)
     if message := standing.message:
-        yield from (Item(one) for one in heading(f"COMMIT MESSAGE  {standing.without_trailers}".rstrip()))
+        yield from map(Item, heading(f"COMMIT MESSAGE  {standing.without_trailers}".rstrip()))
         yield from (Item(line(f"  {text}", hanging=4, copied=text)) for text in message.split("\n"))
+
+
+def _progress_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
+    """The steps, the errors, the result, and what else there is to say of the plan."""
+    plan = standing.plan
+    yield from _step_lines(standing, now)
+    if standing.error is not None:
+        lead = f"NOT {standing.words.done.upper()}" if plan is not None else "NO PLAN"
+        yield from _error_lines(lead, standing.error)
+    if plan is not None and plan.failures:
+        yield from _failure_lines(plan)
+    if standing.lacks_modules:
+        yield line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8)
+    if standing.has_files:
+        yield from _result_lines(standing)
+    if standing.leaves_configuration:
+        yield line(Span("     f  ", Role.INFO), _WITH_CONFIGURATION, hanging=8)
+    if plan is not None:
+        yield from _remark_lines(plan)
 
 
 # Plan
@@ -242,7 +245,7 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
     platforms = [tuple(_platform_lines(group)) for group in grouped]
     is_shared = len(grouped) > 1 and len(set(platforms)) == 1
     if is_shared:
-        yield from (Item(one) for one in platforms[0])
+        yield from map(Item, platforms[0])
     for group, locked in zip(grouped, platforms, strict=True):
         yield Item(_group_line(group, width, review, is_alone=len(roots) < 2), group)
         for text in dict.fromkeys(
@@ -271,7 +274,7 @@ def _platform_lines(group: Group) -> Iterator[Line]:
 
 
 def _file_items(plan: Plan) -> Iterator[Item]:
-    yield from (Item(one) for one in heading("FOLDERS" if plan.proposal.folders else "FILES"))
+    yield from map(Item, heading("FOLDERS" if plan.proposal.folders else "FILES"))
     for folder in plan.proposal.folders:
         yield Item(line("  ", Span(folder.place, Role.PLACE), hanging=4, copied=folder.place), folder.place)
         if folder.aside:
@@ -529,14 +532,7 @@ def _failure_lines(plan: Plan) -> Iterator[Line]:
     roots = {failed.root for failed in plan.failures}
     unchanged = "this root is left unchanged" if len(roots) == 1 else f"these {len(roots)} roots are left unchanged"
     yield from heading(f"FAILED: {unchanged}")
-    for (name, words, hint), members in _alike(plan.failures):
-        where = _named(members)
-        lead = f"{where}: {name}: " if name and name not in words else f"{where}: "
-        lead = "" if len(members) == 1 and words.startswith(f"{where}/") else lead
-        spans = Span("  !! ", Role.BLOCK), Span(lead, Role.PLACE), words
-        yield line(*spans, hanging=5, copied=words, place=_place(members[0].place))
-        if hint:
-            yield line(Span("     -> ", Role.DIM), hint, hanging=8)
+    yield from _diagnostic_lines(Span("  !! ", Role.BLOCK), plan.failures)
 
 
 def _remark_lines(plan: Plan) -> Iterator[Line]:
@@ -544,13 +540,21 @@ def _remark_lines(plan: Plan) -> Iterator[Line]:
     warnings = [remark for remark in plan.remarks if remark.severity is DiagnosticSeverity.WARNING]
     notes = [remark for remark in plan.remarks if remark.severity is not DiagnosticSeverity.WARNING]
     for title, remarks, sign in (("WARNINGS", warnings, Span("  ! ", Role.WARN)), ("NOTES", notes, Span("  "))):
-        yield from heading(title) if remarks else ()
-        for (name, words, hint), members in _alike(remarks):
-            where = _named(members)
-            lead = f"{where}: {name}: " if name else f"{where}: "
-            yield line(sign, Span(lead, Role.PLACE), words, hanging=4, copied=words)
-            if hint:
-                yield line(Span("     -> ", Role.DIM), hint, hanging=8)
+        if remarks:
+            yield from heading(title)
+            yield from _diagnostic_lines(sign, remarks)
+
+
+def _diagnostic_lines(sign: Span, diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
+    """Each sentence once, with its roots and its provider, unless it names them."""
+    for (name, words, hint), members in _alike(diagnostics):
+        where = _named(members)
+        lead = f"{where}: {name}: " if name and name not in words else f"{where}: "
+        lead = "" if len(members) == 1 and words.startswith(f"{where}/") else lead
+        place = _place(members[0].place)
+        yield line(sign, Span(lead, Role.PLACE), words, hanging=len(sign.text), copied=words, place=place)
+        if hint:
+            yield line(Span("     -> ", Role.DIM), hint, hanging=8)
 
 
 def _alike(diagnostics: Iterable[Diagnostic]) -> Iterable[tuple[tuple[str, str, str], list[Diagnostic]]]:
@@ -565,35 +569,3 @@ def _named(diagnostics: Iterable[Diagnostic]) -> str:
     """Some roots by name, many by number."""
     roots = [one.root or "." for one in diagnostics]
     return ", ".join(roots) if len(roots) <= _ROOTS_NAMED else f"{len(roots)} roots"
-
-
-def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
-    """The head line: the operation, and that nothing is written yet."""
-    name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
-    title = Piece(standing.title)
-    done = standing.words.done
-    state = f"being {done}" if standing.stage is PlanStage.WRITING else f"nothing {done} yet"
-    right = (Piece(f" {state} ", Role.INFO),)
-    return (
-        BarLayout((*name, title), right),
-        BarLayout((Piece(" preview  ", Role.DIM), title), right),
-        BarLayout((Piece(" "), title), right),
-    )
-
-
-def preview_status(standing: PlanProgress, reason: str, message: str) -> tuple[BarLayout, ...]:
-    """The status line: a message, or the readiness of the plan."""
-    failed = len({failure.root for failure in standing.plan.failures}) if standing.plan is not None else 0
-    if message:
-        shown = Piece(f" {message}", Role.STRONG)
-    elif reason:
-        shown = Piece(
-            f" {reason}", Role.INFO if standing.stage in {PlanStage.PLANNING, PlanStage.REVIEWING} else Role.WARN
-        )
-    else:
-        files = written_words(standing.plan) if standing.plan is not None else ""
-        shown = Piece(f" ready: enter {standing.words.third} {files}", Role.GOOD)
-    right = (Piece(f"  {counted(failed, 'root')} failed ", Role.BLOCK),) if failed else ()
-    is_writing = standing.stage is PlanStage.WRITING
-    safe = right if is_writing else (*right, Piece("  esc cancels, nothing is written ", Role.DIM))
-    return BarLayout((shown,), safe), BarLayout((shown,), right), BarLayout((shown,), is_whole=True)
