@@ -276,11 +276,18 @@ def test_a_terragrunt_unit_is_a_root_whose_requirements_are_unknown(run: Run, to
     assert (orphan["locks"], orphan["unknown"]) == (0, 1)
 
 
-def test_modules_that_terragrunt_units_run_are_no_roots(run: Run, top: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("terragrunt.hcl", 'terraform {\n  source = "../modules//app"\n}\n'),
+        ("terragrunt.hcl.json", '{"terraform": {"source": "../modules//app"}}'),
+    ],
+)
+def test_modules_that_terragrunt_units_run_are_no_roots(name: str, text: str, run: Run, top: Path) -> None:
     lay(top / "modules/app", AWS, more='provider "aws" {}\n', locked=False)
     lay(top / "deployed", AWS, more=BACKEND, locked=False)
     (top / "unit").mkdir()
-    (top / "unit/terragrunt.hcl").write_text('terraform {\n  source = "../modules//app"\n}\n')
+    (top / "unit" / name).write_text(text)
     assert [root["path"] for root in document(run, "--offline", status=0)["roots"]] == ["deployed"]
 
 

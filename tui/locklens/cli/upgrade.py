@@ -119,6 +119,7 @@ def _plan_safe(options: Namespace) -> Plan:
         RunCancelledError: The run was cancelled.
     """
     from locklens.operations.plan.builder import PlanBuilder
+    from locklens.operations.upgrades.selection import Eligibility
     from locklens.operations.write.upgrade import Upgrade
 
     with _surveyor(options) as locklens:
@@ -132,6 +133,9 @@ def _plan_safe(options: Namespace) -> Plan:
                 draft.note(offer.root, f"not upgraded: {offer.problem}", address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
+        undecided = sum(survey.selection.state(one) is Eligibility.DECIDE for one in survey.selection.offers.providers)
+        if undecided:
+            tell([f"note: {counted(undecided, 'provider needs', 'providers need')} a decision: see upgrade --list"])
         if not picks:
             return beside
         operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), policy=survey.review.policy)

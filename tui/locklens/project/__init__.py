@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOCK_FILE = ".terraform.lock.hcl"
 """The lock file's name, which no tool lets anyone change."""
 
-_GENERATORS = ("terragrunt.hcl", "terragrunt.hcl.json")
+GENERATORS = ("terragrunt.hcl", "terragrunt.hcl.json")
 """Files from which another tool generates configuration beside them, or in a folder of its own."""
 
 
@@ -96,7 +96,12 @@ def configuration_files(entries: Iterable[FolderEntry], dialect: Dialect) -> Fol
 def generator_among(entries: Iterable[FolderEntry]) -> str:
     """Return the name of the file from which another tool generates configuration; "" if there is no such file."""
     names = {entry.name for entry in entries if entry.kind is not EntryKind.LINKED_FOLDER}
-    return next((name for name in _GENERATORS if name in names), "")
+    return next((name for name in GENERATORS if name in names), "")
+
+
+def has_generator(paths: Iterable[str]) -> bool:
+    """True if one of the paths is that of a file from which another tool generates configuration."""
+    return any(path.rpartition("/")[2] in GENERATORS for path in paths)
 
 
 def files_of_tests(entries: Iterable[FolderEntry], dialect: Dialect) -> tuple[FolderEntry, ...]:

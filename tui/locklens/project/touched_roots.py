@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
 """Suffixes of the names of test files of either tool."""
 
-_MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
+MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
 
 _VALUES = frozenset({"terraform.tfvars", "terraform.tfvars.json"})
 _STATE = ".tfstate"
@@ -48,7 +48,7 @@ def is_configuration(path: str) -> bool:
 
 def is_module_file(path: str) -> bool:
     """True if a path has the name of a configuration file of either tool that is no test file."""
-    return path.endswith(_MODULE_SUFFIXES)
+    return path.endswith(MODULE_SUFFIXES)
 
 
 def is_named_state(path: str) -> bool:

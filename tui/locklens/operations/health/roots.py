@@ -22,10 +22,11 @@ from locklens.operations.comparison import RootSettings, path_below_top, within
 from locklens.operations.review.completion import absent_configuration
 from locklens.operations.review.unreviewed import roots_without_locks
 from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of, with_staged_sides
-from locklens.project import LOCK_FILE
+from locklens.project import GENERATORS, LOCK_FILE, has_generator
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
 from locklens.project.root_search import MAX_ROOTS
+from locklens.project.touched_roots import MODULE_SUFFIXES, is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import RootContext, Unread
 from locklens.review.health import RootReach
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from locklens.project.git import Repository
     from locklens.project.modules import Module
 
-_SUFFIXES = (".tf", ".tofu", ".tf.json", ".tofu.json")
-_UNIT = "terragrunt.hcl"
 _DOWNLOADED = frozenset({".git", ".terraform", ".terragrunt-cache"})
 
 MAX_FOLDERS = 200_000
@@ -110,7 +109,7 @@ def _of_repository(repository: Repository, folder: Path) -> Layout:
 
     tree = SparseWorkTree(repository)
     below = within(repository, folder, ".")
-    named = _below(repository.work_files((LOCK_FILE, _UNIT, *_SUFFIXES)), below)
+    named = _below(repository.work_files((LOCK_FILE, *GENERATORS, *MODULE_SUFFIXES)), below)
     layout = _layout(tree, [path for path in named if not _is_downloaded(path)], is_git=True)
     packages = packages_by_folder(repository.tracked())
     return replace(layout, packages={place: paths for place, paths in packages.items() if is_at_or_below(place, below)})
@@ -145,7 +144,7 @@ def _repository_of(top: str, place: str) -> str:
 
 
 def _is_named(name: str) -> bool:
-    return name in {LOCK_FILE, _UNIT} or name.endswith(_SUFFIXES)
+    return name in {LOCK_FILE, *GENERATORS} or is_module_file(name)
 
 
 def _is_downloaded(path: str) -> bool:
@@ -160,12 +159,11 @@ def _layout(tree: WorkTree, paths: Sequence[str], *, is_git: bool) -> Layout:
     named = (path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
     # A tracked file may have been deleted.
     locked = {path.rpartition("/")[0] for path in named if tree.is_there(path)}
-    configured = {path.rpartition("/")[0] for path in paths if path.endswith(_SUFFIXES)} - locked
+    configured = {path.rpartition("/")[0] for path in paths if is_module_file(path)} - locked
     if len(locked) > MAX_ROOTS:
         words = f"{len(locked)} lock files, and no more than {MAX_ROOTS} are read"
         raise ConfigurationError(words, path=str(tree.top), hint="name a folder below it")
-    is_generated = any(path.rpartition("/")[2] == _UNIT for path in paths)
-    return Layout(tree, _in_order(locked), _in_order(configured), is_git, is_generated)
+    return Layout(tree, _in_order(locked), _in_order(configured), is_git, has_generator(paths))
 
 
 def _in_order(folders: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from locklens.operations.comparison import within
 from locklens.operations.root_modules import Root, RootReader, folders_with_locks, lock_path, no_root, tool_of
 from locklens.operations.typed_names import check_address, resolve_providers
 from locklens.policy import Policy
-from locklens.project import LOCK_FILE
+from locklens.project import LOCK_FILE, has_generator
 from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import FileSystem, Tree, WorkTree, folder_of, name_bytes
 from locklens.review.rules.judge import judge_lock
@@ -272,8 +272,7 @@ def _unlocked_roots(repository: Repository, tree: Tree, locked: Sequence[str]) -
 
     paths = [path for path in repository.work_files(("",)) if ".terraform" not in path.split("/")]
     configured = sorted({folder_of(path) for path in paths if is_module_file(path)} - {*locked}, key=name_bytes)
-    is_generated = any(path.rpartition("/")[2] == "terragrunt.hcl" for path in paths)
-    return roots_without_locks(tree, configured, locked, module, is_generated=is_generated)
+    return roots_without_locks(tree, configured, locked, module, is_generated=has_generator(paths))
 
 
 def _read_all(

@@ -219,7 +219,7 @@ def policy_at(folder: Path) -> EffectivePolicy:
     with repository:
         data = None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)
         other = None if repository.is_bare else SparseWorkTree(repository).read(POLICY_FILE)
-    notes = [_ignored(other, data, "worktree", "HEAD")] if other != data else []
+    notes = [_ignored(other, data, "work tree", "HEAD")] if other != data else []
     if data is None:
         return EffectivePolicy(Policy.none(), PolicySide.NONE, tuple(notes))
     return _in_force(_parsed(data, "HEAD"), PolicySide.BASE, notes)

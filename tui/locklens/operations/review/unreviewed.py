@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile
 from locklens.operations.root_modules import lock_path, tool_of
-from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
+from locklens.project import LOCK_FILE, RootEvidence, RootPair, has_generator, touched_roots
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, Configuration
 from locklens.project.effective_paths import links_of
 from locklens.project.folders import TooManyFoldersError, walk
@@ -237,8 +237,6 @@ _PERHAPS = re.compile(rb"\b(?:backend|cloud|provider)\b")
 
 _BACKEND = re.compile(rb"\b(?:backend|cloud)\b")
 
-_UNIT = "terragrunt.hcl"
-
 
 def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | None:
     """Return the reason to take a module without a lock file for a root; None if there is none.
@@ -286,7 +284,7 @@ def unlocked_roots(
     )
     reader, found = ModuleReader(), dict[str, RootEvidence]()
     # Terragrunt's units of the base alone: the change may add one for the sake of this.
-    is_generated = isinstance(base, ListedTree) and any(path.rpartition("/")[2] == _UNIT for path in base.files)
+    is_generated = isinstance(base, ListedTree) and has_generator(base.files)
     for folder in perhaps & (folders | callers):
         tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
         module = reader.read(head, folder, tool)
