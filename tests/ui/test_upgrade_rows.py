@@ -13,6 +13,7 @@ from selection.making import version as parsed
 from ui.conftest import Samples
 
 from locklens.addresses import Platform, ProviderAddress
+from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace, Line, Role
 from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, UpgradeCandidates, report
@@ -167,6 +168,14 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert rows(alike.toggled(alike.offers.providers))[1].mark == "[x]"
     both = chosen.moved(some, 1).toggled([some[1]])
     assert rows(both.toggled([some[0]]))[1].mark == "[-]"
+
+
+def test_providers_of_both_default_hosts_are_told_apart() -> None:
+    address = ProviderAddress("registry.opentofu.org", "acme", "ready")
+    other = replace(READY, root="b", tool=OPENTOFU, address=address)
+    assert titles(rows(selection_of(READY, other, HELD)))[1:] == [
+        "  acme/ready (tofu)", "  acme/ready (terraform)", "HELD BACK  1 provider", "  acme/held",
+    ]  # fmt: skip
 
 
 def test_the_common_cells_of_a_provider_heed_each_root() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -121,13 +122,22 @@ def upgrade_rows(
         narrowed: The filter.
         unfolded: Keys of the groups that show their roots.
     """
-    rows = [_provider(selection, offer) for offer in selection.offers.providers]
+    rows = _told_apart([_provider(selection, offer) for offer in selection.offers.providers])
     shown = [row for row in rows if narrowed.is_match(_facts(row, selection))] if narrowed.tests else rows
     refused = [_refused_row(root) for root in selection.offers.refused]
     refused = [row for row in refused if narrowed.is_match(_refused_facts(row))]
     if by is By.ROOT:
         return tuple(_by_root(shown, refused, selection))
     return tuple(_by_provider(shown, refused, selection, unfolded))
+
+
+def _told_apart(rows: list[UpgradeRow]) -> list[UpgradeRow]:
+    """Add the tool to the names that providers of the default hosts of both tools share."""
+    named = Counter(title for title, _ in {(row.title, row.offers[0].address) for row in rows})
+    return [
+        replace(row, title=f"{row.title} ({row.offers[0].tool.command})") if named[row.title] > 1 else row
+        for row in rows
+    ]
 
 
 def _by_provider(
