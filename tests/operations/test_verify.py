@@ -295,6 +295,15 @@ print(status, sum(sys.argv[1] in name for name in opened))
 """
 
 
+def test_what_runs_instead_of_an_installed_package_is_said(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("init")
+        place.configure('provider_installation {\n  dev_overrides {\n    "acme/demo" = "dev"\n  }\n  direct {}\n}\n')
+        assert run("verify") == 0
+        words = "note: dev_overrides: terraform runs acme/demo from dev, which is not verified\n"
+        assert words in capfd.readouterr().err
+
+
 def test_a_package_is_read_once_however_many_links_lead_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with bench(TERRAFORM, monkeypatch, PINNED) as place:
         place.configure('plugin_cache_dir = "cache"\n')

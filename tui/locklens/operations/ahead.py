@@ -31,8 +31,7 @@ def greet_registries(
 
     `lock` asks for the versions of each provider. `init` does where nothing is installed yet, and no other place has
     packages; for the locked packages too, unless it upgrades. A provider whose locked version the constraints exclude
-    is refused without a request. Whoever is in doubt here leaves it: what is not begun is asked later. What cannot be
-    read is reported by the command.
+    is refused without a request. In doubt nothing is begun: the command asks later, and reports what cannot be read.
 
     Args:
         folder: The folder that roots are relative to.

@@ -225,7 +225,7 @@ class _Scan(Struct):
         return found
 
     def unmade(self) -> dict[Need, str]:
-        """Return what no root has, since nobody made it; each with the reason."""
+        """Return the needs that are met in no root, each with the reason."""
         unmade: dict[Need, str] = {}
         if not self.has_advisories:
             words = "no database of advisories is kept: see locklens advisories update"

@@ -57,7 +57,7 @@ class EntryGroup(Struct):
 
     @property
     def is_inspected(self) -> bool:
-        """True if a package of it was looked into, so that the advisories of the modules inside are known."""
+        """True if one of its packages was inspected, so that the advisories of the modules inside are known."""
         return self.change.advisories is not None and bool(self.change.advisories.platform)
 
     def is_inspected_in_full(self, required: Collection[Platform]) -> bool:

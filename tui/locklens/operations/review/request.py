@@ -65,7 +65,7 @@ class RootsKnown(Struct, frozen=True):
 class Progress(Struct, frozen=True):
     """Progress: `done` of `total` roots' lock files, of their configurations, or of the changes traced to facts.
 
-    Of thousands, some two hundred are told: see `is_told`.
+    Of thousands of steps about two hundred are reported; see `is_told`.
     """
 
     what: Phase
@@ -86,7 +86,7 @@ _READ = {"lock files": "lock files", "configuration": "configurations"}
 
 
 def is_told(done: int, total: int) -> bool:
-    """True for those steps of a count that are told: all of few, and the last."""
+    """True for the steps of a count that are reported: all of a few, and the last."""
     return done == total or done % (total // _STEPS_TOLD + 1) == 0
 
 

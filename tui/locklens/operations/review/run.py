@@ -85,7 +85,7 @@ def review_lock_files(
         request: The settings.
         made_from: For the comparison of a plan, the review that the plan was made from: the policy and the hosts of
             that review apply. None to read both from the comparison's own base.
-        is_judged: False for a draft that nobody sees: its completion judges every root.
+        is_judged: False for a draft that is not shown: its completion judges every root.
         on_event: Called in this thread.
 
     Raises:

@@ -233,7 +233,7 @@ def _commit(object_id: str) -> str:
 
 
 _PERHAPS = re.compile(rb"\b(?:backend|cloud|provider)\b")
-"""What stands in each file that says so of a root; JSON can spell it otherwise, and is read."""
+"""Words without which a file is no evidence of a root; JSON may spell them otherwise, and is always read."""
 
 _BACKEND = re.compile(rb"\b(?:backend|cloud)\b")
 
@@ -290,7 +290,7 @@ def unlocked_roots(
         module = reader.read(head, folder, tool)
         evidence = evidence_of_root(module, is_generated=is_generated)
         evidence = evidence or evidence_of_unread(module, head, of_folders[folder])
-        # Examples call the modules that they are of: a change of these is none of theirs.
+        # An example calls the module that it belongs to, and a change of the module is none of the example.
         if evidence is RootEvidence.BACKEND or (evidence is not None and folder in folders):
             found[folder] = evidence
     if RootEvidence.PROVIDER in found.values():

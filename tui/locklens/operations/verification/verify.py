@@ -216,6 +216,9 @@ class _Verifying:
         for name in {root.tool.name: None for root in self._roots}:
             same = [root for root in self._roots if root.tool.name == name]
             config, locks = self._session.registries(DIALECTS[name]).config, _Locks(same)
+            for provider, folder in config.installation.dev_overrides if config.installation is not None else ():
+                words = f"dev_overrides: {DIALECTS[name].command} runs {provider} from {folder}, which is not verified"
+                self.finder.notes.append(words)
             listed += self._listed(config, name, locks)
             add(self.finder.shared(config, same), locks)
         packages = self._verified(list(works.values()), on_progress)
