@@ -273,9 +273,9 @@ def disk_advice(error: OSError) -> str:
     return "check the folder and its disk"
 
 
-def reason_of(error: OSError) -> str:
-    """Return the reason of a system error, as the end of a sentence."""
-    return (error.strerror or "unknown error").lower()
+def reason_of(error: Exception) -> str:
+    """Return the reason of an error, as the end of a sentence; of a system error without its file."""
+    return (error.strerror or "unknown error").lower() if isinstance(error, OSError) else str(error)
 
 
 ID_DIGITS = 32

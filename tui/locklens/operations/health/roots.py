@@ -234,23 +234,19 @@ def read_roots(
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    with ExitStack() as stack:
-        return _read(_RootsReader(layout, settings, policy, stack), layout, on_progress, cancel)
-
-
-def _read(
-    reader: _RootsReader, layout: Layout, on_progress: Callable[[int, int], None], cancel: threading.Event
-) -> list[ReadRoot]:
     roots: list[ReadRoot] = []
     total = len(layout.locked)
-    for start in range(0, total, _BATCH):
-        if cancel.is_set():
-            raise RunCancelledError("the scan was cancelled")
-        roots += reader.read(layout.locked[start : start + _BATCH])
-        on_progress(min(total, start + _BATCH), total)
-    roots += reader.read_unlocked()
-    known = {root.review.path for root in roots}
-    roots += [reader.read_packages(folder) for folder in layout.packages if folder not in known]
+    with ExitStack() as stack:
+        reader = _RootsReader(layout, settings, policy, stack)
+        for start in range(0, total, _BATCH):
+            if cancel.is_set():
+                raise RunCancelledError("the scan was cancelled")
+            roots += reader.read(layout.locked[start : start + _BATCH])
+            on_progress(min(total, start + _BATCH), total)
+        roots += reader.read_unlocked()
+        known = {root.review.path for root in roots}
+        # A folder without a lock file may be known for its packages alone.
+        roots += reader.read([folder for folder in layout.packages if folder not in known])
     return sorted(roots, key=lambda root: root.review.path)
 
 
@@ -274,7 +270,7 @@ class _RootsReader:
         return IndexTree(self._stack.enter_context(Repository.discover(Path(self._layout.tree.top))))
 
     def read(self, folders: Sequence[str]) -> list[ReadRoot]:
-        """Return the roots of folders with a lock file."""
+        """Return the roots of folders, of which none is said to lack a lock file."""
         return [self._root(folder, None) for folder in folders]
 
     def read_unlocked(self) -> list[ReadRoot]:
@@ -290,10 +286,6 @@ class _RootsReader:
             if absence is Absence.IGNORED or folder in found
         )
         return [root for root in roots if root.review.findings]
-
-    def read_packages(self, folder: str) -> ReadRoot:
-        """Return a folder without a lock file that is known for its packages alone."""
-        return self._root(folder, None)
 
     def _module(self, folder: str) -> Module:
         tree = self._layout.tree

@@ -97,7 +97,7 @@ def _of_path(path: Path, cancel: threading.Event | None) -> InspectedPackage:
     except LockLensError as error:
         return replace(found, problem=str(error))
     except (OSError, ValueError) as error:
-        return replace(found, problem=f"it cannot be read: {_reason(error)}")
+        return replace(found, problem=f"it cannot be read: {reason_of(error)}")
 
 
 def _read(path: Path, cancel: threading.Event | None) -> PackageFacts:
@@ -113,10 +113,6 @@ def _read(path: Path, cancel: threading.Event | None) -> PackageFacts:
         return inspect_folder(path, cancel=cancel)
     inspector = PackageInspector()
     return inspector.facts(read_stored_package(path, cancel, new=inspector.content))
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return reason_of(error) if isinstance(error, OSError) else str(error)
 
 
 def inspect_provider(

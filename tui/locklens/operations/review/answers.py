@@ -80,8 +80,7 @@ def _of_package(session: ReleaseSession, mirror: FilesystemMirror, package: Mirr
         with mirror.open_package(metadata) as transfer:
             hashed = hash_package(transfer.chunks, cancel=session.cancel)
     except (LockLensError, OSError, ValueError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else str(error)
-        session.note(f"the mirror's package {package.path} was not hashed: {reason}")
+        session.note(f"the mirror's package {package.path} was not hashed: {reason_of(error)}")
         return frozenset()
     session.cache.keep_package(hashed)
     return hashed.hashes

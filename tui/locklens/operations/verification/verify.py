@@ -289,10 +289,8 @@ class _Verifying:
         except LockLensError as error:
             return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=f"{error}; {_next_step(place, error.hint)}")
         except (OSError, ValueError) as error:
-            reason = reason_of(error) if isinstance(error, OSError) else str(error)
-            return VerifiedPackage(
-                place, PackageVerdict.UNREADABLE, reason=f"it cannot be read: {reason}; {_next_step(place)}"
-            )
+            words = f"it cannot be read: {reason_of(error)}; {_next_step(place)}"
+            return VerifiedPackage(place, PackageVerdict.UNREADABLE, reason=words)
         verdict = prevailing(verdict_of(place, contents.hashes, hashes) for _, hashes in lockers)
         return VerifiedPackage(place, verdict, contents.shown, contents.hashes, reason=why_undecided(verdict))
 

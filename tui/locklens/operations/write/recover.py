@@ -35,7 +35,7 @@ def state_of(place: str) -> str:
     try:
         return h1_of_folder(Path(place))
     except (OSError, ValueError) as error:
-        return f"no h1: {reason_of(error) if isinstance(error, OSError) else error}"
+        return f"no h1: {reason_of(error)}"
 
 
 def real_place(folder: MovedFolder) -> MovedFolder:
