@@ -49,7 +49,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         assert "Stage 2 reviewed changes in 2 roots" in text
         assert "nothing staged yet" in text
         assert "ready: enter stages 2 files" in text
-        assert f"git add -- b/{LOCK} && git add -p -- a/{LOCK}" in text.replace("\n", " ") or "git add" in text
+        assert "git -C " in text, "as it works in the folder of the shell"
         assert index(top, f"a/{LOCK}") == OLD
         await on.press("escape")
         assert on.is_on_top
