@@ -191,6 +191,8 @@ class DoctorScreen(TwoPaneScreen):
         environ = network.environ if network is not None else os.environ
         known = source.request.diagnosed
         self._request = known or self._without_log(_folder_at(source.folder), environ)
+        own = self._request.environ.items()
+        self._settings = {name: value for name, value in own if os.environ.get(name) != value}
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None
         self._top_named: Path | None = None
@@ -243,7 +245,7 @@ class DoctorScreen(TwoPaneScreen):
         if self._diagnosis is None or event.row is None:
             self.show_detail("", ())
         else:
-            self.show_detail(event.row.key, row_detail(event.row, self._diagnosis))
+            self.show_detail(event.row.key, row_detail(event.row, self._diagnosis, self._settings))
 
     @on(DoctorList.Opened)
     def _open(self, event: DoctorList.Opened[DoctorRow]) -> None:

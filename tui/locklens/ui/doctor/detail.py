@@ -11,13 +11,14 @@ from locklens.doctor.causes import cause_title, remedy_title
 from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
+from locklens.text import shell_words
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece
 from locklens.ui.widgets.row_list import Column, RowList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from locklens.doctor.model import Cause, Diagnosis, Remedy
     from locklens.errors import LockLensError
@@ -94,12 +95,18 @@ class DoctorList(RowList[DoctorRow]):
 _ERRORS_SHOWN = 3
 
 
-def row_detail(row: DoctorRow, diagnosis: Diagnosis) -> Iterator[Line]:
-    """The detail of a row, below it what is known of the whole incident; both of what can be shared."""
+def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]) -> Iterator[Line]:
+    """The detail of a row, below it what is known of the whole incident; both of what can be shared.
+
+    Args:
+        row: The row.
+        diagnosis: The whole incident.
+        settings: Environment variables of this run that the user's shell does not have, as in the demo.
+    """
     if row.cause is not None:
         yield from _cause_lines(row.cause, row)
     if row.remedy is not None:
-        yield from _remedy_lines(row.remedy)
+        yield from _remedy_lines(row.remedy, settings)
     yield from heading("VERDICT")
     certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
     yield line(Span(f"  {certainty}  ", Role.STRONG), report_text.verdict_sentence(diagnosis), hanging=2)
@@ -143,7 +150,7 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
         )
 
 
-def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
+def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]:
     yield line(Span(remedy_title(remedy), Role.STRONG), hanging=2)
     yield line(Span(report_text.remedy_costs(remedy), Role.INFO), hanging=2)
     if remedy.note:
@@ -151,7 +158,11 @@ def _remedy_lines(remedy: Remedy) -> Iterator[Line]:
     yield from heading("COMMAND" if remedy.command or remedy.is_left_out else "BY HAND")
     command = remedy.command or remedy.hint
     if command:
-        yield line("  ", Span(command, Role.PLACE), hanging=4, copied=ShellText(command))
+        exports = f"export {shell_words(f'{name}={value}' for name, value in settings.items())}" if settings else ""
+        copied = f"{exports} && {command}" if exports else command
+        yield line("  ", Span(command, Role.PLACE), hanging=4, copied=ShellText(copied))
+        if exports:
+            yield line(Span("  y copies it with the settings of this run: ", Role.DIM), exports, hanging=4)
     if remedy.is_left_out:
         yield line(f"  {LEFT_OUT}", hanging=4)
     yield line(Span(f"  {how_to_apply(remedy)}", Role.DIM))
