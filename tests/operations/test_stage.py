@@ -463,19 +463,24 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     ("bit", "words"),
     [("--skip-worktree", "a sparse checkout leaves it out"), ("--assume-unchanged", "git was told to assume")],
 )
-def test_what_git_was_told_to_leave_alone(top: Path, bit: str, words: str) -> None:
+def test_what_git_was_told_to_leave_alone(top: Path, bit: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found))
     git(top, "update-index", bit, LOCK)
     assert [words in one for one in failures(intent.plan())] == [True]
+    (top / "below").mkdir()
+    monkeypatch.chdir(top / "below")
+    command = f"git update-index {bit.replace('--', '--no-')} -- ../{LOCK}"
+    assert intent.plan().failures[0].hint.endswith(command)
 
 
-def test_a_git_ignored_file(tmp_path: Path) -> None:
+def test_a_git_ignored_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = repository(tmp_path / "top", {"main.tf": b""})
     put(top, {LOCK: NEW})
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found))
     put(top, {".gitignore": b"# tool\n*.lock.hcl\n"})
+    monkeypatch.chdir(top)
     plan = intent.plan()
     assert failures(plan) == [f"{LOCK}: it is git-ignored, so it is not staged"]
     assert plan.failures[0].hint.startswith(f"git check-ignore -v -- {LOCK} shows the reason; git add -f -- {LOCK}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -74,3 +75,21 @@ async def test_a_commit_and_what_is_staged_are_noticed(running: Running, tmp_pat
         assert "No lock file changed between HEAD" in on.text
         await until(on, lambda: not loads.is_running)
         assert loads.runs == number + 2, "a review itself changes nothing of git's"
+
+
+async def test_an_index_that_says_the_same_is_no_change(running: Running, tmp_path: Path) -> None:
+    repository(tmp_path / "original", {f"{root}/{LOCK}": OLD for root in "abc"})
+    top, index = tmp_path / "top", tmp_path / "top/.git/index"
+    shutil.copytree(tmp_path / "original", top)  # git has not looked at these files
+    before = index.stat()
+    async with running(source_of(top)) as on:
+        loads = on.screen.loader._loading
+        await until(on, lambda: not loads.is_running and on.screen.review is not None)
+        assert (index.stat().st_ino, index.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+        number = loads.runs
+        git(top, "status")
+        assert index.stat().st_ino != before.st_ino
+        put(top, {f"b/{LOCK}": NEW})
+        await until(on, lambda: f" b/{LOCK} changed on disk, reloaded" in on.text)
+        await until(on, lambda: paths(on) == {"b"} and not loads.is_running)
+        assert loads.runs == number + 1

@@ -17,6 +17,7 @@ import stat
 import threading
 import time
 from hashlib import sha256
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -29,7 +30,7 @@ from locklens.project.tree import OverlayTree, Tree, WorkTree, folder_of
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 MAX_WATCHED_FOLDERS = 20_000
@@ -65,14 +66,26 @@ class FileWatch:
         top: The repository; None to watch single files only.
         files: More files, wherever they are.
         since_ns: A time of the system's clock; files modified from then until now count as changed. None: no file does.
+        states: Of files that are also written without a change of what they say, such as git's index, a digest of
+            that, "" where it is unknown. Other bytes with the same digest are no change.
     """
 
-    def __init__(self, top: Path | None, files: Iterable[Path] = (), *, since_ns: int | None = None) -> None:
+    def __init__(
+        self,
+        top: Path | None,
+        files: Iterable[Path] = (),
+        *,
+        since_ns: int | None = None,
+        states: Mapping[Path, Callable[[], str]] = MappingProxyType({}),
+    ) -> None:
         self._top = os.fspath(top) if top is not None else None
         self._lock = threading.Lock()
         self._folders: dict[str, _Folder] = {}
         self._files: dict[str, _Stamp] = {}
         self._changed: dict[str, None] = {}
+        self._states = {os.fspath(file): state for file, state in states.items()}
+        # Before the stamps: a change in between is one from then on, by `since_ns`.
+        self._known = {file: state() for file, state in self._states.items()}
         if self._top is not None:
             self._list(self._top)
         self.add(files)
@@ -112,12 +125,21 @@ class FileWatch:
                 now = _stamp(file)
                 if now != before:
                     self._files[file] = now
-                    self._changed[file] = None
+                    if self._says_otherwise(file):
+                        self._changed[file] = None
             for place in list(self._folders):
                 folder = self._folders.get(place)
                 if folder is not None and (folder.stamp is None or _stamp(place) != folder.stamp):
                     self._changed |= dict.fromkeys(self._list(place))
             return tuple(self._changed)
+
+    def _says_otherwise(self, file: str) -> bool:
+        """True if a file that was written says something else, as far as that is known."""
+        if file not in self._states:
+            return True
+        before, now = self._known[file], self._states[file]()
+        self._known[file] = now
+        return now != before or not now
 
     def _list(self, start: str) -> list[str]:
         """List a folder, and the new ones below it; return the watched files that were added or removed."""

@@ -164,14 +164,15 @@ def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWa
         return None
     repository = comparison.repository
     of_git = (repository.index_file, *repository.head_files) if repository is not None else ()
+    states = {repository.index_file: repository.index_state} if repository is not None else {}
     if head.kind == "index":
-        return FileWatch(None, of_git, since_ns=since_ns)
+        return FileWatch(None, of_git, since_ns=since_ns, states=states)
     files = [*of_git, *(top / root.lock_file for root in review.roots)]
     if head.kind == "worktree":
-        return FileWatch(top, files, since_ns=since_ns)
+        return FileWatch(top, files, since_ns=since_ns, states=states)
     configurations = (root.configuration for root in review.roots if root.configuration is not None)
     files += (top / name for configuration in configurations for name in configuration.files)
-    return FileWatch(None, files, since_ns=since_ns)
+    return FileWatch(None, files, since_ns=since_ns, states=states)
 
 
 def _name(side: Side) -> SideName:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import ExitStack, closing
+from contextlib import closing
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from locklens.errors import RepositoryError, UnreadableObjectError
+from locklens.errors import LockLensError, RepositoryError, UnreadableObjectError
 from locklens.project.git import listings
 from locklens.project.git.objects import FoundObject, ObjectReader, moment_of, read_blame, read_commit
 from locklens.project.git.process import GitCommand, first_complaint
@@ -124,6 +124,20 @@ class Repository:
             RepositoryError: Git failed.
         """
         return self._own_file("index")
+
+    def index_state(self) -> str:
+        """Return a digest of what the index says of files, without their times; "" where git cannot say."""
+        import hashlib
+
+        digest = hashlib.sha256()
+        try:
+            listed = self._command.records("ls-files", "-s", "-v", "-z", "--full-name", subject="the index")
+            with closing(listed) as records:
+                for record in records:
+                    digest.update(record.encode("utf-8", "surrogateescape") + b"\0")
+        except LockLensError:
+            return ""
+        return digest.hexdigest()
 
     @property
     def head_files(self) -> tuple[Path, ...]:
@@ -486,16 +500,13 @@ class Repository:
             arguments = ("diff-index", "--cached", "--ita-invisible-in-index", *_DIFF_OPTIONS, old, "--")
             found, submodules = self._compared(*arguments)
             return tuple(found.values()), submodules
-        from locklens.project.git.index import hidden, unhidden
+        from locklens.project.git.index import apart, hidden
 
         files = self._work_files()
         if folder := listings.unlisted_folder("".join(self._warnings)):
             words = f"the work tree is not read: git cannot open the folder {folder}, whose files may be packages"
             raise RepositoryError(words, hint="make it readable, have git ignore it, or compare a revision with --head")
-        command = self._command
-        with ExitStack() as stack:
-            if paths := hidden(files, self.top):
-                command = stack.enter_context(unhidden(command, self.index_file, paths))
+        with apart(self._command, self.index_file, hidden(files, self.top)) as command:
             found, submodules = self._compared("diff", *_DIFF_OPTIONS, old, "--", command=command)
         return listings.with_untracked(found, [path for tag, path in files if tag == "?"]), submodules
 

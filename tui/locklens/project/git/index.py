@@ -3,9 +3,9 @@
 The work tree is never written. What `git add` would make of a file (line ends, encodings, filters of the user's own) is
 found out in a copy of the index, with a store for objects of its own.
 
-A copy also serves to look at files that git was told not to look at (`--assume-unchanged`, `--skip-worktree`): the
-tools read them. And an index of nothing but a tree's `.gitattributes` says which of its files git checks out with other
-bytes than those that are committed.
+A copy also serves to compare the work tree, as `git diff` writes into the index, and to look at files that git was told
+not to look at (`--assume-unchanged`, `--skip-worktree`): the tools read them. And an index of nothing but a tree's
+`.gitattributes` says which of its files git checks out with other bytes than those that are committed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shlex
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,10 +23,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, RepositoryError, UnreadableObjectError
+from locklens.machine import git_words
 from locklens.project.git.listings import TreeFile, is_left_out
 from locklens.project.git.objects import ObjectReader
-from locklens.project.git.process import GitCommand, first_complaint
-from locklens.text import reason_of
+from locklens.project.git.process import GitCommand, first_complaint, with_settings
+from locklens.text import reason_of, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ class GitIndex:
         found = dict.fromkeys(paths, IndexedFile())
         for portion in _portions(paths):
             for tag, mode, object_id, stage, path in self._listed(portion):
-                problem = _not_stageable(path, tag, mode, stage)
+                problem = self._not_stageable(path, tag, mode, stage)
                 kept = object_id if stage == "0" and object_id != self._empty_blob else ""
                 found[path] = IndexedFile(None, mode, kept, problem)
         data = self._contents(self._command, (one.object_id for one in found.values()))
@@ -202,8 +202,8 @@ class GitIndex:
             output = self._command.answer("ls-files", *options, "--", *portion, by_patterns=True)
             for path in _fields(output):
                 if path in portion:
-                    name = shlex.quote(path)
-                    hint = f"git check-ignore -v -- {name} shows the reason; git add -f -- {name} stages it anyway"
+                    shown, added = self._words("check-ignore", "-v", path=path), self._words("add", "-f", path=path)
+                    hint = f"{shown} shows the reason; {added} stages it anyway"
                     yield path, _refusal(path, "it is git-ignored", hint)
         if self._unsafe_filters:
             yield from self._filtered(tuple(files))
@@ -213,7 +213,26 @@ class GitIndex:
         for path, _, name in _attributes_of(self._command, paths, ("--stdin", "filter")):
             if name in self._unsafe_filters:
                 words = f"it goes through the filter {name}, which this repository's own configuration names"
-                yield path, _refusal(path, words, f"git add -p -- {shlex.quote(path)}")
+                yield path, _refusal(path, words, self._words("add", "-p", path=path))
+
+    def _words(self, *words: str, path: str) -> str:
+        """Return a git command about a file, as the user's shell reads it."""
+        return shell_words(git_words(self._top, *words, paths=[path]))
+
+    def _not_stageable(self, path: str, tag: str, mode: str, stage: str) -> ConfigurationError | None:
+        """The reason why git would refuse a change of an index entry, or apply another one."""
+        if stage != "0":
+            hint = f"settle the conflict first, then {self._words('add', path=path)}"
+            return _refusal(path, "it is unmerged in the index", hint)
+        if mode not in _REGULAR:
+            return _refusal(path, "the index has no file there but a link or another repository", "")
+        if tag.upper() == "S":
+            hint = f"git sparse-checkout add, or {self._words('update-index', '--no-skip-worktree', path=path)}"
+            return _refusal(path, "a sparse checkout leaves it out", hint)
+        if tag.islower():
+            words = "git was told to assume that it does not change"
+            return _refusal(path, words, self._words("update-index", "--no-assume-unchanged", path=path))
+        return None
 
     def _aside(self, folder: str) -> GitCommand:
         """Return git with a copy of the index, and with new objects in a folder of its own."""
@@ -231,22 +250,6 @@ class GitIndex:
     @property
     def _empty_blob(self) -> str:
         return hashlib.new(self._object_format, b"blob 0\0", usedforsecurity=False).hexdigest()
-
-
-def _not_stageable(path: str, tag: str, mode: str, stage: str) -> ConfigurationError | None:
-    """The reason why git would refuse a change of an index entry, or apply another one."""
-    if stage != "0":
-        hint = f"settle the conflict first, then git add -- {shlex.quote(path)}"
-        return _refusal(path, "it is unmerged in the index", hint)
-    if mode not in _REGULAR:
-        return _refusal(path, "the index has no file there but a link or another repository", "")
-    if tag.upper() == "S":
-        hint = f"git sparse-checkout add, or git update-index --no-skip-worktree -- {shlex.quote(path)}"
-        return _refusal(path, "a sparse checkout leaves it out", hint)
-    if tag.islower():
-        words = "git was told to assume that it does not change"
-        return _refusal(path, words, f"git update-index --no-assume-unchanged -- {shlex.quote(path)}")
-    return None
 
 
 def _refusal(path: str, words: str, hint: str) -> ConfigurationError:
@@ -320,21 +323,24 @@ def hidden(files: Iterable[tuple[str, str]], top: Path) -> list[str]:
 
 
 @contextmanager
-def unhidden(command: GitCommand, index: Path, paths: Iterable[str]) -> Iterator[GitCommand]:
-    """Provide git with a copy of an index in which it looks at some files on disk.
+def apart(command: GitCommand, index: Path, hidden_files: Collection[str]) -> Iterator[GitCommand]:
+    """Provide git with a copy of an index, in which it looks at all files on disk.
+
+    `git diff` writes what it learns about files into the index, also without optional locks: that is not the user's.
 
     Args:
         command: Git in the repository.
         index: The file of its index.
-        paths: The files.
+        hidden_files: The files that it would not look at; see `hidden`.
 
     Raises:
         RepositoryError: Git failed, or the index cannot be read.
     """
     with TemporaryDirectory(prefix="locklens-") as folder:
         aside = _with_index(command, _copied(os.fspath(index), folder))
-        for flag in ("--no-skip-worktree", "--no-assume-unchanged"):
-            aside.answer("update-index", "-z", flag, "--stdin", given=_lines(paths), settings=_WHOLE)
+        aside = replace(aside, environment=with_settings(aside.environment, _WHOLE))
+        for flag in ("--no-skip-worktree", "--no-assume-unchanged") if hidden_files else ():
+            aside.answer("update-index", "-z", flag, "--stdin", given=_lines(hidden_files))
         yield aside
 
 
