@@ -74,6 +74,10 @@ def test_check_names_file_line_and_the_nearest_key(run: Run, top: Path) -> None:
 
 
 def test_show_says_where_each_rule_comes_from(run: Run, top: Path) -> None:
+    (top / POLICY_FILE).write_text("cooldown = 7\naccept_from = 'base'\n[severity]\nLK004 = 'block'\n")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "defaults")
+    assert "accept_from base [base (HEAD)]" in " ".join(run("policy", "show")[1].split())
     (top / POLICY_FILE).write_text("cooldown = 7\naccept_from = 'head'\n[severity]\nLK004 = 'block'\n")
     git(top, "add", ".")
     git(top, "commit", "-qm", "x")
@@ -179,7 +183,9 @@ def test_what_cannot_be_accepted_is_said(run: Run, top: Path) -> None:
 
 
 @pytest.mark.usefixtures("republished")
-def test_an_acceptance_is_of_the_change_of_the_roots_that_are_named(run: Run, top: Path) -> None:
+def test_an_acceptance_is_of_the_change_of_the_roots_that_are_named(
+    run: Run, top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The change of one root could not be selected, and no word said when an acceptance counts."""
     (top / "other").mkdir()
     (top / "other" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", unpacked=())))
@@ -195,7 +201,12 @@ def test_an_acceptance_is_of_the_change_of_the_roots_that_are_named(run: Run, to
     )
     assert f"{POLICY_FILE}: LK001 would be accepted for " in run(*words, "--dry-run", "--", "../other")[2]
     command = json.loads(run(*words, "--dry-run", "--json", "--root", "../other")[1].splitlines()[-1])["command"]
-    assert command.endswith("--reason checked -- ../other")
+    assert command == f"locklens accept LK001 {HOME}/acme/demo --reason checked -- ../other"
+    apart = runner(capsys, "-C", str(top / "live"))
+    monkeypatch.chdir(top.parent)
+    command = json.loads(apart(*words, "--dry-run", "--json", "--root", "../other")[1].splitlines()[-1])["command"]
+    monkeypatch.chdir(top / "live")
+    assert command == f"locklens -C {top.name} accept LK001 {HOME}/acme/demo --reason checked -- other"
     assert run(*words, "--", "../other")[0] == 0
     assert len({one["change"] for one in tomllib.loads((top / POLICY_FILE).read_text())["accept"]}) == 2
     assert run("undo")[0] == run("undo")[0] == 0
@@ -205,7 +216,9 @@ def test_an_acceptance_is_of_the_change_of_the_roots_that_are_named(run: Run, to
 # keys trust, keys drop
 
 
-def test_keys_are_pinned_in_full_and_dropped(run: Run, top: Path) -> None:
+def test_keys_are_pinned_in_full_and_dropped(
+    run: Run, top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     (top / POLICY_FILE).write_text(WRITTEN)
     status, _, err = run("keys", "trust", "acme", "--why", "their page", "--review-by", "2099-01-01", "--no-cache")
     assert status == 0, err
@@ -222,6 +235,12 @@ def test_keys_are_pinned_in_full_and_dropped(run: Run, top: Path) -> None:
     assert run("policy", "check")[0] == 0
     assert run("keys", "trust", f"{HOME}/acme", "--no-cache")[0] == 0
     assert list(tomllib.loads((top / POLICY_FILE).read_text())["trust"]) == ["acme", f"{HOME}/acme"]
+    with monkeypatch.context() as elsewhere:
+        for words in (("trust", "acme"), ("drop", "acme")):
+            elsewhere.chdir(top.parent)
+            status, out, err = runner(capsys, "-C", "top/live")("keys", *words, "--dry-run", "--json")
+            assert status == 0, err
+            assert json.loads(out.splitlines()[-1])["command"] == f"locklens -C top keys {' '.join(words)}"
     status, out, _ = run("keys", "drop", "acme", "--dry-run")
     assert (status, "-[trust.acme]" in out.replace('"', "")) == (0, True)
     assert run("keys", "drop", "acme")[0] == run("keys", "drop", f"{HOME}/acme")[0] == 0

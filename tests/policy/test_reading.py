@@ -212,7 +212,8 @@ def test_platforms_without_why() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\n# nothing\n", b"\xef\xbb\xbf# marked\r\n", b"platforms = []\n"])
 def test_nothing_wanted(data: bytes) -> None:
-    assert parse(data, "p") == Policy(file="p")
+    named = frozenset({"platforms"} if b"platforms" in data else ())
+    assert parse(data, "p") == Policy(file="p", named=named)
     assert Policy.none() == Policy(platforms=(), install_paths=frozenset({InstallPath.DIRECT}), cooldown=None, file="")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -202,7 +203,8 @@ def _accept(options: Namespace) -> Operation:
     review = _reviewed(options, opened, is_of_all=False)
     rule = _rule(options.rule)
     addresses = named_providers(review, options.provider)
-    return accept_findings(review, top, rule, addresses, decision=decision, roots=options.root)
+    roots = [os.path.relpath(root, os.path.realpath(top)) for root in options.root]
+    return accept_findings(review, top, rule, addresses, decision=decision, roots=roots)
 
 
 def _trust(options: Namespace) -> Operation:

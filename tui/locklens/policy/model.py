@@ -252,7 +252,7 @@ class Policy(Struct, frozen=True):
         trust: The pins.
         accept: The acceptances.
         advisories: The advisories that do not count.
-        names_paths: True if the file names install paths.
+        named: The keys that the file names, also where it gives them their defaults.
         local: Install paths beside those of the file, from this machine's CLI configuration, each with its providers.
         local_platform: The platform of this machine; None without `local`.
     """
@@ -271,7 +271,7 @@ class Policy(Struct, frozen=True):
     trust: tuple[Pin, ...] = ()
     accept: tuple[Acceptance, ...] = ()
     advisories: tuple[IgnoredAdvisory, ...] = ()
-    names_paths: bool = False
+    named: frozenset[str] = frozenset()
     local: tuple[LocalPath, ...] = ()
     local_platform: Platform | None = None
 
@@ -279,6 +279,11 @@ class Policy(Struct, frozen=True):
     def none(cls) -> Policy:
         """Return the default without a file: packages from the registry, and no required platforms."""
         return cls()
+
+    @property
+    def names_paths(self) -> bool:
+        """True if the file names install paths."""
+        return "install_paths" in self.named
 
     @property
     def required(self) -> tuple[Platform, ...]:
@@ -365,7 +370,7 @@ class PolicyChange(Struct, frozen=True):
 _FROM_HEAD = ("accept", "trust")
 """The keys that a head may set for itself, if the base permits that."""
 
-_NO_KEYS = frozenset({"file", "names_paths", "local", "local_platform"})
+_NO_KEYS = frozenset({"file", "named", "local", "local_platform"})
 """Fields of a policy that are no keys of the file."""
 
 

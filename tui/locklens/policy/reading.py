@@ -126,7 +126,7 @@ class _Reading(MarkedDocument):
         for key in sorted(self.values, key=self.line):
             self.refuse_unknown({key: None}, tuple(_TYPES))
             found[key] = self._value(key, self.values[key])
-        return Policy(**found, file=self.path, names_paths="install_paths" in found)
+        return Policy(**found, file=self.path, named=frozenset(found))
 
     def _value(self, key: str, value: object) -> object:
         match key:
@@ -371,7 +371,7 @@ class ShownValue(Struct, frozen=True):
         key: Such as `cooldown`, `severity.LK004` or `trust.acme`.
         value: The value as JSON has it.
         text: The value, for reading.
-        is_set: True if the policy sets it.
+        is_set: True if the policy sets it, be it to the default.
         entry: The pin or the acceptance; None for other values.
     """
 
@@ -388,7 +388,7 @@ def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[Show
     paths = [path.value for path in policy.paths_in_order]
     more = "" if policy.names_paths else ", and on each machine those of its CLI configuration"
     allowed = None if policy.allow is None else [one.text for one in policy.allow]
-    threshold, side, usual = policy.fail_on or "block", policy.accept_from.value, Policy.none()
+    threshold, side = policy.fail_on or "block", policy.accept_from.value
     for key, value, text in (
         ("fail_on", threshold, threshold),
         ("toolchain", policy.toolchain or None, policy.toolchain or "any"),
@@ -399,8 +399,7 @@ def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[Show
         ("allow", allowed, "every provider" if allowed is None else ", ".join(allowed) or "no provider"),
         ("accept_from", side, side),
     ):
-        is_set = policy.names_paths if key == "install_paths" else getattr(policy, key) != getattr(usual, key)
-        yield ShownValue(key, value, text, is_set=is_set)
+        yield ShownValue(key, value, text, is_set=key in policy.named)
     for wanted in policy.platforms:
         yield ShownValue(f"platforms.{wanted.platform}", wanted.why, wanted.why or "required")
     for rule, severity in severities.items():

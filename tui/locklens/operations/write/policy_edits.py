@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
-from locklens.operations.plan import Plan, PlannedFile
+from locklens.operations.comparison import RootSettings
+from locklens.operations.plan import Plan, PlannedFile, Scope, start_words
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
@@ -83,7 +84,7 @@ class Accept(FileOperation, frozen=True):
             until = f" until {one.until}" if one.until is not None else ""
             what = f"accepted for {one.provider}{until}, change {one.change}: {one.reason}"
             draft.describe_policy(one.rule, what)
-            words = ["locklens", "accept", one.rule, one.provider, "--reason", one.reason]
+            words = [*_start_words(self.top), "accept", one.rule, one.provider, "--reason", one.reason]
             words += ["--until", str(one.until)] if one.until is not None else []
             commands.append(shell_words([*words, *_by_words(self.by), *self.compared]))
         return draft.plan(" && ".join(dict.fromkeys(commands)))
@@ -112,7 +113,7 @@ class TrustKeys(FileOperation, frozen=True):
         draft, pin = _PolicyDraft(self.top), self.pin
         draft.put_policy(with_pin(draft.data, pin))
         draft.describe_policy(pin.name, f"pinned to {' and '.join(pin.keys)}")
-        words = ["locklens", "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
+        words = [*_start_words(self.top), "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
         words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
         return draft.plan(shell_words([*words, *_by_words(self.by)]))
 
@@ -144,7 +145,12 @@ class DropPin(FileOperation, frozen=True):
             raise ConfigurationError(f"no pin of {self.name!r}", path=POLICY_FILE, hint=hint)
         draft.put_policy(without_pin(draft.data, pin))
         draft.describe_policy(f"the pin of {self.name}", f"dropped: {' and '.join(pin.keys)}")
-        return draft.plan(shell_words(["locklens", "keys", "drop", self.name]))
+        return draft.plan(shell_words([*_start_words(self.top), "keys", "drop", self.name]))
+
+
+def _start_words(top: Path) -> list[str]:
+    """Return the first words of a command about the policy of a top: any folder of the repository will do."""
+    return start_words(Scope.at(top, (), RootSettings()).folder)
 
 
 def _by_words(by: str) -> list[str]:
@@ -188,7 +194,7 @@ def accept_findings(
         rule: The rule's id.
         addresses: The providers; each change of one of them with such a finding is accepted.
         decision: Who accepts it, why, and until when.
-        roots: The roots of the review, as the command line names them; () for all.
+        roots: The roots of the review, relative to `top`; () for all.
 
     Raises:
         LockLensError: There is no such finding about a change, or the decision lacks reason or name.
@@ -206,13 +212,13 @@ def accept_findings(
             for change in found.values()
         ),
         decision.by if decision.is_name_typed else "",
-        (*base_words(review), *root_words(roots)),
+        (*base_words(review), *root_words(top, roots)),
     )
 
 
-def root_words(roots: Sequence[str]) -> tuple[str, ...]:
-    """The words that name roots on a command line; () for all."""
-    return ("--", *roots) if roots else ()
+def root_words(top: Path, roots: Sequence[str]) -> tuple[str, ...]:
+    """The words that name roots, given relative to a top, on the command line of `accept`; () for all."""
+    return ("--", *Scope.at(top, roots, RootSettings()).roots) if roots else ()
 
 
 def base_words(review: Review) -> tuple[str, ...]:

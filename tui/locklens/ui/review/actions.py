@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.lines import FilePlace
-from locklens.operations.comparison import RootSettings
-from locklens.operations.plan import Scope
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words, root_words
 from locklens.operations.write.resolve import ResolveConflicts
@@ -116,7 +114,7 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
     accepted = tuple(one for one in found if one.change in ids)
     # Without them the command would accept the other ways too in which roots change the provider.
     roots = _paths(subject.root for subject in subjects) if len(accepted) < len(found) else ()
-    words = (*base_words(review), *root_words(Scope.at(top, roots, RootSettings()).roots))
+    words = (*base_words(review), *root_words(top, roots))
     return Accept(top, accepted, decision.by if decision.is_name_typed else "", words)
 
 
