@@ -13,7 +13,7 @@ from locklens.dialect import OPENTOFU
 from locklens.policy import POLICY_FILE, Policy
 from locklens.review import HashCount
 from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, worst
-from locklens.review.rules.catalogue import RULES
+from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import listing, shell_words
 
 if TYPE_CHECKING:
@@ -465,7 +465,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
 
 
 def _is_refused(finding: Finding) -> bool:
-    return bool(RULES[finding.rule].effect.refusal) and finding.case != "grown"
+    return bool(RULES[finding.rule].effect.refusal) and not wording_of(finding).is_lockable
 
 
 def _removal(lock_file: str, found: Iterable[Finding]) -> str:

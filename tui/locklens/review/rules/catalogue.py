@@ -37,10 +37,17 @@ RELEASE, PLATFORMS = RuleSubject.RELEASE, RuleSubject.PLATFORMS
 
 
 class RuleWording(Struct, frozen=True):
-    """The title and the remedy of the findings of a rule, or of one of its special cases."""
+    """The title and the remedy of the findings of a rule, or of one of its special cases.
+
+    Attributes:
+        title: What was found.
+        remedy: What to do.
+        is_lockable: True if `lock` takes an entry with such a finding, whatever the rule's effect is.
+    """
 
     title: str
     remedy: str
+    is_lockable: bool = False
 
 
 class Effect(Struct, frozen=True):
@@ -113,6 +120,7 @@ _ALL = (
             "grown": RuleWording(
                 "More packages released under the same version",
                 "The old packages are still released: keep the entry, or lock it again for the added ones.",
+                is_lockable=True,
             ),
             "unsure": RuleWording(
                 "Locked hashes are not of the release",
