@@ -131,7 +131,7 @@ def test_the_policy_gives_the_severity(run: Run, root: Path) -> None:
         (["why", "aws", "tls"], "unrecognized arguments: tls"),
         (["why", "tls", "--", "root"], "does not require or lock 'tls'"),
         (["why", "a/b/c/d"], "invalid provider address"),
-        (["why", "aws", "--", "nowhere"], "nowhere: no configuration or lock file in this folder"),
+        (["why", "aws", "--", "nowhere"], "nowhere: no such folder"),
         (["why", "aws"], "not inside a git repository"),
         (["why", "aws", "--format", "tui"], "invalid choice: 'tui'"),
         (["why", "aws", "--format", "sarif"], "invalid choice: 'sarif'"),

@@ -273,7 +273,7 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
         (["restore", "demo", "--from", "nowhere"], 2, "nowhere"),
         (["prune", "demo"], 1, "a/main.tf:3: acme/demo is required here"),
         (["format", "x"], 2, "unrecognized arguments: x"),
-        (["format", "--root", "nowhere"], 2, "no configuration or lock file in this folder"),
+        (["format", "--root", "nowhere"], 2, "error: a/nowhere: no such folder"),
     ],
 )
 def test_what_fails(run: Run, top: Path, words: list[str], status: int, said: str) -> None:

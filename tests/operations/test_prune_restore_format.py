@@ -156,9 +156,9 @@ def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
 
 def test_a_folder_that_is_no_root(top: Path) -> None:
     (top / "empty").mkdir()
-    for roots in (("empty",), ("nowhere",)):
-        with pytest.raises(ConfigurationError, match="no configuration or lock file in this folder"):
-            Prune(Scope(top, roots)).plan()
+    for root, words in (("empty", "no configuration or lock file in this folder"), ("nowhere", "no such folder")):
+        with pytest.raises(ConfigurationError, match=f"{root}: {words}"):
+            Prune(Scope(top, (root,))).plan()
     with pytest.raises(ConfigurationError, match="outside of the repository"):
         Prune(Scope(top, ("..",))).plan()
 

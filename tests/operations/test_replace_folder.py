@@ -20,7 +20,7 @@ from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.plan import Plan
 from locklens.operations.write.apply import FileOperation, apply
 from locklens.operations.write.recover import ABSENT, recover_at, state_of
-from locklens.operations.write.undo import applied_writes, undo
+from locklens.operations.write.undo import ReplaceFolder, applied_writes, undo
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal, Record
@@ -78,6 +78,12 @@ def test_the_installed_folder_is_replaced_and_brought_back(corrupted: Path) -> N
     assert apply(undo(corrupted, is_redo=True).proposal) == ()
     assert state_of(str(place)) == GENUINE
     assert sorted(one.name for one in place.parent.iterdir()) == [PLATFORM, f"{PLATFORM}.suspect"]
+
+
+def test_a_folder_with_a_locked_hash_is_not_said_to_have_none(corrupted: Path) -> None:
+    aside = ReplaceFolder(corrupted, str(corrupted / INSTALLED), str(corrupted), "", (GENUINE, TAMPERED))
+    assert f"it is {TAMPERED}, which is locked" in aside.plan().proposal.words
+    assert f"it is {TAMPERED}, which is not locked" in replace(aside, locked=(GENUINE,)).plan().proposal.words
 
 
 def test_a_link_to_the_cache_is_not_written_through(corrupted: Path, tmp_path: Path) -> None:

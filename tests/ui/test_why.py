@@ -291,7 +291,7 @@ def test_what_is_not_read_yet_is_read_from_disk_or_said(samples: Samples, tmp_pa
     elsewhere: Review = replace(review, head=replace(review.head, kind="git"))
     with pytest.raises(LockLensError, match="its configuration is not read yet"):
         explained(WhySubject(elsewhere, tmp_path, ("",), samples.address()))
-    with pytest.raises(LockLensError, match="no configuration or lock file in this folder"):
+    with pytest.raises(LockLensError, match="nowhere: no such folder"):
         explained(WhySubject(review, tmp_path, ("nowhere",), samples.address()))
 
 

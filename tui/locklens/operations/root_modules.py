@@ -205,7 +205,7 @@ def require_folder(tree: Tree, path: str) -> str:
     """
     folder = tree.join("", path) or ""
     if not tree.has_folder(folder):
-        raise ConfigurationError("no such folder", path=path, hint="name the folder of a root module")
+        raise no_root(tree, folder, named=path)
     return folder
 
 
@@ -241,9 +241,19 @@ def lock_path(path: str) -> str:
     return f"{path}/{LOCK_FILE}" if path else LOCK_FILE
 
 
-def no_root(path: str, hint: str = "") -> ConfigurationError:
-    """Return the error about a folder that is no root."""
-    return ConfigurationError("no configuration or lock file in this folder", path=path or ".", hint=hint)
+def no_root(tree: Tree, path: str, hint: str = "", *, named: str = "") -> ConfigurationError:
+    """Return the error about a path that is no root.
+
+    Args:
+        tree: The files.
+        path: The path in it.
+        hint: The next step where there is such a folder; "" for none.
+        named: The path in messages; "" for `path`.
+    """
+    named = named or path or "."
+    if not tree.has_folder(path):
+        return ConfigurationError("no such folder", path=named, hint="name the folder of a root module")
+    return ConfigurationError("no configuration or lock file in this folder", path=named, hint=hint)
 
 
 def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:

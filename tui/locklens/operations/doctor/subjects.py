@@ -228,7 +228,7 @@ class SubjectFinder:
         for path, name in zip(paths, self._request.roots, strict=True):
             root = self._root(path)
             if not root.lock.exists and not root.configuration.has_files:
-                raise no_root(name)
+                raise no_root(self._checkout.tree, path, named=name)
         return paths
 
     def _here(self) -> list[str]:
@@ -238,7 +238,7 @@ class SubjectFinder:
         if root.lock.exists or root.configuration.has_files:
             return [here]
         if not self._checkout.locks:
-            raise no_root(".", "name a root with -- ROOT, or hand a log in")
+            raise no_root(self._checkout.tree, here, "name a root with -- ROOT, or hand a log in", named=".")
         return list(self._checkout.locks)
 
     def _of_roots(self, paths: Iterable[str]) -> list[DoctorSubject]:

@@ -220,7 +220,7 @@ class ScopedPlanBuilder(PlanBuilder):
         if root is None:
             from locklens.operations.typed_names import hint_below
 
-            raise no_root(path, hint_below(self.top / path))
+            raise no_root(self.disk, path, hint_below(self.top / path))
         return root
 
     def read(self, path: str) -> bytes:

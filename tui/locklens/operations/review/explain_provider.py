@@ -197,7 +197,7 @@ class _Reviewed:
             raise ConfigurationError("its configuration is not read yet", path=path or ".", hint="try again")
         read = self._reader.read(self._tree, path)
         if read is None:
-            raise no_root(path)
+            raise no_root(self._tree, path)
         return read
 
 
@@ -298,7 +298,7 @@ def _read_all(
         if root is not None:
             roots.append(root)
         elif path not in optional:
-            raise refusal or no_root(path)
+            raise refusal or no_root(tree, path)
     if not roots:
         raise ConfigurationError(f"no {LOCK_FILE} in this repository, and no configuration in this folder")
     return roots

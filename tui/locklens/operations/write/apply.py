@@ -241,8 +241,8 @@ def _target(top: Path, file: PlannedFile) -> WrittenFile:
     name = os.path.join(real_top, file.path)  # noqa: PTH118
     place = _of_tools(name) if file.is_tools else os.path.realpath(name)
     if not is_within(real_top, place):
-        hint = "locklens writes no file outside of the repository"
-        raise ConfigurationError(f"leads out of the repository, to {place}", path=file.path, hint=hint)
+        hint = "locklens writes no file outside of that folder"
+        raise ConfigurationError(f"leads out of {real_top}, to {place}", path=file.path, hint=hint)
     if not is_below(real_top, place):
         hint = "locklens writes nothing into git's own folder"
         raise ConfigurationError(f"leads to {place}", path=file.path, hint=hint)

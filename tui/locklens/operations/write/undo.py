@@ -365,7 +365,8 @@ class ReplaceFolder(FileOperation, frozen=True):
             return []
         place = self._shown(self.place)
         link = f", a link to {os.readlink(self.place)}," if os.path.islink(self.place) else ""  # noqa: PTH114, PTH115
-        words = [f"{place}{link} is moved aside to {self._shown(aside)}", f"it is {old}, which is not locked"]
+        is_locked = "is locked" if old in self.locked else "is not locked"
+        words = [f"{place}{link} is moved aside to {self._shown(aside)}", f"it is {old}, which {is_locked}"]
         if self.source:
             differing = differing_files(Path(os.path.realpath(self.place)), Path(os.path.realpath(self.source)))
             if differing:
