@@ -498,6 +498,11 @@ def test_an_answer_that_is_older_than_the_error_does_not_count(made: Any, tmp_pa
     document = json.loads((folder / "after.json").read_text("utf-8"))
     assert _first(document) == ("yanked", "yes")
     assert "and not 1.4.2" in document["causes"][0]["evidence"]
+    for subject, verdict in ((["--", "live/prod"], "unknown"), (["ci.log"], "likely")):
+        main(["doctor", "--offline", "--format", "json", "--output", "offline.json", *subject], no_screen)
+        document = json.loads((folder / "offline.json").read_text("utf-8"))
+        assert _verdicts(document)["yanked"] == verdict, "the list may be an old one"
+        assert "registry.terraform.io listed " in _evidence(document)["yanked"]
 
 
 def test_a_version_that_a_mirror_has_is_not_missing_without_a_log(made: Any, doctor: Any) -> None:

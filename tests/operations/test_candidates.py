@@ -111,7 +111,10 @@ def test_a_locked_version_that_is_not_admitted_may_move_down() -> None:
 def test_a_locked_version_that_is_withdrawn() -> None:
     some = offer("0.9.0:99", "<= 1.0")
     assert some.is_withdrawn
-    assert suggested(some) == "held back: 1.0.0 is no longer offered"
+    assert suggested(some) == "held back: 1.0.0 is not listed"
+    assert suggested(replace(some, as_of="2026-03-31T09:12:44Z")) == (
+        "held back: 1.0.0 is not listed as of 2026-03-31 09:12 UTC"
+    )
     assert not offer("1.0.0:1", "<= 1.0").is_withdrawn
 
 

@@ -67,12 +67,18 @@ def nothing_opens() -> Comparison:
 
 
 def asked(
-    folder: Path, provider: str, *roots: str, offered: Any = None, tool: Dialect | None = None, policy: str = ""
+    folder: Path,
+    provider: str,
+    *roots: str,
+    offered: Any = None,
+    tool: Dialect | None = None,
+    policy: str = "",
+    as_of: str = "",
 ) -> Why:
     def ask(address: ProviderAddress) -> Any:
         if isinstance(offered, LockLensError):
             raise offered
-        return None if offered is None else OfferedVersions(offered)
+        return None if offered is None else OfferedVersions(offered, as_of=as_of)
 
     request = WhyRequest(provider, folder, roots, parse_policy(policy.encode(), "locklens.toml"))
     return explain_provider(request, ReviewRequest(nothing_opens, tool=tool), ask)
@@ -189,11 +195,17 @@ def test_nothing_is_satisfied_or_free_where_constraints_are_unread(tmp_path: Pat
     assert "  NEWER        5.1.0  not held back by the constraints that can be read\n" in said(result)
 
 
+def test_a_list_without_the_locked_version_is_dated(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    text = said(asked(tmp_path, "aws", offered=offers("4.0.0"), as_of="2026-03-31T09:12:44Z"))
+    assert "the locked version is not listed as of 2026-03-31 09:12 UTC\n" in text
+
+
 def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) -> None:
     text = said(asked(write(tmp_path, FILES), "aws", offered=offers("4.0.0", "6.0.0")))
     assert (
         "  REGISTRY     newest 6.0.0\n"
-        "               does not list the locked version\n"
+        "               the locked version is not listed\n"
         "  UPGRADE      selects nothing: no offered version satisfies the constraints\n"
         "  NEAREST      6.0.0  held back:\n"
         "                 < 5.91.0  z_override.tf:3\n"

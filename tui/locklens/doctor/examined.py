@@ -419,6 +419,11 @@ class Examined(Struct, frozen=True, dict=True):
         return self.change.evidence.as_of if self.change is not None and self.change.evidence is not None else None
 
     @property
+    def lists(self) -> str:
+        """The verb for what the registry's list has: offline it may be an old one."""
+        return "listed" if self.case is not None and self.case.listing.is_offline else "lists"
+
+    @property
     def sums(self) -> str:
         """The name of the release's list of hashes; it is called signed unless it is known and was not."""
         return f"the {'signed ' if self.is_signed else ''}SHA256SUMS of {self.release}"

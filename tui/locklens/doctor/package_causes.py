@@ -215,7 +215,7 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     version = x.entry.version if x.entry is not None else None
     listing = x.case.listing if x.case is not None else None
     is_listed = listing is not None and listing.is_known and version is not None and listing.has(version)
-    there = f"; {x.address.host} lists {version}" if is_listed and x.address is not None else ""
+    there = f"; {x.address.host} {x.lists} {version}" if is_listed and x.address is not None else ""
     if x.is_of_registry_alone:
         return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
     if x.message.kind == "mirror-unreadable":

@@ -170,7 +170,7 @@ def yanked(x: Examined) -> Judgement | None:
         words = f"the message says so: {host} answered 404"
         is_listed = listing is not None and listing.is_known and listing.has(version)
         if is_listed:
-            words += f"; {x.address.host} lists {version}"
+            words += f"; {x.address.host} {x.lists} {version}"
         title = f"{host} does not have the file (404)"
         if x.is_of_mirror:
             words = f"{words}; that is said of a mirror"
@@ -186,7 +186,7 @@ def yanked(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"the run asked {x.other_registry}, and the root is of {x.address.host}")
     if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
         is_listed = listing is not None and listing.is_known and listing.has(version)
-        words = f"{x.address.host} lists {version}" if is_listed else "the message is of a mirror"
+        words = f"{x.address.host} {x.lists} {version}" if is_listed else "the message is of a mirror"
         missing = "" if is_listed else f"what {x.address.host} lists"
         return Judgement(_NO if is_listed else _UNKNOWN, words, missing, x.as_of, basis=Basis.FILES)
     if listing is None or not listing.is_known:
@@ -198,7 +198,7 @@ def yanked(x: Examined) -> Judgement | None:
     if is_said and x.is_of_other_version:
         return _of_the_version_of_the_log(x, x.message.version)
     if listing.has(version):
-        words = f"{x.address.host} lists {version}"
+        words = f"{x.address.host} {x.lists} {version}"
         if is_said:
             words += ": the failing run asked another source, such as a mirror, or the version is back"
             missing, title = (
@@ -208,11 +208,16 @@ def yanked(x: Examined) -> Judgement | None:
             return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
         return Judgement(_NO, words, as_of=listing.as_of)
     number = counted(len(listing.versions), "version") if listing.versions else "no version at all"
-    words = f"{x.address.host} lists {number}, and not {version}"
+    words = f"{x.address.host} {x.lists} {number}, and not {version}"
     if x.error is None and not x.asks_registry:
         return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
     if x.error is None and (sound := x.sound_mirror) is not None:
         return Judgement(_NO, f"{words}, and {sound.path} has a locked hash", as_of=listing.as_of)
+    if listing.is_offline:
+        missing = "what it lists now: run without --offline"
+        if is_said:
+            return Judgement(_LIKELY, f"the message says so, and {words}", missing, listing.as_of, basis=Basis.RUN)
+        return Judgement(_UNKNOWN, words, missing, listing.as_of, basis=Basis.GUESS)
     if x.hashes_of:
         words = f"{words}; the locked hashes are of {x.hashes_of}, so there may never have been one"
         return Judgement(_UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
@@ -226,7 +231,7 @@ def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
     assert x.address is not None
     listing = x.case.listing if x.case is not None else None
     is_there = listing is not None and any(str(one.version) == version for one in listing.versions)
-    verb = "lists" if is_there else "does not list"
+    verb = x.lists if is_there else "does not list" if x.lists == "lists" else "did not list"
     words = f"the message says so of {version}, which is not locked here; {x.address.host} {verb} it"
     missing = "the lock file of the failing run: name its root with -- ROOT"
     as_of = listing.as_of if listing is not None else None

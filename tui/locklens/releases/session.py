@@ -20,7 +20,7 @@ from locklens.releases import Listing, ListingId, LookupFailure, MirroredHashes,
 from locklens.releases.authentication import ReleaseAuthenticator
 from locklens.sources.hosts import NotAsked
 from locklens.sources.http.client import JoinedEvent
-from locklens.sources.metadata import ListedVersion, PackageMetadata, ReleaseDates, days_old
+from locklens.sources.metadata import PackageMetadata, RegistryVersions, ReleaseDates, days_old
 from locklens.sources.registries import Registries, asked_ahead
 from locklens.sources.urls import github_release
 from locklens.trust.authentication import AuthenticationOutcome, Enforcement, vouchers
@@ -242,7 +242,7 @@ class ReleaseLookup(Struct, frozen=True):
             return _listing(source, request, is_offline=self.session.is_offline)
         return self._release(source, request)
 
-    def offered(self, address: ProviderAddress) -> tuple[ListedVersion, ...] | None:
+    def offered(self, address: ProviderAddress) -> RegistryVersions | None:
         """Return the available versions of a provider; None if its registry may not be contacted.
 
         Raises:
@@ -250,7 +250,7 @@ class ReleaseLookup(Struct, frozen=True):
         """
         tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
         source = self.session.find_source(address, tool)
-        return None if isinstance(source, NotAsked) else source.versions(address).versions
+        return None if isinstance(source, NotAsked) else source.versions(address)
 
     def release_dates(self, address: ProviderAddress, tool: Dialect) -> ReleaseDates:
         """Return the release dates of a provider's versions; none where its registry may not be contacted.

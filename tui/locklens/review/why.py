@@ -35,6 +35,7 @@ class RootWhy(Struct, frozen=True):
         silence: Why the registry gave no answer; "" if it did.
         is_read: False if errors keep the lock file from being read, whatever severity the policy gives them.
         ages: Days since the release of each version, where the policy asks for them and they are known.
+        as_of: The time of the registry's answer, ISO 8601 in UTC; "" if it is unknown.
         policy: The policy that holds versions back.
     """
 
@@ -47,6 +48,7 @@ class RootWhy(Struct, frozen=True):
     silence: str = NOT_ASKED
     is_read: bool = True
     ages: Mapping[Version, int] = {}
+    as_of: str = ""
     policy: Policy = Policy()
 
 

@@ -43,10 +43,12 @@ class OfferedVersions(Struct, frozen=True):
     Attributes:
         versions: The versions that it lists.
         ages: Days since their release; versions of unknown age are left out.
+        as_of: The time of the answer, ISO 8601 in UTC.
     """
 
     versions: Sequence[ListedVersion]
     ages: Mapping[Version, int] = {}
+    as_of: str = ""
 
 
 class WhyRequest(Struct, frozen=True):
@@ -111,11 +113,12 @@ def ask_and_explain(
                 hosts = frozenset[str]() if is_default else _base_hosts(subject, request)
                 sessions[is_default] = stack.enter_context(ReleaseSession(settings, hosts, cancel))
             lookup = ReleaseLookup(sessions[is_default])
-            versions = lookup.offered(address)
-            if versions is None or not subject.policy.needs_ages:
-                return None if versions is None else OfferedVersions(versions)
+            found = lookup.offered(address)
+            if found is None:
+                return None
             tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
-            return OfferedVersions(versions, lookup.ages(address, tool))
+            ages = lookup.ages(address, tool) if subject.policy.needs_ages else {}
+            return OfferedVersions(found.versions, ages, found.as_of)
 
         why = explain_provider(subject, request, ask)
         on_log([line for session in sessions.values() for line in session.log])
@@ -230,6 +233,7 @@ def _explained(
         ),
         findings=judge_lock(root.lock, address, root.configuration, policy=policy),
         ages=ages,
+        as_of=offered.as_of if offered is not None else "",
         policy=policy,
         silence=silence,
         is_read=root.lock.is_valid and root.lock.conflict is None,

@@ -153,8 +153,15 @@ class UpgradeCandidates(Struct, frozen=True):
 
     @property
     def is_withdrawn(self) -> bool:
-        """True if the registry no longer lists the locked version."""
+        """True if the registry's answer, which may be an old one, does not list the locked version."""
         return self.locked is not None and bool(self.choices) and self.choice(self.locked) is None
+
+    @property
+    def answered(self) -> str:
+        """The time of the registry's answer, such as "as of 2026-03-31 09:12 UTC"; "" if it is unknown."""
+        from locklens.review.reports.evidence_lines import clock
+
+        return f"as of {clock(self.as_of)}" if self.as_of else ""
 
     def is_newer(self, version: Version) -> bool:
         """True if a version is above the locked one, or none is locked."""

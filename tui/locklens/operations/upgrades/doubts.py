@@ -113,7 +113,7 @@ def _of_the_version(
         words = f"needs action: the locked {offer.locked} does not satisfy the constraints"
         yield UpgradeWarning(Severity.INFO, words)
     if offer.is_withdrawn:
-        yield _warning(f"the registry no longer offers the locked {offer.locked}")
+        yield _warning(f"the locked {offer.locked} is not listed {offer.answered}".rstrip())
     if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
         yield UpgradeWarning(Severity.INFO, "major version: read the release notes")
     if offer.recorded:

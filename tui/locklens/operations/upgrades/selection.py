@@ -179,7 +179,7 @@ def _held_by(
     if offer.is_excluded:
         return "no version satisfies the constraints" if not eligible else ""
     if offer.is_withdrawn:
-        return f"{offer.locked} is no longer offered"
+        return f"{offer.locked} is not listed {offer.answered}".rstrip()
     return ""
 
 

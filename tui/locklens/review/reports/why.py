@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
 from locklens.review.model import Severity, worst
 from locklens.review.reports import severity_span
+from locklens.review.reports.evidence_lines import clock
 from locklens.review.why import (
     HELD_BACK,
     NAMES_SHOWN,
@@ -253,7 +254,8 @@ def _registry_lines(root: RootWhy, folder: str, *, is_asking: bool, shared: Cont
         newest = newest_words(offer.newest)
         yield _fact("REGISTRY", newest, copied=newest)
         if not offer.has_locked:
-            yield _fact("", Span("does not list the locked version", Role.WARN))
+            moment = f" as of {clock(root.as_of)}" if root.as_of else ""
+            yield _fact("", Span(f"the locked version is not listed{moment}", Role.WARN))
         if explanation.requirements:
             yield from _upgrade_lines(offer, root, folder)
         else:
