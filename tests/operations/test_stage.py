@@ -222,7 +222,12 @@ def test_a_new_file_gets_its_header_and_the_marked_blocks(tmp_path: Path) -> Non
     put(top, {f"a/{LOCK}": NEW, f"b/{LOCK}": NEW})
     found = reviewing(top)
     chosen = {one.id for root in found.roots if root.path == "b" for one in root.changes if one.address.type == "aws"}
-    apply(marked_blocks(found, top, chosen).plan().proposal)
+    plan = marked_blocks(found, top, chosen).plan()
+    assert " add -N -- " in plan.proposal.command, "git add -p offers no file that the index does not know"
+    subprocess.run(plan.proposal.command, shell=True, cwd=tmp_path, input=b"y\ny\n", check=True)
+    assert git(top, "ls-files", "-s", "--", f"b/{LOCK}").split()[1] == git(top, "hash-object", f"b/{LOCK}")
+    git(top, "rm", "-q", "-r", "--cached", ".")
+    apply(plan.proposal)
     assert index(top, f"a/{LOCK}") == index(top, f"b/{LOCK}") == lock(entry("aws", "2.0.0"))
     assert git(top, "ls-files", "-s", "b").startswith("100644 ")
     assert (top / f"b/{LOCK}").read_bytes() == NEW

@@ -162,8 +162,8 @@ class ResolveConflicts(FileOperation, frozen=True):
         prefer = partial(self._preference, root)
         merged, settled = merge_sides(conflicted.sides, prefer=prefer, dialect=root.tool)
         if merged.conflicts:
-            prefers_newest = self.prefer is Preference.NEWEST
-            for clash in conflicted.clashes(prefer):
+            for conflict, clash in zip(merged.conflicts, conflicted.clashes(prefer), strict=True):
+                prefers_newest = prefer(conflict.address) is Preference.NEWEST
                 words = f"{clash.words}; {clash.problem}" if prefers_newest and clash.problem else clash.words
                 hint = ways_to_settle(has_newest=clash.newest is not None)
                 draft.fail(root.path, ConfigurationError(words, hint=hint), address=clash.name)

@@ -166,6 +166,7 @@ class _Staging:
         self._draft = PlanBuilder(disk.top, WriteTarget.INDEX, staged_words)
         self._whole: list[str] = []
         self._partial: list[str] = []
+        self._new: list[str] = []
 
     def run(self, chosen: Iterable[StagedBlocks]) -> None:
         """Plan every root; one with an error is left untouched."""
@@ -215,11 +216,13 @@ class _Staging:
     def plan(self) -> Plan:
         """Return the plan."""
         commands = [self._git_add(*self._whole)] if self._whole else []
-        commands += [self._git_add(*self._partial, is_in_part=True)] if self._partial else []
+        # `git add -p` offers no file that the index does not know.
+        commands += [self._git_add(*self._new, option="-N")] if self._new else []
+        commands += [self._git_add(*self._partial, option="-p")] if self._partial else []
         return self._draft.plan(" && ".join(commands))
 
-    def _git_add(self, *paths: str, is_in_part: bool = False) -> str:
-        return shell_words(git_words(self._disk.top, "add", *(["-p"] if is_in_part else []), paths=paths))
+    def _git_add(self, *paths: str, option: str = "") -> str:
+        return shell_words(git_words(self._disk.top, "add", *filter(None, [option]), paths=paths))
 
     def _is_sound(self, blocks: StagedBlocks, indexed: IndexedFile) -> bool:
         with self._draft.attempt(blocks.root.path):
@@ -257,6 +260,8 @@ class _Staging:
         self._draft.put(PlannedFile(root.lock_file, indexed.data, new))
         is_whole = new == (added.data if added is not None else None)
         (self._whole if is_whole else self._partial).append(root.lock_file)
+        if not is_whole and not indexed.mode:
+            self._new.append(root.lock_file)
         self._report(blocks, indexed.data, new, is_whole=is_whole)
 
     def _grafted(self, blocks: StagedBlocks, old: bytes | None, donor: bytes | None) -> bytes | None:
