@@ -857,7 +857,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert "reverts the change applied on" in on.plan
         assert "  locklens undo\n" in on.plan
         await on.press("enter")
-        await until(on, lambda: "wrote 2 files; Z undoes it" in on.status)
+        await until(on, lambda: "wrote 2 files; Z redoes it" in on.status)
         assert contents(top) == before
     async with opening() as on:
         await on.press("Z")
@@ -868,7 +868,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert "Redo: Remove " in on.lines[0]
         assert "reapplies the change applied on" in on.plan
         await on.press("enter")
-        await until(on, lambda: "wrote 2 files" in on.status)
+        await until(on, lambda: "wrote 2 files; Z undoes it" in on.status)
         assert contents(top) == after
         (top / "a" / LOCK).write_bytes(after[f"a/{LOCK}"] + b"# mine\n")
         await on.reviewed()

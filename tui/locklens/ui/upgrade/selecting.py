@@ -79,7 +79,7 @@ UPGRADE_SIGNS = {
 
 SIGNER_SIGNS = {
     "same key": "signed with the key of the locked version",
-    "key EXPIRED": "the key of the locked version, which has expired since",
+    "key EXPIRED": "the key of the locked version; it has expired",
     "NEW KEY": "a different key; both are in the detail",
     "NOT SIGNED": "not signed, unlike the locked version",
     "now signed": "signed, unlike the locked version",
