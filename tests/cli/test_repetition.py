@@ -66,7 +66,7 @@ def test_a_review_says_once_what_could_not_be_asked(run: Run) -> None:
     out = run("review")
     cause = "registry.terraform.io was not asked: offline, without a cached answer"
     assert [line for line in out.splitlines() if cause in line] == [
-        f"unknown for 12 changes: {cause} (run without --offline)"
+        f"not all is known of 12 changes: {cause} (run without --offline)"
     ]
     assert run("hashes").count(cause) == 1
 
@@ -82,9 +82,9 @@ def test_why_groups_equal_roots(run: Run) -> None:
     out = run("why", "aws")
     assert out.startswith(
         "13 roots require or lock aws:\n"
-        "  live/r07  5.1.0  BLOCK  ~> 6.0\n"
-        "  bad       5.0.0  ok     ~> 5.0\n"
-        "  11 roots  5.1.0  ok     ~> 5.0\n"
+        "  live/r07  5.1.0  BLOCK      ~> 6.0\n"
+        "  bad       5.0.0  satisfies  ~> 5.0\n"
+        "  11 roots  5.1.0  satisfies  ~> 5.0\n"
     )
     assert out.count("hashicorp/aws  (Terraform)") == 3
     names = ", ".join(root for root in ROOTS if root != "live/r07")

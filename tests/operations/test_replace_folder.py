@@ -116,11 +116,11 @@ def test_a_data_folder_that_leads_out_is_refused(corrupted: Path, tmp_path: Path
 def test_a_mirror_of_the_checkout_that_leads_out_is_refused(tmp_path: Path) -> None:
     incident = INCIDENTS["mirror-differs"]
     folder = make_incident(incident, tmp_path / "repository")
-    (folder / "mirror").rename(tmp_path / "elsewhere")
-    (folder / "mirror").symlink_to(tmp_path / "elsewhere")
     with DemoRegistry() as registry, Cache(tmp_path / "cache.sqlite3") as cache:
         variables = environment(write_cli_configuration(registry, tmp_path))
         plan = planned(incident, folder, "replace-copy", NetworkSettings({**os.environ, **variables}, cache))
+    (folder / "mirror").rename(tmp_path / "elsewhere")
+    (folder / "mirror").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ConfigurationError, match="leads out of"):
         apply(plan.proposal)
     assert state_of(str(tmp_path / "elsewhere" / PACKAGE)) == TAMPERED

@@ -457,7 +457,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     assert (conflict.ours.data, conflict.theirs.data) == (OLD.replace(b"1.0.0", b"5.0.0"), NEW)
     shown = str(text.render(found))
     assert "has merge conflicts in the index: stage 2 (ours) and stage 3 (theirs)" in shown
-    assert "stage 2 (ours): 5.0.0 with 1 hash (line 4); stage 3 (theirs): 2.0.0 with 1 hash" in shown
+    assert "stage 2 (ours): 5.0.0 with 1 hash; stage 3 (theirs): 2.0.0 with 1 hash" in shown
     json_report("review", found)
     diff = [line.text for line in row_diff_lines(outline(found, Grouping.ROOT)[0])]
     assert diff[0] == f"--- ours/{LOCK}"

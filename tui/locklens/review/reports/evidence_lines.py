@@ -246,7 +246,7 @@ def without_cause(message: str, shared: Iterable[tuple[str, str]]) -> str:
 def shared_problem_lines(shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
     """Yield a line for each cause of `shared_problems`."""
     for (problem, hint), count in shared.items():
-        yield f"unknown for {count} changes: {problem}{f' ({hint})' if hint else ''}"
+        yield f"not all is known of {count} changes: {problem}{f' ({hint})' if hint else ''}"
 
 
 def host_lines(review: Review) -> Iterator[str]:
