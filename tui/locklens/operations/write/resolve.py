@@ -34,6 +34,9 @@ _TITLES = {
     Preference.NEWEST: ", the newer of two versions",
 }
 
+MARKS_RESOLVED = "then marks the conflict as resolved"
+"""The end of the note about a file that is unmerged in git after the write, too."""
+
 _STAGES = "ours (stage 2)", "theirs (stage 3)"
 
 
@@ -264,7 +267,7 @@ class _Conflicted(Struct, frozen=True):
         if any(line.rstrip(b"\r") not in known for part in parts for line in part.split(b"\n")):
             draft.warn(path, "lines that were edited since the merge are replaced: the sides are those of git's index")
         command = shell_words(git_words(draft.top, "add", paths=[self.root.lock.path]))
-        draft.note(path, f"{command} then marks the conflict as resolved")
+        draft.note(path, f"{command} {MARKS_RESOLVED}")
 
 
 def _stages(path: str, top: Path) -> MergeSides | None:

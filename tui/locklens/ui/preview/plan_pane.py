@@ -107,6 +107,13 @@ class PlanProgress(Struct, frozen=True):
         return self.plan is not None and any(NOT_STAGED in remark.sentence for remark in self.plan.remarks)
 
     @property
+    def unmerged(self) -> int:
+        """The number of files that git has as unmerged after the write, too."""
+        from locklens.operations.write.resolve import MARKS_RESOLVED
+
+        return sum(MARKS_RESOLVED in one.sentence for one in self.plan.remarks) if self.plan is not None else 0
+
+    @property
     def is_policy_alone(self) -> bool:
         """True if the policy is all that would be written."""
         files = self.plan.proposal.files if self.plan is not None else ()
