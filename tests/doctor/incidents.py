@@ -176,7 +176,7 @@ TOLD = (
     Told(OT, "yanked", "yanked", YES),
     Told(TF, "registry-down", "registry-down", YES),
     Told(OT, "credentials", "credentials", YES, False),
-    Told(TF, "locked-for-macs", "platform-missing", LIKELY, False, LINUX, words="made from a mirror or a cache"),
+    Told(TF, "locked-for-macs", "platform-missing", LIKELY, False, LINUX, words="as from a mirror or a cache"),
     Told(TF, "cache-of-macs", "h1-missing", YES, False, words="only 5 zh"),
     Told(TF, "cache-altered", "cache-differs", EITHER, False, LINUX),
     Told(OT, "modules-clash", "constraint-conflict", YES, False, words="live/prod/net/versions.tf:3 (module net)"),

@@ -458,6 +458,7 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     shown = str(text.render(found))
     assert "has merge conflicts in the index: stage 2 (ours) and stage 3 (theirs)" in shown
     assert "stage 2 (ours): 5.0.0 with 1 hash; stage 3 (theirs): 2.0.0 with 1 hash" in shown
+    assert "hashicorp/null     stage" not in shown, "git has merged it"
     json_report("review", found)
     diff = [line.text for line in row_diff_lines(outline(found, Grouping.ROOT)[0])]
     assert diff[0] == f"--- ours/{LOCK}"

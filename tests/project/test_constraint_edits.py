@@ -250,3 +250,5 @@ def test_an_overlay_reads_what_is_over_it() -> None:
     assert (tree.read("a.tf"), tree.read("b.tf"), tree.read("c.tf")) == (b"new", b"b", None)
     assert [entry.name for entry in tree.list("")] == ["a.tf", "b.tf"]
     assert OverlayTree({}, EmptyTree()).list("") == ()
+    without = OverlayTree({"a.tf": None, "c/b.tf": None}, Folder({"a.tf": b"old", "b.tf": b"b"}))
+    assert [entry.name for entry in without.list("")] == ["b.tf"]

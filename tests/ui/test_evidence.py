@@ -304,7 +304,7 @@ def test_another_kind_of_explained_proof_is_neither_reported_nor_listed(
     change = replace(change, added=tuple(replace(fact, hash=f"zh:{n:064x}") for n, fact in enumerate(change.added)))
     assert change.hashes == HashCount(4, unverified=3, unexplained=1, reported=1)
     assert change.hashes.explained == 3
-    assert hash_words(change.hashes, "added").endswith("(1 reported by the registry, unsigned)")
+    assert hash_words(change.hashes, "added").endswith("(1 reported, unsigned)")
     (counted,) = (one for one in evidence_lines(change, samples.review(), is_asking=False) if "SHA256SUMS" in one.text)
     assert "new zh in SHA256SUMS" in counted.text
     assert " 2 of 4 " in counted.text

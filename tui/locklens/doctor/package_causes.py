@@ -177,7 +177,7 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if not x.is_known:
         if not x.packed and x.unpacked:
-            words = f"no zh and {h1s} locked: made from a mirror or a cache, for one platform each"
+            words = f"no zh and {h1s} locked, as from a mirror or a cache, for one platform each"
             return Judgement(_LIKELY, words, x.why_unknown)
         if x.error is not None and len(x.packed) < _usual(x):
             words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"

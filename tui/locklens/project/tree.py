@@ -210,8 +210,11 @@ class OverlayTree(Struct, frozen=True):
         return self.files[path] if path in self.files else self.under.read(path)
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Return what the tree has."""
-        return self.under.list(folder)
+        """Return what the tree has, without the files that are not to be there."""
+        gone = {
+            path.rpartition("/")[2] for path, data in self.files.items() if data is None and folder_of(path) == folder
+        }
+        return tuple(entry for entry in self.under.list(folder) if entry.name not in gone)
 
     def has_folder(self, folder: str) -> bool:
         """True if the tree has it."""

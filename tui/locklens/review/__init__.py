@@ -65,7 +65,7 @@ PROOF_KINDS: Mapping[Proof, ProofKind] = {
         label="h1 computed from packages",
     ),
     Proof.REPORTED: ProofKind(
-        "reported by the registry only, unsigned: not verified",
+        "reported by the registry, or computed from a package that nobody signed: not verified",
         Role.PLAIN,
         is_explained=True,
         is_reported=True,
@@ -131,7 +131,7 @@ class HashCount(Struct, frozen=True):
         total: The number of hashes looked at.
         unverified: Those that are not verified; this and the other words are those of `ProofKind`.
         unexplained: The unverified ones that are not explained either.
-        reported: Those that only the registry reports, unsigned.
+        reported: Those that the registry reports, or that were computed from its package, unsigned.
     """
 
     total: int = 0

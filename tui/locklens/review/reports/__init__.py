@@ -159,7 +159,7 @@ def hash_words(count: HashCount, adjective: str) -> str:
     if not count.unverified:
         return f"{count.total} {hashes} verified" if count.total else ""
     words = f"{count.unverified} of {count.total} {hashes} not verified"
-    return f"{words} ({count.reported} reported by the registry, unsigned)" if count.reported else words
+    return f"{words} ({count.reported} reported, unsigned)" if count.reported else words
 
 
 def hashes_of_review(review: Review) -> str:

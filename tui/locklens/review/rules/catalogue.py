@@ -402,9 +402,9 @@ _ALL = (
         WARN,
         ENTRY,
         "No zh hash: no signature protects this entry",
-        "The entry has only h1 hashes: it was made from a mirror or a cache. Or it has no hash that the tools compare: "
-        "none at all, or no well-formed zh or h1. That blocks if the entry had such hashes before, or is new and "
-        "has hashes of other kinds only.",
+        "The entry has only h1 hashes, as one that was locked from a mirror or a cache. Or it has no hash that the "
+        "tools compare: none at all, or no well-formed zh or h1. That blocks if the entry had such hashes before, or "
+        "is new and has hashes of other kinds only.",
         "Publishers sign zh hashes only: no signature protects this entry. The tools ignore hashes of unknown schemes: "
         "without a comparable hash the next `init` accepts any download. No tool writes such an entry or removes the "
         "last hash from one.",
@@ -504,7 +504,7 @@ _ALL = (
         {
             "unreachable": RuleWording(
                 "h1 hash not verified yet",
-                "Review again with access to the registry: until then no package can be downloaded and hashed.",
+                "Review again once the registry gives this release: until then no package can be hashed.",
             )
         },
     ),

@@ -82,7 +82,7 @@ def _no_signed_scheme(change: Change, _: Policy) -> Iterator[Verdict]:
     if any(is_of_zip(text) for text in matchable):
         return
     if matchable:
-        yield Verdict("only h1 hashes: locked from a mirror or a cache, without any signed hash")
+        yield Verdict("only h1 hashes, without any signed hash")
         return
     words = _without_matchable(change.new.hashes)
     before = [text for text in change.old.hashes if is_well_formed(text)] if change.old is not None else []

@@ -465,8 +465,8 @@ def health_head(health: Health | None) -> tuple[BarLayout, ...]:
     providers = counted(len(health.spread), "provider")
     return head_line(
         "health",
-        f"{number}  {providers}  {versions}",
-        brief=number,
+        f"work tree  {number}  {providers}  {versions}",
+        brief=f"work tree  {number}",
         counts=(*roots, Piece("  findings:"), *findings),
         least=(*roots, Piece("  "), *findings),
     )
