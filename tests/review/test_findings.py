@@ -573,6 +573,12 @@ def test_causes_and_checks_name_rules_of_the_catalogue() -> None:
     assert {rule for row in (*CAUSES, *HEALTH_CHECKS) for rule in row.rules} <= RULES.keys()
 
 
+def test_lock_takes_entries_of_a_list_that_has_grown_alone() -> None:
+    named = {(rule, case) for rule, entry in RULES.items() for case, words in entry.cases.items() if words.is_lockable}
+    assert named == {("LK001", "grown")}
+    assert all(RULES[rule].effect.refusal for rule, _ in named), "of other rules lock takes each entry"
+
+
 UNCOUNTED = {"LK028", "LK031", "LK032", "LK035"}
 """Rules about a root in a comparison: without a base, nothing of them can be said."""
 
