@@ -143,6 +143,16 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     assert found.still_differing == 0
 
 
+def test_the_signer_of_the_base_is_no_other_one(top: Path, environ: dict[str, str]) -> None:
+    path = top / "a" / LOCK
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/elastic/ec", "0.12.2", "~> 0.12")))
+    git(top, "commit", "-qam", "before another key signed")
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/elastic/ec", "0.12.4", "~> 0.12")))
+    found = plan_reviewed(restore(Scope(top, ("a",)), ["ec"]), request(top, environ))
+    (change,) = found.review.changes
+    assert (change.kind, [one.rule for one in change.findings if one.rule == "LK010"]) == (ChangeKind.DOWNGRADE, [])
+
+
 def test_a_hash_that_the_way_back_removes_was_never_in_the_list(top: Path, environ: dict[str, str]) -> None:
     """A forged hash of the work tree does not make the committed entry one of a republished version."""
     path = top / "a" / LOCK

@@ -11,10 +11,10 @@ from ui.conftest import Samples
 
 from locklens.errors import LockLensError
 from locklens.operations.plan import Scope
-from locklens.operations.write.lock import Lock, hashed_platforms, lock_missing
+from locklens.operations.write.lock import Lock, LockMissing, hashed_platforms, lock_missing
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.review import HashFact, Proof
-from locklens.review.model import ChangeKind, Review, RootReview, Severity, SideName
+from locklens.review.model import ChangeKind, Evidence, Review, RootReview, Severity, SideName
 from locklens.ui.dialogs.form import read_platforms
 from locklens.ui.review.actions import formatting, pruning, restoring
 from locklens.ui.review.outline import Grouping, Node, outline
@@ -152,5 +152,16 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
     assert found.platforms == darwin
     assert found.providers == ("registry.terraform.io/acme/two",)
     assert found.where == where(("a",))
-    with pytest.raises(LockLensError, match="each provider has an h1 of darwin_arm64 already, or no package for it"):
+    with pytest.raises(LockLensError, match=r"each provider has an h1 of darwin_arm64 already$"):
         lock_missing(review, {(root.lock_file, samples.address("acme/one"))}, where, darwin)
+
+
+def test_a_chosen_platform_without_a_package_is_left_out_by_name(samples: Samples) -> None:
+    root = samples.root("a", [replace(samples.change("acme/one"), evidence=Evidence(offered=("linux_amd64",)))])
+    chosen = {(root.lock_file, samples.address("acme/one"))}
+    both = lock_missing(samples.review(root), chosen, where, read_platforms("linux_amd64 windows_arm64"))
+    assert isinstance(both, LockMissing)
+    assert [part.platforms for part in both.parts] == [read_platforms("linux_amd64")]
+    assert [one.sentence.rpartition(": ")[2] for one in both.left_out] == ["5.2.0 has no package for windows_arm64"]
+    with pytest.raises(LockLensError, match=r"nothing to lock: a: .*acme/one: .* has no package for windows_arm64$"):
+        lock_missing(samples.review(root), chosen, where, read_platforms("windows_arm64"))

@@ -42,6 +42,7 @@ _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"
 _LAYOUT = "LK018"
 _EDITED = "LK025"
+_OTHER_KEY = "LK010"
 
 
 class PlanReview(Struct, frozen=True):
@@ -260,7 +261,10 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_older: boo
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:
         if change is None:
             is_over = finding.rule == _UNREADABLE and root.new.is_valid and not root.old.is_valid
-        elif plan.proposal.undoes or _is_as_committed(root, change, unlike):
+        elif _is_as_committed(root, change, unlike):
+            # That the replaced entry was signed by another key is no finding of the base, which has this signer.
+            is_over = finding.rule == _OTHER_KEY or _is_of_the_step(finding, change)
+        elif plan.proposal.undoes:
             is_over = _is_of_the_step(finding, change)
         else:
             is_over = bool(plan.restored_from) and _is_of_a_way_back(finding, change, is_older=is_older)

@@ -31,7 +31,7 @@ from locklens.selection.choosing import combined
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
@@ -327,6 +327,7 @@ def lock_missing(
             change.address for change in root.changes if LockedHashes.of(change).contradicts_release
         } & lacking.keys()
         left_out += (LeftOut(root.path, address, CONTRADICTED) for address in sorted(contradicted))
+        left_out += _not_offered(root, selected, chosen)
         lacking = {address: names for address, names in lacking.items() if address not in contradicted}
         if lacking:
             platforms = tuple(sorted({Platform.parse(name) for names in lacking.values() for name in names}))
@@ -338,7 +339,7 @@ def lock_missing(
         more = f", and {len(left_out) - 1} more" if len(left_out) > 1 else ""
         raise LockLensError(f"nothing to lock: {left_out[0].sentence}{more}")
     if not parts and chosen:
-        words = f"each provider has an h1 of {listing(list(map(str, chosen)))} already, or no package for it"
+        words = f"each provider has an h1 of {listing(list(map(str, chosen)))} already"
         raise LockLensError(f"nothing to lock: {words}")
     if not parts:
         raise LockLensError("nothing to lock: each required platform is covered, or has no package")
@@ -380,6 +381,18 @@ def _lacking(
         if platforms:
             lacking[change.address] = platforms
     return lacking
+
+
+def _not_offered(
+    root: RootReview, selected: Collection[tuple[str, ProviderAddress]], chosen: Collection[Platform]
+) -> Iterator[LeftOut]:
+    """Yield the selected providers whose release has no package for some of the chosen platforms."""
+    for change in root.changes:
+        if (root.lock_file, change.address) not in selected or change.new is None:
+            continue
+        names = frozenset(map(str, chosen)) - _hashed(change)
+        if absent := sorted(names.difference(_offered(change, names))):
+            yield LeftOut(root.path, change.address, f"{change.new.version} has no package for {listing(absent)}")
 
 
 def _not_covered(change: Change, policy: Policy) -> tuple[str, ...]:

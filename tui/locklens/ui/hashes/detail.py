@@ -330,7 +330,8 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     short = replace(hashes, reported=0)
     role = Role.WARN if hashes.unverified else Role.DIM
     others = []
-    if review.policy.platforms:
+    is_known = all(is_settled(change) and not coverage(change, review.policy).doubtful for change in changes)
+    if review.policy.platforms and (uncovered or is_known):
         number = counted(uncovered, "entry", "entries")
         others.append(Piece(f"  {number} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))
     differing = package_counts(packages)[PackageVerdict.DIFFERS]
