@@ -21,7 +21,7 @@ from locklens.dialect import TERRAFORM
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 
-MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or "/nonexistent")
+MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or os.devnull)
 terraform = shutil.which("terraform")
 pytestmark = pytest.mark.skipif(
     not MATERIAL.is_dir() or terraform is None, reason="needs LOCKLENS_CONFIGURATIONS and terraform"

@@ -536,7 +536,7 @@ def test_nothing_foreign_reaches_the_terminal(tmp_path: Path) -> None:
 
 # Configurations that people wrote, in the folder that LOCKLENS_CONFIGURATIONS names
 
-MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or "/nonexistent")
+MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or os.devnull)
 
 
 def real_modules() -> list[Any]:

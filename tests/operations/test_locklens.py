@@ -21,7 +21,6 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import Operation
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
-from locklens.operations.write.undo import Undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
@@ -61,7 +60,6 @@ def test_offline_what_needs_registries_is_refused_whatever_the_number_of_roots(
             lambda where: Restore(where, (RestoredProviders(("a",), ("aws",)),), "v1"),
         ),
         ("format", ["--root", "a"], Format),
-        ("undo", [], lambda where: Undo(where.folder)),
     ],
 )
 def test_what_is_typed_is_the_operation_that_a_screen_makes(

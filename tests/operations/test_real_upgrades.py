@@ -26,7 +26,7 @@ from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 from locklens.versions import Constraints, Version, newest_matching
 
-MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or "/nonexistent")
+MATERIAL = Path(os.environ.get("LOCKLENS_CONFIGURATIONS") or os.devnull)
 pytestmark = pytest.mark.skipif(
     not MATERIAL.is_dir(), reason="needs LOCKLENS_CONFIGURATIONS, the folder of real material"
 )

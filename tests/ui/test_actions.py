@@ -157,7 +157,10 @@ def test_locking_what_others_of_the_file_have(samples: Samples) -> None:
 
 
 def test_a_chosen_platform_without_a_package_is_left_out_by_name(samples: Samples) -> None:
-    root = samples.root("a", [replace(samples.change("acme/one"), evidence=Evidence(offered=("linux_amd64",)))])
+    change = samples.change("acme/one")
+    signed = tuple(replace(fact, proof=Proof.SIGNED) for fact in change.added)
+    change = replace(change, added=signed, evidence=Evidence(offered=("linux_amd64",)))
+    root = samples.root("a", [change])
     chosen = {(root.lock_file, samples.address("acme/one"))}
     both = lock_missing(samples.review(root), chosen, where, read_platforms("linux_amd64 windows_arm64"))
     assert isinstance(both, LockMissing)
