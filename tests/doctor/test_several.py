@@ -183,6 +183,41 @@ def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor
     assert lock.read_text("utf-8") == before
 
 
+def test_a_restored_version_ends_the_error_of_the_one_that_was_not_installed(equal: Path, doctor: Any) -> None:
+    words = "there is no package for registry.terraform.io/acme/demo 1.3.9 cached in .terraform/providers"
+    (equal / "ci.log").write_text(boxed_log(("Required plugins are not installed", words)), "utf-8")
+    lock = equal / "live/qa/.terraform.lock.hcl"
+    before = lock.read_text("utf-8")
+    lock.write_text(before.replace('"1.4.2"', '"1.3.9"'), "utf-8")
+    document = doctor(equal, "ci.log")
+    assert ("hand-edit", "yes") in {(one["id"], one["verdict"]) for one in document["causes"]}
+    assert "reinstall" not in {one["id"] for one in document["remedies"]}  # init refuses a package of a wrong entry
+    (restore,) = (one for one in document["remedies"] if one["id"] == "restore-entry")
+    lock.write_text(before, "utf-8")
+    named = doctor(equal, "ci.log", "--", "live/qa")  # nothing tells that the log is of what is locked now
+    assert "yes" not in {one["verdict"] for one in named["causes"]}
+    lock.write_text(before.replace('"1.4.2"', '"1.3.9"'), "utf-8")
+    assert main(shlex.split(restore["command"])[1:], no_screen) == 0
+    assert lock.read_text("utf-8") == before
+    for root in ((), ("--", "live/qa")):
+        document = doctor(equal, "ci.log", *root)
+        assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
+
+
+def test_of_two_roots_that_fit_one_that_was_locked_ends_nothing(equal: Path, doctor: Any) -> None:
+    words = "This configuration requires provider registry.terraform.io/acme/demo, but that provider isn't available."
+    (equal / "ci.log").write_text(boxed_log(("Missing required provider", words)), "utf-8")
+    for name in ("prod", "qa", "test"):
+        (equal / "live" / name / ".terraform.lock.hcl").unlink()
+    git(equal, "commit", "-qam", "no lock files")
+    assert doctor(equal, "ci.log")["state"] == "open"
+    assert main(["lock", "--no-cache", "acme/demo", "--root=live/qa"], no_screen) == 0
+    document = doctor(equal, "ci.log")
+    assert document["state"] == "open"
+    assert any("the log does not tell which root failed" in note for note in document["run"]["notes"])
+    assert doctor(equal, "ci.log", "--", "live/qa")["state"] == "fixed"
+
+
 DUPLICATE = (
     "Error: failed to read dependency lock file: Duplicate provider lock: This lockfile already declared a lock for "
     "provider registry.terraform.io/acme/demo at .terraform.lock.hcl:4,1-44.\n"

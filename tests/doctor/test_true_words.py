@@ -212,6 +212,26 @@ def test_an_edited_hash_is_not_the_packages_fault(words: tuple[str, ...], made: 
     assert [one["id"] for one in document["remedies"]] == ["restore-entry"]
 
 
+def test_a_wrong_entry_of_another_root_is_no_proof_of_an_edit(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    verdicts = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log", "--", "live/prod")["causes"]}
+    lock = (folder / "live/prod" / LOCK).read_bytes()
+    _root(folder, "live/other", ("acme/demo", "~> 1.3"), lock=lock.replace(b'"1.4.2"', b'"1.3.9"'))
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "try an older version")
+    beside = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log", "--", "live/prod")["causes"]}
+    assert beside == verdicts
+    assert "yes" not in {beside["hand-edit"], beside["bad-merge"]}
+    assert beside["republished"] != "no"
+
+
+def test_an_edited_version_that_satisfies_the_constraint_ends_nothing(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    lock = folder / "live/prod" / LOCK
+    lock.write_text(lock.read_text("utf-8").replace('"1.4.2"', '"2.0.0"'), "utf-8")
+    assert doctor(folder, "ci.log")["state"] == "open"
+
+
 def test_no_two_causes_contradict_each_other_about_an_edited_version(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["hand-edit"])
     causes = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}

@@ -74,6 +74,7 @@ class Examined(Struct, frozen=True, dict=True):
         written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
             no write is later than the log.
         is_written: True if locklens added it, or wrote anything of it, later than the log.
+        replaced_version: The version that locklens replaced by the locked one later than the log; "" where it did not.
         is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
         tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
             file took that entry away, committed or not; else "".
@@ -119,6 +120,7 @@ class Examined(Struct, frozen=True, dict=True):
     past: tuple[PastEntry, ...] = ()
     written: PastEntry | None = None
     is_written: bool = False
+    replaced_version: str = ""
     is_repaired: bool = False
     tool_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None
@@ -534,10 +536,21 @@ class Examined(Struct, frozen=True, dict=True):
                 return past
         return None
 
+    @cached_property
+    def _is_locked_from_the_start(self) -> bool:
+        """True if the oldest commit that has the locked `zh` has them for the locked version.
+
+        An entry of another root that has them for another version may then be the edited one.
+        """
+        states = (one.entry for one in reversed(self.past) if one.entry is not None)
+        oldest = next((one for one in states if self.packed and self.packed <= packages_of(one.hashes)), None)
+        return oldest is not None and self.entry is not None and oldest.version == self.entry.version
+
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry."""
         if self.entry is None:
             return ()
         past = [(f"commit {one.commit[:12]}", one.entry) for one in self.past if one.entry is not None]
-        rest = [(one.lock_file, one.entry) for one in self.others]
+        others = () if self.is_known and self._is_locked_from_the_start else self.others
+        rest = [(one.lock_file, one.entry) for one in others]
         return tuple((place, entry) for place, entry in (*past, *rest) if entry.version != self.entry.version)

@@ -61,7 +61,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return words if _was_locked(x) and _is_sound(x) else ""
     if kind in {"not-locked", "provider-not-available"}:
         was_absent = x.is_written or any(one.entry is None for one in x.past)
-        return f"{x.release} is locked now ({place})" if was_absent else ""
+        return f"{x.release} is locked now ({place})" if was_absent and _is_sound(x) else ""
     if kind == "plugin-missing":
         own = next(
             (one for one in x.of_kind("installed") if one.is_of_root and one.is_new and one.hashes & {*entry.hashes}),
@@ -111,7 +111,9 @@ def _is_sound(x: Examined) -> bool:
 
 
 def _was_locked(x: Examined) -> bool:
-    """True if a commit has the version that the error names."""
+    """True if a commit has the version that the error names, or locklens replaced it later than the log."""
+    if x.replaced_version == x.message.version:
+        return True
     return any(one.entry is not None and str(one.entry.version) == x.message.version for one in x.past)
 
 
@@ -123,7 +125,8 @@ def _satisfied(x: Examined) -> str:
         return ""  # of another commit or branch: what is met here says nothing about it
     constraints = x.configuration.constraints(x.address)
     is_met = x.configuration.complete and constraints.admits(x.entry.version)
-    return f"{x.release} satisfies {constraints or 'the configuration'} now" if is_met else ""
+    words = f"{x.release} satisfies {constraints or 'the configuration'} now"
+    return words if is_met and _is_sound(x) else ""
 
 
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:

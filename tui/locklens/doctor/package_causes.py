@@ -550,6 +550,12 @@ def plugin_missing(x: Examined) -> Judgement | None:
         here = f"; here it is installed ({found[0].path})" if found else ""
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone"
+        if x.is_of_other_version:
+            version = x.message.version
+            words = f"the message is of {x.name} {version}, and {x.release} is locked{here}"
+            return Judgement(
+                _UNKNOWN, words, f"the lock file of the failing run, which locks {version}", basis=Basis.RUN
+            )
         verdict = _YES if x.message.kind == "plugin-missing" else _LIKELY
         words = f"the message says so: init did not run, or not since the change, or the folder was cleared{here}"
         return Judgement(verdict, words, basis=Basis.RUN)

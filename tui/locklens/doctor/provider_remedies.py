@@ -416,7 +416,8 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
             yield _replacement(
                 one, f"{installed.place}/{place}", installed.base, f"{installed.shown}/{place}", donor, aside=""
             )
-    if not targets:
+    is_wrong = any(each.id in {_C.HAND_EDIT, _C.BAD_MERGE} and each.verdict is CauseVerdict.YES for each in one.causes)
+    if not targets and not is_wrong:  # init refuses a package that a wrong entry does not have
         is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)
         there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""

@@ -49,7 +49,13 @@ _MOST_READ = 200
 """Other roots whose configuration is read for the modules that they share with the one that failed."""
 
 
-_MENDED_BY_WRITES = OF_HASHES | {"locked-mismatch", "lock-constraint", "not-locked", "lock-incomplete"}
+_MENDED_BY_WRITES = OF_HASHES | {
+    "locked-mismatch",
+    "lock-constraint",
+    "not-locked",
+    "lock-incomplete",
+    "plugin-missing",
+}
 """Errors that an entry ends as locklens writes it."""
 
 
@@ -261,6 +267,7 @@ class Examiner:
             packages=packages,
             past=past,
             written=self._writes.before(root.lock, one.address),
+            replaced_version=self._writes.replaced_version(root.lock, one.address),
             is_written=self._writes.has_written(root.lock, one.address),
             is_repaired=is_of_file and self._is_repaired(root.lock),
             tool_commit=self._tool_commit(one),

@@ -47,6 +47,20 @@ class LaterWrites:
 
     def before(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry as it was before locklens wrote it as it is; None without such a write of its version."""
+        was, now = self._replaced(lock, address), lock.by_address.get(address) if address is not None else None
+        if was is None or was.entry is None or now is None:
+            return None
+        return was if was.entry.version == now.version else None
+
+    def replaced_version(self, lock: LockFile, address: ProviderAddress | None) -> str:
+        """Return the version that locklens replaced by the locked one; "" without such a write."""
+        was, now = self._replaced(lock, address), lock.by_address.get(address) if address is not None else None
+        if was is None or was.entry is None or now is None or was.entry.version == now.version:
+            return ""
+        return str(was.entry.version)
+
+    def _replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
+        """Return an entry of any version as it was before locklens wrote it as it is; None without such a write."""
         now = lock.by_address.get(address) if address is not None else None
         if now is None:
             return None
@@ -57,7 +71,7 @@ class LaterWrites:
             if _says(old) != _says(new):
                 if self._is_of_branch(lock, record, file, lambda one: _says(one.by_address.get(now.address))):
                     return None
-                return PastEntry("", record.at, old) if old is not None and old.version == now.version else None
+                return PastEntry("", record.at, old) if old is not None else None
         return None
 
     def has_written(self, lock: LockFile, address: ProviderAddress | None) -> bool:

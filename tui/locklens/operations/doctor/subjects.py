@@ -331,6 +331,8 @@ class SubjectFinder:
             if own := [path for path in locking[:_MOST_READ] if self._has_constraint(path, error)]:
                 return own
         fitting = self._locking(error)
+        if error.kind == "provider-not-available":  # of a root that does not lock it, or has not installed it
+            fitting = list(dict.fromkeys((*fitting, *self._requiring(error))))
         if not fitting and error.version:
             fitting = self._locking(replace(error, version=""))
         return fitting or self._requiring(error) or [path for path in locks if self.lock(path).problems]
