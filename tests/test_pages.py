@@ -9,7 +9,7 @@ import pytest
 from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 
 from locklens.operations.reports import REPORTS
-from locklens.review import PROOF_KINDS, Proof
+from locklens.review import PROOF_KINDS, VERIFIED, Proof
 from locklens.review.health import CHECKS
 from locklens.review.rules.catalogue import RULES
 from locklens.ui.doctor import DOCTOR_KEYS
@@ -146,6 +146,7 @@ def test_the_page_of_proofs_has_each_of_them() -> None:
     *others, last = Proof
     for page in ("README.md", ".github/CONTRIBUTING.md"):
         assert f"what is known of a hash: {', '.join(others)} or {last}" in (TOP / page).read_text("utf-8"), page
+    assert f"| verified | of a hash: {VERIFIED} |" in (TOP / ".github/CONTRIBUTING.md").read_text("utf-8")
     verified = " or ".join(f"`{proof}`" for proof, kind in PROOF_KINDS.items() if kind.is_verified)
     assert f"verified if its proof is {verified}, and by nothing else:" in PAGES["tui/docs/trust-and-hosts.md"]
 

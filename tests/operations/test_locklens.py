@@ -7,14 +7,18 @@ import os
 import subprocess
 from functools import partial
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from operations.test_upgrade import LOCK, entry, lay, requiring, top
 
 from locklens.cli.commands import read_options
+from locklens.dialect import OPENTOFU
 from locklens.errors import OfflineError
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
+from locklens.operations.health import HealthRequest
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.plan import Scope
 from locklens.operations.review.request import ReviewRequest
@@ -47,6 +51,22 @@ def test_offline_what_needs_registries_is_refused_whatever_the_number_of_roots(
         with pytest.raises(OfflineError, match="registries are required, and are not asked offline"):
             locklens.plan(operation(Scope(top, roots)))
         assert not locklens.plan(Prune(Scope(top, roots))).failures
+
+
+OF_A_REVIEW = {"open", "include_unchanged", "fail_on", "prove", "is_survey", "diagnosed", "is_demo"}
+"""What a run is told of its review alone; the health of the same run has to heed the rest."""
+
+
+def test_the_health_of_a_run_takes_its_settings(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = set(ReviewRequest.__struct_fields__) - OF_A_REVIEW
+    assert shared <= set(HealthRequest.__struct_fields__)
+    taken: list[HealthRequest] = []
+    monkeypatch.setattr("locklens.operations.health.scan_health", lambda request, **_: taken.append(request))
+    committed(top)
+    options: dict[str, Any] = {"roots": ("a",), "tool": OPENTOFU, "test_directory": "t", "policy": top / "p.toml"}
+    locklens = LockLens(ReviewRequest(partial(open_git, top), folder=top, **options))
+    locklens.health(on_progress=lambda *_: None, on_draft=lambda _: None, cancel=Event())
+    assert {name: getattr(taken[0], name) for name in options} == options
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections import deque
 from contextlib import nullcontext
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,8 +25,11 @@ from locklens.ui.dialogs import TextDialog
 from locklens.ui.dialogs.choices import CopyDialog
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.doctor import DoctorScreen
+from locklens.ui.preview import PreviewScreen
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.review.outline import Grouping, NodeKind
+from locklens.ui.shell.screen import LockLensScreen
+from locklens.ui.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -650,10 +654,16 @@ async def test_the_theme(samples: Samples, running: Running) -> None:
         assert on.app.theme == "locklens-dark"
 
 
-async def test_every_action_of_the_table_exists(samples: Samples, running: Running) -> None:
-    async with running(samples.full()) as on:
-        for key in (key for group in REVIEW_KEYS.groups for key in group.keys if key.action):
-            assert hasattr(on.screen, f"action_{key.action.partition('(')[0]}"), key
+SCREENS: list[type[LockLensScreen[Any]]] = [
+    *(getattr(import_module(module), name) for module, _, name in (view.screen.partition(":") for view in VIEWS)),
+    PreviewScreen,
+]
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
+def test_every_action_of_a_table_exists(screen: type[LockLensScreen[Any]]) -> None:
+    named = {key.action.partition("(")[0] for group in screen.TABLE.groups for key in group.keys if key.action}
+    assert {action for action in named if not hasattr(screen, f"action_{action}")} == set()
 
 
 async def test_the_mouse(samples: Samples, running: Running) -> None:

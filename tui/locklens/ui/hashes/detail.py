@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from locklens.ui.hashes.rows import HashRow
 
 _PLATFORM = 14
-_CELL = 9
+_CELL = max(map(len, PROOFS)) + 1
+"""Characters of the longest proof, and a blank."""
 _NOWHERE = "of unknown platform"
 _ROOTS_NAMED = 4
 
@@ -272,7 +273,7 @@ def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
     for word, meaning in PROOFS.items():
         schemes = [scheme for scheme in Scheme if counts[scheme, word]]
         numbers = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in schemes)
-        shown = Span(f"  {word:<9}", Role.STRONG if numbers else Role.DIM)
+        shown = Span(f"  {word:<{_CELL}}", Role.STRONG if numbers else Role.DIM)
         yield line(shown, f"{numbers:<10} ", Span(meaning, Role.DIM), hanging=22)
 
 
