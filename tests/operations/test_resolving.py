@@ -295,6 +295,15 @@ def test_what_a_merge_brings_is_not_said_to_be_on_disk(merging: Merging) -> None
     assert any(one.rule == "LK007" and one.accepted is None for one in found.findings)
 
 
+def test_the_undo_of_a_merge_counts_the_entries_in_conflict_alone(merging: Merging, tmp_path: Path) -> None:
+    merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
+    journal = Journal(tmp_path / "journal")
+    apply(merging.plan(newest=True).proposal, journal=journal)
+    request = ReviewRequest(partial(open_git, merging.top))
+    found = review_plan(undo(merging.top, journal=journal), request, review(request))
+    assert (found.against, found.still_differing) == ("HEAD", 1)
+
+
 def test_only_what_both_sides_changed_is_listed_as_a_conflict(merging: Merging) -> None:
     ours = NEWER.replace(block("b", "1.0.0", *hashes("b", "B")), block("b", "1.3.0", *hashes("e", "E")))
     merging.merge(BASE.encode(), ours.encode(), NEWEST.encode())

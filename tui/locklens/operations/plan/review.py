@@ -209,10 +209,17 @@ _Unlike = dict[str, frozenset[ProviderAddress]]
 
 def _unlike_base(review: Review, committed: Mapping[str, LockFile]) -> _Unlike:
     return {
-        root.lock_file: frozenset(address for address, _, _ in differing(committed[root.lock_file], root.new))
+        root.lock_file: frozenset(
+            address for side in _sides(root.new) for address, _, _ in differing(committed[root.lock_file], side)
+        )
         for root in review.roots
         if root.lock_file in committed
     }
+
+
+def _sides(lock: LockFile) -> tuple[LockFile, ...]:
+    """Return a lock file, or both sides of one in conflict, whose own entries are ()."""
+    return (lock,) if lock.conflict is None else (lock.conflict.ours, lock.conflict.theirs)
 
 
 def _is_as_committed(root: RootReview, change: Change, unlike: _Unlike) -> bool:
