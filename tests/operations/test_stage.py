@@ -533,9 +533,10 @@ def test_an_index_that_is_no_lock_file(top: Path) -> None:
 
 def test_what_cannot_be_staged_at_all(top: Path) -> None:
     found = reviewing(top)
-    with pytest.raises(LockLensError, match="nothing is marked") as caught:
-        marked_blocks(found, top, set())
-    assert caught.value.hint == "mark changes with space first"
+    for others in (set(), {"the mark of a finding"}):
+        with pytest.raises(LockLensError, match="no change is marked") as caught:
+            marked_blocks(found, top, others)
+        assert caught.value.hint == "mark changes with space first"
     git(top, "add", LOCK)
     for base in (Base(is_staged=True), Base("HEAD", head="HEAD")):
         other = reviewing(top, base)

@@ -41,7 +41,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
     top = two_roots(tmp_path)
     async with running(source_of(top), size=(140, 50)) as on:
         await on.press("S")
-        assert "nothing is marked as reviewed; mark changes with space first" in on.text
+        assert "no change is marked as reviewed; mark changes with space first" in on.text
         for title in ("hashicorp/aws", "hashicorp/null"):
             await on.go_to(title)
             await on.press("space")

@@ -107,7 +107,7 @@ def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> S
         raise ConfigurationError(words, hint="B goes back to it")
     chosen = tuple(blocks for blocks in (_chosen(root, marks) for root in review.roots) if blocks is not None)
     if not chosen:
-        raise ConfigurationError("nothing is marked as reviewed", hint="mark changes with space first")
+        raise ConfigurationError("no change is marked as reviewed", hint="mark changes with space first")
     return Stage(top, chosen)
 
 
