@@ -376,8 +376,12 @@ def _step_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     yield from heading("STEPS")
     here = f"  {standing.roots[-1] or '.'}" if standing.roots and plan is None else ""
     is_over = stage is PlanStage.FAILED
-    read = counted(len(standing.roots), "root") if standing.roots else ""
-    yield _step("ok" if plan is not None else "!!" if is_over else "..", "plan", read + here)
+    failed = {failure.root for failure in plan.failures} if plan is not None else set()
+    roots = failed.union(standing.roots)
+    read = counted(len(roots), "root") if roots else ""
+    read += f", {len(failed)} failed" if failed else ""
+    sign = "!!" if is_over or failed else "ok" if plan is not None else ".."
+    yield _step(sign, "plan", read + here)
     if standing.downloads:
         yield from _package_lines(standing, now)
     if is_over:
