@@ -441,7 +441,7 @@ async def test_cooldown(opening: Opening) -> None:
 async def test_preview(opening: Opening, tmp_path: Path) -> None:
     async with opening() as on:
         await on.press("U")
-        assert "nothing selected" in on.status
+        assert "nothing selected: space selects, a selects all eligible" in on.status
         await on.press("space", "right", "U")
         (operation,) = on.operations
         assert isinstance(operation, Upgrade)

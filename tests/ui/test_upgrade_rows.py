@@ -21,7 +21,7 @@ from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, Upg
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.ui.shell.filtering import parse_filter
-from locklens.ui.upgrade.detail import fetch_words, upgrade_head, upgrade_lines, upgrade_status
+from locklens.ui.upgrade.detail import fetch_words, nothing_selected, upgrade_head, upgrade_lines, upgrade_status
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
 from locklens.ui.upgrade.selecting import stepped, toggled, toggled_eligible
 
@@ -168,6 +168,17 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert rows(alike.toggled(alike.offers.providers))[1].mark == "[x]"
     both = chosen.moved(some, 1).toggled([some[1]])
     assert rows(both.toggled([some[0]]))[1].mark == "[-]"
+
+
+def test_a_provider_that_only_some_roots_require_is_not_called_unrequired() -> None:
+    orphan = offer("1.0.0:90", root="c")
+    required = [offer("1.0.0:90", "~> 1.0", root=root) for root in "ab"]
+    section, group = rows(selection_of(*required, orphan))
+    assert (section.title, group.note.text) == ("NO NEWER VERSION  1 provider", "in 3 roots, not required by 1")
+    silent = [replace(one, problem="it is down") for one in required]
+    assert titles(rows(selection_of(*silent, orphan)))[0] == "UNKNOWN  1 provider"
+    alone = rows(selection_of(orphan, replace(orphan, root="d")))
+    assert (alone[0].title, alone[1].note.text) == ("NOT REQUIRED  1 provider", "not required by this root")
 
 
 def test_providers_of_both_default_hosts_are_told_apart() -> None:
@@ -545,6 +556,14 @@ def test_head_and_status() -> None:
     *_, shorter, least = upgrade_status(of, DownloadEstimate(), asking="asking: 3 of 12", is_narrowed=True)
     assert plain(shorter) == " nothing selected: space selects, a selects all eligible | asking: 3 of 12 | filtered"
     assert plain(least) == " asking: 3 of 12 | filtered"
+
+
+def test_only_keys_that_select_something_are_offered() -> None:
+    undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
+    assert nothing_selected(selection_of(READY)) == "nothing selected: space selects, a selects all eligible"
+    assert nothing_selected(selection_of(undated)) == "nothing selected: space selects"
+    for of in (selection_of(SILENT), selection_of(CURRENT, HELD)):
+        assert nothing_selected(of) == "nothing selected: no eligible upgrade is known"
 
 
 @pytest.mark.parametrize(

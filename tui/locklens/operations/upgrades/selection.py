@@ -94,14 +94,14 @@ class UpgradePolicy(Struct, frozen=True):
 
 
 class Eligibility(StrEnum):
-    """The upgrade state of a provider, in display order."""
+    """The upgrade state of a provider, in display order; of its states in several roots, the first counts."""
 
     READY = "can upgrade now"
     DECIDE = "needs your decision"
     HELD = "held back"
-    NOT_REQUIRED = "not required"
     CURRENT = "no newer version"
     UNKNOWN = "unknown"
+    NOT_REQUIRED = "not required"
 
 
 class Recommendation(Struct, frozen=True):

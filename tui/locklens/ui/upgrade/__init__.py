@@ -22,7 +22,7 @@ from locklens.ui.row_actions import RowActionsScreen, RowTarget, writable
 from locklens.ui.shell import Job, Run, after, keys
 from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
-from locklens.ui.upgrade.detail import upgrade_head, upgrade_lines, upgrade_status, upgrade_target
+from locklens.ui.upgrade.detail import nothing_selected, upgrade_head, upgrade_lines, upgrade_status, upgrade_target
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, UpgradeList, upgrade_rows
 from locklens.ui.upgrade.selecting import (
     SIGNER_SIGNS,
@@ -394,7 +394,7 @@ class UpgradeScreen(RowActionsScreen):
         if self._is_refused():
             return
         if not picks or self.top is None:
-            self.say("nothing selected: space selects the row, a selects all eligible")
+            self.say(nothing_selected(self.selection))
             return
         where = partial(self.source.where, self.top)
         policy, has_unread = self.selection.terms.policy, self.selection.has_unread

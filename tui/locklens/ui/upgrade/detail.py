@@ -86,7 +86,7 @@ def upgrade_status(
         roots = counted(len({offer.root for offer, _ in choices}), "root")
         parts += [Piece(f"{providers} selected in {roots}", Role.GOOD), Piece(fetch_words(fetch))]
     else:
-        parts += [Piece("nothing selected: space selects, a selects all eligible", Role.DIM)]
+        parts += [Piece(nothing_selected(selection), Role.DIM)]
     cooldown = selection.terms.cooldown
     terms = [
         Piece(f"cooldown {cooldown} d" if cooldown is not None else "no cooldown", Role.DIM),
@@ -102,6 +102,13 @@ def upgrade_status(
     # A line that is too long loses whole parts: what is going on is the last to go.
     least = layout(*state) if asking or is_narrowed else layout(*parts)
     return layout(*parts, *terms, *state, rest), layout(*parts, *terms, *state), layout(*parts, *state), least
+
+
+def nothing_selected(selection: UpgradeSelection) -> str:
+    """Say that nothing is selected, and which keys select something."""
+    ways = ["space selects"] if any(map(selection.target, selection.offers.providers)) else []
+    ways += ["a selects all eligible"] if selection.safe else []
+    return f"nothing selected: {', '.join(ways) or 'no eligible upgrade is known'}"
 
 
 def fetch_words(fetch: DownloadEstimate) -> str:

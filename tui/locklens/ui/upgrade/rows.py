@@ -338,8 +338,12 @@ def _roots(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -
         return Span(", ".join([*against, *more]), Role.WARN)
     if selected:
         return Span(f"selected in {selected} of {len(offers)} roots", Role.DIM)
-    held = sum(selection.state(offer) is Eligibility.HELD for offer in offers)
-    return Span(f"in {len(offers)} roots" + (f", {held} held back" if held else ""), Role.DIM)
+    states = Counter(map(selection.state, offers))
+    held, orphans = states[Eligibility.HELD], states[Eligibility.NOT_REQUIRED]
+    parts = [f"in {len(offers)} roots"]
+    parts += [f"{held} held back"] if held else []
+    parts += [f"not required by {orphans}"] if orphans else []
+    return Span(", ".join(parts), Role.DIM)
 
 
 def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> bool:
