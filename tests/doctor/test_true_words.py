@@ -625,6 +625,32 @@ def test_a_provider_whose_source_nobody_names(several: Path, doctor: Any) -> Non
     assert f"where the registry has no {named}" not in out
 
 
+def test_a_merge_of_the_version_of_one_side_and_the_hashes_of_the_other(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    lock = folder / "live/prod" / LOCK
+    ours, theirs = sample_entry("acme/demo", "1.3.9", "~> 1.3"), sample_entry("acme/demo", "1.4.2", "~> 1.3")
+    lock.write_bytes(lock_file(sample_entry("acme/demo", "1.3.8", "~> 1.3")))
+    git(folder, "commit", "-qam", "before")
+    git(folder, "checkout", "-q", "-b", "side")
+    lock.write_bytes(lock_file(theirs))
+    git(folder, "commit", "-qam", "theirs")
+    side = git(folder, "rev-parse", "--short=12", "HEAD")
+    git(folder, "checkout", "-q", "-")
+    lock.write_bytes(lock_file(ours))
+    git(folder, "commit", "-qam", "ours")
+    git(folder, "merge", "-q", "-s", "ours", "--no-commit", "side")
+    lock.write_bytes(lock_file(replace(theirs, hashes_of="1.3.9")))
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "merge")
+    document = doctor(folder, "--offline", "--", "live/prod")
+    verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (verdicts["bad-merge"], verdicts["hand-edit"]) == ("yes", "unknown")
+    first = document["causes"][0]
+    assert f"the version 1.4.2 of commit {side} with the hashes of commit" in first["evidence"]
+    restore = [one["command"] for one in document["remedies"] if one["id"] == "restore-entry"]
+    assert restore == [f"locklens restore acme/demo --from {side} --root=live/prod"]
+
+
 def test_a_merge_that_left_an_unreadable_file_is_named(several: Path, doctor: Any) -> None:
     lock = several / "live/newp" / LOCK
     (several / ".gitattributes").write_text(f"{LOCK} merge=union\n", "utf-8")

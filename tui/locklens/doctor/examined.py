@@ -85,6 +85,7 @@ class Examined(Struct, frozen=True, dict=True):
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
+        merge: The merge since which the entry is as it is; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
@@ -128,6 +129,7 @@ class Examined(Struct, frozen=True, dict=True):
     neighbour: Signer | None = None
     readable_commit: str = ""
     damaging_merge: str = ""
+    merge: str = ""
     installed: InstalledPlace | None = None
     downloads: tuple[str, ...] = ()
     twins: tuple[ElsewhereEntry, ...] = ()
@@ -535,6 +537,22 @@ class Examined(Struct, frozen=True, dict=True):
             if packed and (packed <= self.listed if self.is_known else is_other):
                 return past
         return None
+
+    @cached_property
+    def sides(self) -> tuple[PastEntry, PastEntry] | None:
+        """The states of which a merge took the version and the hashes, where the two differ; else None.
+
+        Any commit before the merge counts, which need not be one of its parents.
+        """
+        if not self.merge or self.entry is None or not self.packed:
+            return None
+        states = [(one, one.entry) for one in self.past[1:] if one.entry is not None]
+        versions = (one for one, entry in states if entry.version == self.entry.version)
+        donors = [(one, entry) for one, entry in states if self.packed <= packages_of(entry.hashes)]
+        version, donor = next(versions, None), next((one for one, _ in donors), None)
+        if version is None or donor is None or any(entry.version == self.entry.version for _, entry in donors):
+            return None
+        return version, donor
 
     @cached_property
     def _is_locked_from_the_start(self) -> bool:

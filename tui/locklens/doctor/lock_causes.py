@@ -92,6 +92,14 @@ def bad_merge(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, "whether the commit that added the second block is a merge")
     if lock.problems or x.entry is None:
         return None
+    if x.sides is not None:
+        of_version, of_hashes = x.sides
+        words = (
+            f"{lock.path}:{x.entry.line}: commit {x.merge[:12]} is a merge, and has the version {x.entry.version} of "
+            f"commit {of_version.commit[:12]} with the hashes of commit {of_hashes.commit[:12]}"
+        )
+        title = "a merge took the version of one side, and the hashes of the other"
+        return Judgement(_YES, words, basis=Basis.HASHES, title=title)
     for place, entry in x.entries_of_other_versions():
         theirs_alone = packages_of(entry.hashes) & (x.stale if x.is_known else x.packed)
         rest = x.packed - packages_of(entry.hashes)
@@ -285,6 +293,9 @@ def hand_edit(x: Examined) -> Judgement | None:
             f"{edited.commit[:12]} has {edited.was}, which {edited.package} is: the hash was edited"
         )
         return Judgement(_YES, words, basis=Basis.HASHES)
+    if x.sides is not None:
+        words = f"commit {x.merge[:12]}, a merge, has the version of one commit and the hashes of another"
+        return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
     for place, entry in x.entries_of_other_versions():
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
             words = (

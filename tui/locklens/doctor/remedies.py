@@ -178,6 +178,9 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     if x.before_edit is not None:
         yield _restored(one, x.before_edit)
         return
+    if x.sides is not None:
+        yield _restored(one, x.sides[0])
+        return
     says = (x.entry.version, frozenset(x.entry.hashes))
     past = next(
         (each for each in x.past if each.entry and (each.entry.version, frozenset(each.entry.hashes)) != says), None

@@ -276,6 +276,7 @@ class Examiner:
             locking=tuple(map(self._checkout.shown, others)),
             readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
             damaging_merge=self._history.damaging_merge(root.lock) if self._history and root.lock.problems else "",
+            merge=self._history.merge_of(past, entry) if self._history and entry is not None else "",
             installed=self._installed(root.path, one.error),
             twins=tuple(twins.values()),
             replaced=replaced,

@@ -241,6 +241,20 @@ class LockHistory:
         commit = broken[-1][0]
         return commit if self._repository.commit(commit).parents > 1 else ""
 
+    def merge_of(self, past: Sequence[PastEntry], now: LockEntry) -> str:
+        """Return the commit since which an entry is as it is, if it is a merge; else "".
+
+        Args:
+            past: The entry's states.
+            now: The entry.
+
+        Raises:
+            RepositoryError: Git does not answer.
+        """
+        if not past or _says(past[0].entry) != _says(now):
+            return ""
+        return past[0].commit if self._repository.commit(past[0].commit).parents > 1 else ""
+
     def was_repaired(self, lock: LockFile) -> bool:
         """True if a lock file cannot be read in a commit, and can in the work tree.
 
