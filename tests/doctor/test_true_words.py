@@ -175,6 +175,15 @@ def test_what_is_on_this_machine_is_likely_at_most(made: Any, doctor: Any, tmp_p
         assert (first["id"], first["verdict"]) == ("mirror-differs", verdict)
 
 
+def test_no_copy_is_moved_away_by_a_line_that_cannot_fetch_another(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["mirror-differs"])
+    settings = tmp_path / "demo.tfrc"
+    settings.write_text(settings.read_text("utf-8").replace("127.0.0.1:", "127.0.0.1:1"), "utf-8")
+    document = doctor(folder, *INCIDENTS["mirror-differs"].options, "ci.log")
+    (fix,) = (one for one in document["remedies"] if one["id"] == "replace-copy")
+    assert (fix["command"], fix["hint"].split()[:2]) == (None, ["locklens", "mirror"])
+
+
 @pytest.mark.parametrize("options", [(), ("--platform", "linux_amd64"), ("--platform", "darwin_arm64")])
 def test_a_copy_of_another_platform_is_not_blamed(options: tuple[str, ...], made: Any, doctor: Any) -> None:
     incident = INCIDENTS["mirror-differs"]

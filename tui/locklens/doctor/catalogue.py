@@ -403,7 +403,7 @@ CATALOGUE = (
         "could not query provider registry for",
         "failed to query provider mirror",
         causes=(*_ABOUT_NETWORK, _C.MIRROR_LACKS),
-        advice="try again; TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time",
+        advice="try again; after a timeout TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give more time",
     ),
     _row(
         "package-damaged",

@@ -393,6 +393,10 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, target.aside, then)
     note = _hash_words(target, then)
     size = one.size_of(one.examined.platform)
+    if then and then != one.next_step and one.examined.is_unanswered:
+        note = f"the registry was asked, with an error, so that {then} would fail here, and leave no copy; {note}"
+        title = f"{title}, by hand, on a machine that reaches the registry"
+        return Remedy(remedy, title, len(one.alone.roots), _NONE, size, "", note, hint=then)
     write = one.write("replace", place=target.place, base=target.base, next_step=then)
     return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
 
