@@ -344,7 +344,7 @@ def test_a_fix_of_a_signature_names_the_signature(made: Any, doctor: Any) -> Non
 
 
 def test_a_fix_ends_the_diagnosis(made: Any, doctor: Any) -> None:
-    for cause in ("key-expired", "key-revoked", "key-changed"):
+    for cause in ("key-expired", "key-changed"):
         folder = made(INCIDENTS[cause])
         lock = folder / "live/prod" / LOCK
         before = lock.read_bytes()
@@ -357,6 +357,15 @@ def test_a_fix_ends_the_diagnosis(made: Any, doctor: Any) -> None:
         )
         assert before != lock.read_bytes()
         shutil.rmtree(folder)
+
+
+def test_nothing_is_fixed_where_init_still_fails(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["key-revoked"])
+    (folder / "live/prod" / LOCK).write_bytes(lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4")))
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    (note,) = (one for one in document["run"]["notes"] if one.startswith("the error of the log is over"))
+    assert note.endswith("the signing key was revoked; locklens doctor -- live/prod has its fixes")
 
 
 def test_an_upgrade_is_offered_where_a_version_fits(made: Any, doctor: Any) -> None:

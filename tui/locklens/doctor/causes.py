@@ -357,6 +357,18 @@ def _of_the_run(cause: Cause, examined: Examined) -> Cause:
     return as_of_the_run(cause)
 
 
+_MENDED_BY_INIT = frozenset({CauseId.PLUGIN_MISSING, CauseId.PLUGIN_CORRUPTED})
+
+
+def standing_cause(examined: Examined) -> Cause | None:
+    """Return the confirmed cause for which init fails in the root as it is now, whatever its log says; else None.
+
+    What init replaces by itself does not count.
+    """
+    now = judge_causes(replace(examined, error=None))
+    return next((one for one in now if one.verdict is CauseVerdict.YES and one.id not in _MENDED_BY_INIT), None)
+
+
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
     source = dict(examined.incident.sources).get("platform", "")

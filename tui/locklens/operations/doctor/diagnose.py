@@ -13,12 +13,14 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import (
     Several,
+    cause_title,
     joined_causes,
     judge_causes,
     not_offered_for,
     of_one_message,
     of_one_root,
     remedies_for,
+    standing_cause,
 )
 from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
@@ -153,6 +155,14 @@ def _diagnosed(
         for one, examined, causes in zip(subjects, known, _judged(known, rules), strict=True)
     ]
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
+    standing = [standing_cause(one.examined) if words else None for one, words in zip(affected, past, strict=False)]
+    notes += dict.fromkeys(
+        f"the error of the log is over ({words}), and init still fails in {one.examined.where}: {cause_title(cause)}; "
+        f"{one.examined.command_line('doctor', '--', one.examined.where)} has its fixes"
+        for one, words, cause in zip(affected, past, standing, strict=False)
+        if cause is not None
+    )
+    past = ["" if cause is not None else words for words, cause in zip(past, standing, strict=True)]
     past = of_messages(affected, past) if past else past
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
