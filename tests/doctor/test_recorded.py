@@ -25,6 +25,13 @@ def test_a_recorded_error_is_recognised(tool: str, name: str) -> None:
     assert read.facts.tool in {"", tool}
 
 
+@pytest.mark.parametrize("name", ["bad-merge", "lock-syntax"])
+def test_the_demo_s_message_about_a_lock_file_is_the_tool_s(name: str) -> None:
+    recorded = (RECORDED / f"terraform-{name}.log").read_text("utf-8").splitlines()
+    title, *paragraphs = SCENES[name].incident.message
+    assert {f"Error: {title}", *paragraphs} <= {*recorded}
+
+
 DIAGNOSED = [(tool, name) for tool, name in CASES if SCENES[name].is_diagnosed]
 
 

@@ -257,12 +257,20 @@ _READ_ONLY = (
 _NOWHERE = "provider registry.terraform.io/acme/demo was not found in any of the search locations - mirror"
 _UNKNOWN = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/acme/dmeo"
 _CONFLICT = (
-    "Argument or block definition required",
-    "on .terraform.lock.hcl line 5, in provider: An argument or block definition is required here",
+    "failed to read dependency lock file: 2 problems:",
+    "- Argument or block definition required: An argument or block definition is required here.",
+    '- Missing required argument: The argument "version" is required, but no definition was found.',
 )
 _INVALID = (
-    "Invalid block definition",
-    "on .terraform.lock.hcl line 6, in provider: A block definition must have block content delimited by braces",
+    "failed to read dependency lock file: 2 problems:",
+    (
+        '- Invalid block definition: A block definition must have block content delimited by "{" and "}", starting on '
+        "the same line as the block header."
+    ),
+    (
+        '- Unsupported block type: Blocks of type "constraints" are not expected here. Did you mean to define argument '
+        '"constraints"? If so, use the equals sign to assign it a value.'
+    ),
 )
 _SERVER = (
     "could not query provider registry for registry.terraform.io/acme/demo: the request failed after 2 attempts, "
