@@ -298,7 +298,7 @@ def test_roots_whose_names_announce_secrets_are_shown(made: Any, doctor: Any) ->
     document = doctor(folder)
     assert "infra/secrets/secrets.tf:" in _evidence(document)["not-locked"]
     ruled_out = [one["evidence"] for one in document["causes"] if one["verdict"] == "no"]
-    assert any(one.endswith("more likewise") for one in ruled_out)
+    assert any("; 2 others are ruled out, too) " in one for one in ruled_out)
     assert max(one.count(" can be read") for one in ruled_out) == 1
 
 

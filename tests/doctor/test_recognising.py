@@ -126,7 +126,7 @@ REFUSED = f"\nError: {FAILED}\n\n{WHILE} the current package for {P} {V} doesn't
     ("log", "kinds", "overcome"),
     [
         (FIRST_TRY + SECOND_TRY + REFUSED, ["current-package"], ["registry-unreachable"]),
-        (FIRST_TRY + SECOND_TRY, ["registry-unreachable"], []),
+        (FIRST_TRY + SECOND_TRY, ["registry-unreachable"], ["registry-unreachable"]),
         (FIRST_TRY + SECOND_TRY + REFUSED + FIRST_TRY, ["registry-unreachable", "current-package"], []),
         ("$ cd a\n" + FIRST_TRY + "$ cd b\n" + SECOND_TRY + REFUSED, ["registry-unreachable", "current-package"], []),
         (FIRST_TRY + SECOND_TRY.replace("aws", "tls") + REFUSED, ["registry-unreachable", "current-package"], []),

@@ -84,6 +84,18 @@ def test_what_holds_whichever_root_failed_is_said_once(several: Path, doctor: An
     assert "VERDICT example.com answered: too many requests (429). [CONFIRMED]" in out
 
 
+def test_a_fix_of_one_provider_says_that_another_one_needs_its_own(made: Any, doctor: Any) -> None:
+    folder = made(
+        SampleIncident("", ("none",), (lock_file(replace(DEMO, unpacked=(), packed=(OTHER,)), NETBOX_ELSEWHERE),))
+    )
+    other = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    log = boxed_log(MISMATCH, (MISMATCH[0], other)).replace("on linux_amd64\n", f"on {this_platform()}\n")
+    (folder / "ci.log").write_text(log, "utf-8")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split()).partition(" FIX ")[2]
+    assert "acme/netbox needs another fix" in out.partition(" b ")[0]
+    assert "acme/demo needs another fix" in out.partition(" b ")[2]
+
+
 def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
     document = doctor(several)
     held = [
@@ -159,6 +171,21 @@ def equal(made: Any) -> Path:
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "roots with equal entries")
     return folder
+
+
+def test_a_fix_is_of_the_roots_that_are_named(equal: Path, doctor: Any) -> None:
+    words = "there is no package for registry.terraform.io/acme/demo 1.4.2 cached in .terraform/providers"
+    (equal / "ci.log").write_text(boxed_log(("Required plugins are not installed", words)), "utf-8")
+    out = " ".join(doctor(equal, "--format", "text", "ci.log").split())
+    assert "locklens init --root=ROOT ROOT stands for the root that failed, which the log does not tell" in out
+    for lock in equal.glob("live/*/.terraform.lock.hcl"):
+        lock.write_bytes(ROOTS["hash"][1])
+    (equal / "ci.log").write_text(boxed_log(MISMATCH).replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
+    for named in (["live/qa"], ["live/qa", "live/test"]):
+        commands = [one["command"] for one in doctor(equal, "ci.log", "--", *named)["remedies"]]
+        roots = [[word for word in command.split() if word.startswith("--root=")] for command in commands]
+        assert all(sorted(each) == [f"--root={name}" for name in named] for each in roots if each), commands
+        assert any(roots), commands
 
 
 def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor: Any) -> None:

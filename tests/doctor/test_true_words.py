@@ -338,9 +338,13 @@ def test_an_altered_package_is_no_damaged_download(made: Any, doctor: Any) -> No
     assert "or the package was altered" not in out
 
 
-def test_a_fix_of_a_signature_names_the_signature(made: Any, doctor: Any) -> None:
-    out = " ".join(doctor(made(INCIDENTS["key-changed"]), "--format", "text", "ci.log").split())
-    assert "Upgrade acme/demo: a version whose signature is not valid is refused" in out
+@pytest.mark.parametrize(("cause", "title"), [
+    ("key-changed", "Upgrade acme/demo: a version whose signature is not valid is refused"),
+    ("key-revoked", "Upgrade acme/demo, once its publisher has signed a version with another key"),
+])  # fmt: skip
+def test_a_fix_of_a_signature_names_the_signature(cause: str, title: str, made: Any, doctor: Any) -> None:
+    out = " ".join(doctor(made(INCIDENTS[cause]), "--format", "text", "ci.log").split())
+    assert title in out
 
 
 def test_a_fix_ends_the_diagnosis(made: Any, doctor: Any) -> None:
@@ -411,6 +415,7 @@ def test_a_missing_file_is_of_the_host_that_answered(made: Any, doctor: Any) -> 
     out = " ".join(doctor(folder, "--format", "text", "real.log").split())
     assert "dl.example.com does not have the file (404). [LIKELY]" in out
     assert "the registry itself answered" not in out
+    assert "whether the host has the package of that version was not asked" in out
 
 
 def test_a_list_that_has_the_locked_hash_is_right(made: Any, doctor: Any) -> None:
@@ -690,14 +695,18 @@ def test_a_merge_that_left_an_unreadable_file_is_named(several: Path, doctor: An
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init")
 
 
-@pytest.mark.parametrize("is_kept", [True, False])
+@pytest.mark.parametrize(("is_kept", "is_alone"), [(True, True), (False, True), (True, False)])
 def test_a_folder_of_the_plugin_cache_that_opentofu_finds_modified(
-    is_kept: bool, made: Any, doctor: Any, tmp_path: Path
+    is_kept: bool, is_alone: bool, made: Any, doctor: Any, tmp_path: Path
 ) -> None:
     folder = made(INCIDENTS["plugin-corrupted"])
     shutil.move(folder / "live/prod/.terraform/providers", tmp_path / "cache")
     shutil.rmtree(folder / "live/prod/.terraform")
     place = tmp_path / "cache" / DEMO / "1.4.2/linux_amd64"
+    if not is_alone:
+        shutil.copytree(folder / "live/prod", folder / "live/qa")
+        git(folder, "add", "--all")
+        git(folder, "commit", "-qm", "another root")
     words = (
         f"Error while installing acme/demo v1.4.2: existing cached package at {place} does not match the content of the "
         "downloaded package; does it contain local modifications?"

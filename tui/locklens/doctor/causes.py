@@ -12,7 +12,7 @@ from locklens.doctor import lock_causes, network_causes, package_causes, provide
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, NotOffered, Trait, TrustCost, most_likely_first
-from locklens.text import listing
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -544,8 +544,10 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     shown = [f"({listing(places, 1)}) {words}" for words, places in evidence.items()]
     is_of_all = first.is_probable or len(same) == len(affected)
     shown = list(evidence) if len(evidence) == 1 and is_of_all else shown
-    most = 1 if first.verdict is CauseVerdict.NO else _MOST_NAMED
-    more = f"; and {len(shown) - most} more likewise" if len(shown) > most else ""
+    more = f"; and {len(shown) - _MOST_NAMED} more likewise" if len(shown) > _MOST_NAMED else ""
+    if first.verdict is CauseVerdict.NO and len(shown) > 1:
+        rest = counted(len(same) - 1, "other is", "others are")
+        shown, more = [f"({same[0].subject}; {rest} ruled out, too) {same[0].cause.evidence}"], ""
     needs = list(dict.fromkeys(one.cause.missing for one in same if one.cause.missing))
     others = f"; and {len(needs) - 1} more likewise" if len(needs) > 1 else ""
     moments = [one.cause.as_of for one in same if one.cause.as_of]
@@ -554,7 +556,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         provider=first.provider if len({one.cause.provider for one in same}) == 1 else "",
         roots=roots,
         subject=subject,
-        evidence="; ".join(shown[:most]) + more,
+        evidence="; ".join(shown[:_MOST_NAMED]) + more,
         missing=f"{needs[0]}{others}" if needs else "",
         as_of=min(moments, default=None),
     )
@@ -588,7 +590,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     costs, has_several = list(TrustCost), Several.among(affected)
     everywhere = {root for one in affected for root in one.roots}
     titles = Counter(group[0][0].title for group in found.values())
-    named = []
+    named, of_writes = [], {one.examined.name for group in found.values() for remedy, one in group if remedy.write}
     for group in found.values():
         remedy, one = group[0]
         roots = {
@@ -597,14 +599,24 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             for root in (other.alone.roots if other.examined.fitting else other.roots[: each.roots])
         }
         subject = has_several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
-        note = remedy.note
-        if "OS_ARCH" in remedy.command and "OS_ARCH" not in note:
-            note = "; ".join(filter(None, (note, "OS_ARCH stands for the platform of the runner, such as linux_amd64")))
+        unsaid = [
+            words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note
+        ]
+        if remedy.write and (others := sorted(of_writes - {other.examined.name for _, other in group})):
+            unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
+        note = "; ".join(filter(None, (remedy.note, *unsaid)))
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
         named.append(replace(remedy, subject=subject) if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
+
+
+_STANDS_FOR = {
+    "OS_ARCH": "OS_ARCH stands for the platform of the runner, such as linux_amd64",
+    "=ROOT ": "ROOT stands for the root that failed, which the log does not tell",
+}
+"""What the words of a command line stand for that its reader has to fill in."""
 
 
 def not_offered_for(causes: Sequence[Cause]) -> tuple[NotOffered, ...]:

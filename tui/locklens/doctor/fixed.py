@@ -42,9 +42,12 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         x: What is known.
         causes: The causes as they are judged now.
     """
-    if x.error is None or x.lock.conflict is not None or x.lock.problems or (x.fitting and not x.is_written):
-        return ""  # of a root that nobody names, nothing is known to be fixed
+    if x.error is None or x.lock.conflict is not None or x.lock.problems:
+        return ""
     kind, entry = x.message.kind, x.entry
+    is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
+    if x.fitting and not (x.is_written or is_of_cache):
+        return ""  # of a root that nobody names, nothing is known to be fixed
     if kind == "lock-invalid":
         return f"{x.lock.path} can be read now" if x.is_repaired else ""
     if kind == "readonly-changed":

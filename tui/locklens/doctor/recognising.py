@@ -231,7 +231,7 @@ def read_log(data: bytes) -> ReadLog:
 def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], tuple[RecognisedError, ...]]:
     """Return the known errors in lines, the reasons of others before their wrappers, and those that a later run passed.
 
-    Where a later run got past each of them, they are all that the log tells, and belong to the first.
+    Where a later run got past each of them, they are all that the log tells, and belong to both.
     """
     found: dict[tuple[str, ...], RecognisedError] = {}
     lasting: set[tuple[str, ...]] = set()
@@ -253,7 +253,7 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
             break
     errors = tuple(error for key, error in found.items() if key in lasting)
     overcome = tuple(error for key, error in found.items() if key not in lasting)
-    return (_without_wrappers(errors), overcome) if errors else (_without_wrappers(overcome), ())
+    return _without_wrappers(errors or overcome), overcome
 
 
 def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:

@@ -222,7 +222,10 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
         yield from fix_by_retry(one)
     elif x.message.kind == "version-gone" and x.entry is not None and x.entry.version in (listed_versions(x) or ()):
         yield run_again(one)
-    yield from upgrade(one, f"Upgrade {x.name} to another version that is listed")
+    words = "whether the host has the package of that version was not asked"
+    for other in upgrade(one, f"Upgrade {x.name} to another version that is listed"):
+        is_open = x.message.reason is NetworkReason.ABSENT and other.command
+        yield replace(other, note="; ".join(filter(None, (other.note, words)))) if is_open else other
 
 
 def fix_signature(one: Affected) -> Iterator[Remedy]:
@@ -237,8 +240,10 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     if is_keyless and (neighbour is None or not neighbour.keys):
         return  # no version is known to have a key, and without one each is refused
     is_revoked = judged is not None and judged.refusal is Refusal.REVOKED_KEY
-    refused = "that the revoked key signed" if is_revoked else "whose signature is not valid"
-    yield from upgrade(one, f"Upgrade {one.examined.name}: a version {refused} is refused")
+    title = f"Upgrade {one.examined.name}: a version whose signature is not valid is refused"
+    if is_revoked:
+        title = f"Upgrade {one.examined.name}, once its publisher has signed a version with another key"
+    yield from upgrade(one, title)
 
 
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:

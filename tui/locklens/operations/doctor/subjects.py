@@ -171,7 +171,7 @@ class SubjectFinder:
         return found
 
     def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
-        """Return the root, and others with the same entry; relative to the current folder."""
+        """Return the root, and others with the same entry, of those that were named; relative to the current folder."""
         own = self._checkout.shown(subject.root.path)
         if subject.entry is None and subject.error is not None and subject.error.kind == "readonly-changed":
             return tuple(dict.fromkeys((own, *map(self._checkout.shown, subject.fitting))))
@@ -179,7 +179,7 @@ class SubjectFinder:
             return (own,)
         same = [
             path
-            for path in self._checkout.locks
+            for path in self._named_roots() or self._checkout.locks
             if path != subject.root.path
             and (entry := self.lock(path).by_address.get(subject.entry.address)) is not None
             and (entry.version, frozenset(entry.hashes)) == (subject.entry.version, frozenset(subject.entry.hashes))
