@@ -347,6 +347,15 @@ def test_a_fix_of_a_signature_names_the_signature(cause: str, title: str, made: 
     assert title in out
 
 
+def test_the_address_of_a_locked_provider_is_not_to_be_corrected(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/acme/demo"
+    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    document = doctor(folder, "--offline", "real.log")
+    assert document["causes"][0]["id"] == "wrong-source"
+    assert [one["id"] for one in document["remedies"]] == ["ask-publisher"]
+
+
 def test_a_fix_ends_the_diagnosis(made: Any, doctor: Any) -> None:
     for cause in ("key-expired", "key-changed"):
         folder = made(INCIDENTS[cause])

@@ -122,7 +122,8 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
         return
     listed, entry = listed_versions(x, platform), x.entry
     if listed_versions(x) == []:
-        yield _none_listed(one)
+        assert x.address is not None
+        yield _asked_for(one, f"no version is listed: {x.address.host} has none to upgrade to")
         return
     if listed is None or entry is None or x.configuration is None or x.address is None:
         yield _upgraded(one, title)
@@ -149,12 +150,9 @@ def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
     return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]
 
 
-def _none_listed(one: Affected) -> Remedy:
-    """Return the remedy for a provider of which its registry lists no version at all."""
-    x = one.examined
-    assert x.address is not None
-    title = f"Ask the publisher of {x.name}, or use a copy that the lock file accepts"
-    note = f"no version is listed: {x.address.host} has none to upgrade to"
+def _asked_for(one: Affected, note: str) -> Remedy:
+    """Return the remedy for a provider that its registry does not have any more."""
+    title = f"Ask the publisher of {one.examined.name}, or use a copy that the lock file accepts"
     return Remedy("ask-publisher", title, len(one.roots), _NONE, None, "", note)
 
 
@@ -214,7 +212,10 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_source(one: Affected) -> Iterator[Remedy]:
-    """The requirement with the wrong address is named."""
+    """The requirement with the wrong address is named; an address that was locked once is no typing mistake."""
+    if one.examined.entry is not None:
+        yield _asked_for(one, "its address was right when it was locked")
+        return
     title = f"Correct the source address of {one.examined.name} by hand where it is required"
     note = "a module without required_providers means hashicorp/NAME"
     yield _by_hand(one.alone, "correct-source", title, "file and line", note)
