@@ -12,7 +12,7 @@ import pytest
 from ui.conftest import Running, Samples
 
 from locklens.review.model import Severity
-from locklens.ui.clipboard import SENT_TO_TERMINAL, copy_by_program
+from locklens.ui.clipboard import SENT_TO_TERMINAL, change_markdown, copy_by_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are scripts of a shell")
 
@@ -149,3 +149,12 @@ async def test_a_section_without_a_change_copies_its_findings(samples: Samples, 
         await on.press("g", "y", "j", "enter")
         assert on.app.clipboard.startswith("- BLOCK LK006 ")
         assert on.app.clipboard.endswith(", 2 times")
+
+
+def test_a_finding_of_one_root_is_not_said_of_all(samples: Samples) -> None:
+    alone = (samples.finding("LK009", Severity.WARN), samples.finding("LK027", Severity.INFO))
+    changes = [samples.change("acme/one", findings=alone), samples.change("acme/one", findings=alone[1:])]
+    words = change_markdown(changes)
+    assert "2 roots: WARN LK009" in words
+    assert words.count("in 1 of 2") == 1
+    assert words.index("LK009") < words.index("in 1 of 2") < words.index("LK027")

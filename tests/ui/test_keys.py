@@ -18,6 +18,7 @@ from ui.conftest import until
 
 from locklens.operations.locklens import Reads
 from locklens.operations.reports import REPORTS, Report, formats_of
+from locklens.review.model import Severity
 from locklens.review.rules.catalogue import RULES
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.clipboard import copied_line, markdown_text
@@ -664,6 +665,20 @@ SCREENS: list[type[LockLensScreen[Any]]] = [
 def test_every_action_of_a_table_exists(screen: type[LockLensScreen[Any]]) -> None:
     named = {key.action.partition("(")[0] for group in screen.TABLE.groups for key in group.keys if key.action}
     assert {action for action in named if not hasattr(screen, f"action_{action}")} == set()
+
+
+async def test_a_mark_does_not_cover_what_is_found_after_it(samples: Samples, running: Running) -> None:
+    root = samples.root("a", [samples.change("acme/one", findings=(samples.finding("LK027", Severity.INFO),))])
+    async with running(samples.review(root)) as on:
+        await on.press("j", "space")
+        assert len(on.screen.loader.marks) == 1
+        on.screen.loader.take_roots([root])
+        await on.pilot.pause()
+        assert len(on.screen.loader.marks) == 1, "nothing new was found"
+        worse = replace(root.changes[0], findings=(samples.finding("LK002", Severity.BLOCK),))
+        on.screen.loader.take_roots([replace(root, changes=(worse,))])
+        await until(on, lambda: not on.screen.loader.marks)
+        await until(on, lambda: "unmarked 1 change: a warning or block was found after the mark" in on.text)
 
 
 async def test_the_mouse(samples: Samples, running: Running) -> None:

@@ -27,7 +27,7 @@ from locklens.review.reports.findings import distinct_changes, reported_findings
 from locklens.text import counted, shell_word, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class ShellText(str):
@@ -57,11 +57,18 @@ def markdown_text(text: str) -> ShellText:
     return ShellText(_SPECIAL.sub(r"\\\g<0>", visible(text)))
 
 
-def change_markdown(change: Change, roots: int) -> ShellText:
-    """A list item on a change: provider, versions, number of roots, and findings by their titles."""
+def change_markdown(changes: Sequence[Change]) -> ShellText:
+    """A list item on the same change in some roots: provider, versions, number of roots, and findings by their titles.
+
+    A finding that some of the roots have is said with their number.
+    """
+    change, roots = changes[0], len(changes)
+    numbers = Counter(words for each in changes for words in dict.fromkeys(map(_rule_words, each.findings)))
     old, new = (str(side.version) if side else "none" for side in (change.old, change.new))
     versions = new if old == new else f"{old} to {new}"
-    findings = ", ".join(map(_rule_words, change.findings))
+    findings = ", ".join(
+        words if number == roots else f"{words} (in {number} of {roots})" for words, number in numbers.items()
+    )
     rest = f" {versions}, {counted(roots, 'root')}: {findings or 'no findings'}"
     return ShellText(f"- **{markdown_text(str(change.address))}**{markdown_text(rest)}")
 
@@ -78,19 +85,19 @@ def review_markdown(review: Review) -> MarkdownItems:
     words = f" {verdict_words(review)}, {counts}"
     items = [
         f"- **locklens review**{markdown_text(words)}",
-        *_change_items((one.change, len(one.members)) for one in changes),
+        *_change_items([change for _, change in one.members] for one in changes),
     ]
     findings = [one.finding for one in reported_findings(review) if one.change is None and one.is_counted]
     return MarkdownItems("\n".join([*items, *_finding_items(findings)]))
 
 
-def section_markdown(changes: Iterable[tuple[Change, int]], findings: Iterable[Finding]) -> MarkdownItems:
-    """A section as a list: its changes, each with its number of roots, and its findings without a change."""
+def section_markdown(changes: Iterable[Sequence[Change]], findings: Iterable[Finding]) -> MarkdownItems:
+    """A section as a list: its changes, each in its roots, and its findings without a change."""
     return MarkdownItems("\n".join([*_change_items(changes), *_finding_items(findings)]))
 
 
-def _change_items(changes: Iterable[tuple[Change, int]]) -> list[str]:
-    return [change_markdown(change, roots) for change, roots in changes]
+def _change_items(changes: Iterable[Sequence[Change]]) -> list[str]:
+    return list(map(change_markdown, changes))
 
 
 def _finding_items(findings: Iterable[Finding]) -> list[str]:

@@ -199,7 +199,7 @@ def copy_choices(node: Node | None, review: Review | None = None) -> tuple[CopyC
     signers = [one.new_signer for one in changes if one.new_signer is not None]
     texts = [
         row,
-        CopyChoice("Markdown", change_markdown(change, len(changes))),
+        CopyChoice("Markdown", change_markdown(changes)),
         CopyChoice("provider", str(change.address)),
         *(CopyChoice("finding", finding_copied(finding)) for one in changes for finding in one.findings),
         *(CopyChoice("fingerprint", key.fingerprint) for signer in signers for key in signer.keys),
@@ -209,7 +209,7 @@ def copy_choices(node: Node | None, review: Review | None = None) -> tuple[CopyC
 
 
 def _section_choices(node: Node, review: Review | None) -> tuple[CopyChoice, ...]:
-    changes = [(child.change, len(child.subjects)) for child in node.children if child.change is not None]
+    changes = [[subject.change for subject in child.subjects] for child in node.children if child.change is not None]
     findings = [child.finding for child in node.children if child.finding is not None]
     whole = (
         [CopyChoice("whole review", review_markdown(review), "Markdown of the whole review")]

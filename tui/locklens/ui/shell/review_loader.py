@@ -23,8 +23,10 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
+from locklens.review.model import Severity
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.storage.preferences import MarkStore
+from locklens.text import counted
 from locklens.ui.phrases import PARTIALLY_WATCHED
 from locklens.ui.shell import Job, Run, Throttle, after
 from locklens.ui.shell.bars import Reading
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Review, RootReview
 
 _LOOK_SECONDS = 1.0
+_SERIOUS = frozenset({Severity.BLOCK, Severity.WARN})
 _SHOW_SECONDS = 0.1
 """Shortest time between two updates of the screen."""
 
@@ -80,6 +83,8 @@ class ReviewLoader(Widget):
         self.error: LockLensError | None = None
         """The error of a failed load or reload."""
         self.marks: frozenset[str] = frozenset()
+        self._seen: dict[str, frozenset[str]] = {}
+        """The warnings and blocks that a change had when it was marked, by its id."""
         """Ids of the reviewed changes."""
         self.progress = Reading()
         self.top: Path | None = None
@@ -211,7 +216,8 @@ class ReviewLoader(Widget):
         self._draft, self._known = None, {}
         changed, self._changed = self._changed, ()
         is_partial = self._watch is not None and self._watch.is_partial
-        self.post_message(self.Changed((*self.review.notes, *([PARTIALLY_WATCHED] if is_partial else [])), changed))
+        notes = *self.review.notes, *([PARTIALLY_WATCHED] if is_partial else []), *self._unmark_outdated()
+        self.post_message(self.Changed(notes, changed))
 
     def _take_failure(self, error: LockLensError) -> None:
         self.error, self.progress, self._changed = error, Reading(), ()
@@ -248,12 +254,33 @@ class ReviewLoader(Widget):
         """Replace roots with more facts, such as after proving hashes."""
         if self.review is not None:
             self.review = with_roots(self.review, roots)
-            self.post_message(self.Changed())
+            self.post_message(self.Changed(self._unmark_outdated()))
 
     def set_marks(self, change_ids: frozenset[str], *, marked: bool) -> None:
         """Marks changes as reviewed, or unmarks them; marks persist across runs."""
         self.marks = self.marks | change_ids if marked else self.marks - change_ids
+        if marked:
+            serious = self._serious()
+            self._seen |= {one: serious.get(one, frozenset()) for one in change_ids}
         self._keeper.set(self.repository, change_ids, marked=marked)
+
+    def _serious(self) -> dict[str, frozenset[str]]:
+        """The rules of the warnings and blocks that count, by the id of their change."""
+        found: dict[str, frozenset[str]] = {}
+        for change in self.review.changes if self.review is not None else ():
+            rules = (one.rule for one in change.findings if one.accepted is None and one.severity in _SERIOUS)
+            found[change.id] = found.get(change.id, frozenset()).union(rules)
+        return found
+
+    def _unmark_outdated(self) -> tuple[str, ...]:
+        """Unmark changes with a warning or block that nobody saw when they were marked, and say so."""
+        serious = self._serious()
+        marked = ((one, seen) for one, seen in self._seen.items() if one in self.marks)
+        outdated = frozenset(one for one, seen in marked if serious.get(one, seen) - seen)
+        if not outdated:
+            return ()
+        self.set_marks(outdated, marked=False)
+        return (f"unmarked {counted(len(outdated), 'change')}: a warning or block was found after the mark",)
 
 
 def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
