@@ -10,7 +10,7 @@ from executables.files import BLOB, NAMES, TEXT, elf, info, table, varint
 from kit.go_programs import STRIPPED, built, needs_go
 
 from locklens.executables import ExecutableFormat
-from locklens.executables.functions import MOST_FUNCTIONS, MOST_KEPT, MOST_NAMES, MOST_PACKAGES
+from locklens.executables.functions import MOST_FUNCTIONS, MOST_KEPT_BYTES, MOST_NAME_BYTES, MOST_PACKAGES
 from locklens.executables.reader import ExecutableReader
 
 
@@ -61,7 +61,7 @@ def test_a_program_that_says_it_all() -> None:
         (elf((4, table([b"a%d.b" % number for number in range(MOST_PACKAGES + 1)]))), ExecutableFormat.ELF, "packages"),
         (elf((4, table([b"x" * 200_000]))), ExecutableFormat.ELF, "a name of more than"),
         (
-            elf((4, table([b"a.b"], inlined=bytes(MOST_NAMES)))),
+            elf((4, table([b"a.b"], inlined=bytes(MOST_NAME_BYTES)))),
             ExecutableFormat.ELF,
             "bytes; at most 67108864 are read",
         ),
@@ -112,10 +112,12 @@ HOSTILE = {
     "paths": lambda: elf((4, table([b"a.b"], inlined=(b"c/" * 30_000 + b"\0") * 200))),
     "one name": lambda: elf((4, table([b"a.b", b"b" * (8 << 20)]))),
     "as many as are kept": lambda: elf((4, table([b"a.%d" % number for number in range(MOST_FUNCTIONS)]))),
-    "as long as are kept": lambda: elf((4, table([b"a.%080d" % number for number in range(MOST_KEPT // 83 - 1)]))),
-    "one long run": lambda: elf((4, table([b"a.b"], inlined=b"a.\0" * (MOST_KEPT // 3 - 2)))),
-    "empty names": lambda: elf((4, table([b"a.b"], inlined=bytes(MOST_KEPT - 100)))),
-    "short names": lambda: elf((4, table([b"a.b"], inlined=b"a\0" * (MOST_KEPT // 2 - 100)))),
+    "as long as are kept": lambda: elf(
+        (4, table([b"a.%080d" % number for number in range(MOST_KEPT_BYTES // 83 - 1)]))
+    ),
+    "one long run": lambda: elf((4, table([b"a.b"], inlined=b"a.\0" * (MOST_KEPT_BYTES // 3 - 2)))),
+    "empty names": lambda: elf((4, table([b"a.b"], inlined=bytes(MOST_KEPT_BYTES - 100)))),
+    "short names": lambda: elf((4, table([b"a.b"], inlined=b"a\0" * (MOST_KEPT_BYTES // 2 - 100)))),
     "modules": lambda: elf((6, info("dep\ta\tv1.0.0\th1:\n" * 60_000))),
     "quotes": lambda: elf((6, info("build\t" + '"\\' * 500_000 + "\n"))),
 }

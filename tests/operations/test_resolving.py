@@ -192,7 +192,7 @@ def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) ->
         assert plan.failures[0].detail.startswith("one side removed it, the other changed it: 1.1.0 in HEAD (ours), ")
         assert plan.failures[0].hint == SIDES
         assert ("keep the entry of the other, or remove it" in plan.failures[0].detail) is newest
-    selected = {(None, "acme/a"): Preference.NEWEST}
+    selected: dict[tuple[str | None, str], Preference] = {(None, "acme/a"): Preference.NEWEST}
     plan = ResolveConflicts(Scope(merging.top, ("infra",)), prefer=Preference.OURS, selected=selected).plan()
     assert plan.failures[0].detail.endswith("keep the entry of the other, or remove it")
 

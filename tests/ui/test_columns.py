@@ -22,10 +22,14 @@ from locklens.ui.signers import SignersScreen
 from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.upgrade.rows import UpgradeList
 from locklens.ui.widgets import fitted_name
-from locklens.ui.widgets.row_list import Column, LaidOut
+from locklens.ui.widgets.row_list import Column, LaidOut, RowList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ui.conftest import Samples
+
+    from locklens.ui.upgrade.rows import UpgradeRow
 
 COLUMNS = UpgradeList.COLUMNS
 BODY = [replace(row, fixes=Span("3", Role.GOOD)) for row in rows(selection_of(*ALL)) if row.depth]
@@ -60,11 +64,16 @@ def test_each_title_has_a_sentence_of_help(screen: type[TwoPaneScreen]) -> None:
 def test_titles_and_cells_fill_the_width_alike(samples: Samples, width: int) -> None:
     review = samples.full()
     made = RowMaker().rows(outline(review, Grouping.ROOT), Setting())
-    for kind, body in ((ChangeList, made), (HashList, hash_rows(review)), (UpgradeList, BODY), (DoctorList, ())):
-        listed = kind()
+    bodies: tuple[tuple[RowList[Any], Sequence[Any]], ...] = (
+        (ChangeList(), made),
+        (HashList(), hash_rows(review)),
+        (UpgradeList(), BODY),
+        (DoctorList(), ()),
+    )
+    for listed, body in bodies:
         listed.lay_out(tuple(body), width)
         lines = [listed.titles(), *(listed.painted(row, width, cursor=False) for row in body if listed.has_cells(row))]
-        assert {cell_len(line_of(list(spans))) for spans in lines} == {width}, kind
+        assert {cell_len(line_of(list(spans))) for spans in lines} == {width}, listed
 
 
 def test_narrow_lists_leave_columns_out() -> None:
@@ -94,7 +103,9 @@ def test_without_a_database_there_is_no_column_of_advisories() -> None:
 
 
 def test_a_new_column_is_one_row_of_the_table() -> None:
-    marked = Column("the mark", lambda row: Span(row.mark, Role.GOOD), "the mark once more", is_at_end=True)
+    marked: Column[UpgradeRow] = Column(
+        "the mark", lambda row: Span(row.mark, Role.GOOD), "the mark once more", is_at_end=True
+    )
     laid_out = fitting(120, marked)
     assert " the mark " in line_of(laid_out.titles())
     ready = next(row for row in BODY if row.title == "ready" or row.title.endswith("/ready"))

@@ -51,7 +51,7 @@ class LockLensError(Exception):
         return f"{self}; {self.hint}" if self.hint else str(self)
 
     def name_place(self, where: str, hint: str) -> None:
-        """Name the file or URL, unless the message does, and the next step, unless there is one."""
+        """Add the file or URL to the message unless it is there, and the hint unless there is one."""
         if where not in self.message:
             self.message = f"{self.message} ({where})"
             self.args = (self.message,)
@@ -60,7 +60,8 @@ class LockLensError(Exception):
     def twin(self) -> Self:
         """Return an equal error with attributes of its own, for another thread to raise.
 
-        `copy.copy` does what was registered for exceptions, and tblib, which Dask loads, makes copies that share them.
+        `copy.copy` uses the reducer that is registered for exceptions; that of tblib, which Dask loads, makes copies
+        that share their attributes.
         """
         made = type(self)(*self.args)
         made.__dict__.update(self.__dict__)
@@ -167,7 +168,7 @@ class TrustError(LockLensError):
 
 
 class RepositoryError(LockLensError):
-    """Git has no answer: no repository, no such revision, or one that must not be read."""
+    """Git has no answer: no repository, no such revision, or a repository that must not be read."""
 
 
 class NoRepositoryError(RepositoryError):

@@ -46,7 +46,7 @@ class Role(StrEnum):
     REMOVED = "removed"
     PLACE = "place"
     TREE = "tree"
-    """The branches of a drawn tree; of ASCII in plain text, since a report is also read where no encoding is known."""
+    """The branches of a drawn tree. Plain text has them in ASCII: a report is also read where no encoding is known."""
 
 
 class Span(NamedTuple):
@@ -123,10 +123,10 @@ def seen_from(path: str, folder: str) -> str:
 
 
 def plain_lines(lines: Iterable[Line], *, indent: str = "") -> Iterator[str]:
-    """Yield lines without roles, folded to the width of a text report; longer words and fingerprints are kept whole."""
+    """Yield lines without roles, folded to a report's width; fingerprints and words longer than a line stay whole."""
     for each in lines:
         shown = [visible(text.translate(_ASCII_TREE) if role is Role.TREE else text) for text, role in each.spans]
-        # No line is folded between a label, or a place's indent, and the text beside it.
+        # No fold separates a label, or a place's indent, from the text beside it.
         lead = shown.pop(0) if len(shown) > 1 and (not shown[0] or shown[0].endswith(" ")) else ""
         rest = _GROUPED.sub(lambda found: found[0].replace(" ", ""), "".join(shown))
         lead += rest[: len(rest) - len(rest.lstrip(" "))]

@@ -1,8 +1,8 @@
 """The names in Go's function table, which the runtime needs and `strip` keeps.
 
 The table is that of Go 1.18 and later: `pcHeader` in `runtime/symtab.go`, as `cmd/link/internal/ld/pcln.go` writes it.
-Its names are those of all functions with code in the program, also of those that were inlined wherever they are called.
-They are read from bytes that pass by once (`Passing`), by generators.
+It names every function with code in the program, also those inlined at every call. Generators read the names from a
+stream that passes once (`Passing`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Passing:
-    """A part of a file while it passes; what was asked for or skipped is forgotten.
+    """A forward-only view of a part of a file: bytes that were taken or skipped are dropped.
 
     Attributes:
         at: Position of the next byte in that part.
@@ -70,7 +70,7 @@ class Passing:
 
         Args:
             place_in: Returns where in some bytes the place is, from a position on; -1 if it is not there.
-            longest: Bytes by which the place is recognised, at most.
+            longest: The most bytes that `place_in` needs to recognise the place.
         """
         tail = b""
         while True:
@@ -100,8 +100,8 @@ _READ = (0xFFFFFFF1, 0xFFFFFFF0)
 _OLDER = {0xFFFFFFFA: "Go 1.16 or 1.17", 0xFFFFFFFB: "Go 1.15 or older"}
 
 _LITTLE = re.compile(rb"\xff\xff\xff\0\0(?<=[\xf0\xf1\xfa\xfb].....)[\1\2\4][\4\x08]", re.DOTALL)
-"""The first bytes of a little-endian header, but for the very first: what begins with plain bytes is sought ten times
-as fast."""
+"""A little-endian header without its first byte: a pattern that begins with literal bytes is found ten times as
+fast."""
 
 _BIG = re.compile(rb"\xff\xff\xff[\xf0\xf1\xfa\xfb]\0\0[\1\2\4][\4\x08]")
 
@@ -110,10 +110,10 @@ BEGINNING = 8
 
 LONGEST_HEADER = 8 + 8 * 8
 
-MOST_NAMES = 64 << 20
+MOST_NAME_BYTES = 64 << 20
 """Bytes of the names: those of 110,000 functions have 8 MiB, and the largest providers have 400,000."""
 
-MOST_KEPT = 4 << 20
+MOST_KEPT_BYTES = 4 << 20
 """Bytes of the names that are kept; of a few dozen packages they have some 0.5 MiB."""
 
 MOST_FUNCTIONS = 150_000
@@ -123,9 +123,9 @@ MOST_PACKAGES = 20_000
 """The largest providers have some 3,000."""
 
 _MOST_RUNS = 1_000_000
-"""Runs of names of one package: of 110,000 names there are 6,000."""
+"""Runs of consecutive names of one package; 110,000 names make about 6,000."""
 
-_MOST_NAME = 64 * 1024
+_LONGEST_NAME = 64 * 1024
 _PIECE = 1 << 17
 
 _RUN = re.compile(
@@ -146,7 +146,7 @@ def little_endian_header(data: bytes, start: int) -> int:
 
 
 def big_endian_header(data: bytes, start: int) -> int:
-    """Return the same of a big-endian one."""
+    """Return where a big-endian header may begin; -1 where none does."""
     found = _BIG.search(data, start)
     return -1 if found is None else found.start()
 
@@ -193,23 +193,23 @@ def read_names(place: range, passing: Passing, wanted: Collection[str] | None) -
 
     Args:
         place: Where the names stand, in bytes from the header's first one.
-        passing: Where the table passes; it stands at the header's first byte.
+        passing: The stream, at the header's first byte.
         wanted: The packages whose functions are kept, as the linker writes them; None for all.
 
     Raises:
         UnreadTableError: The table is damaged, or beyond a bound.
     """
-    size = place.stop - place.start  # That of a range may be beyond what `len` gives.
-    if size > MOST_NAMES:
-        raise UnreadTableError(f"the names in its function table have {size} bytes; at most {MOST_NAMES} are read")
+    size = place.stop - place.start  # `len` refuses a range longer than sys.maxsize.
+    if size > MOST_NAME_BYTES:
+        raise UnreadTableError(f"the names in its function table have {size} bytes; at most {MOST_NAME_BYTES} are read")
     passing.skip(place.start)
     names = _Names(wanted)
     rest = b""
     for at in place[::_PIECE]:
         piece = yield from passing.take(min(_PIECE, place.stop - at))
         whole, end_of_name, rest = (rest + piece).rpartition(b"\0")
-        if len(rest) > _MOST_NAME:
-            raise UnreadTableError(f"its function table has a name of more than {_MOST_NAME} bytes")
+        if len(rest) > _LONGEST_NAME:
+            raise UnreadTableError(f"its function table has a name of more than {_LONGEST_NAME} bytes")
         if end_of_name:
             names.take(b"\0" + whole)
     return names.linked()
@@ -238,7 +238,7 @@ class _Names:
         for count, most, what in (
             (len(self._packages), MOST_PACKAGES, "packages"),
             (self._runs, _MOST_RUNS, "changes from one package to another"),
-            (self._kept_bytes, MOST_KEPT, "bytes of names that are to be kept"),
+            (self._kept_bytes, MOST_KEPT_BYTES, "bytes of names that are to be kept"),
             (self._functions, MOST_FUNCTIONS, "functions that are to be kept"),
         ):
             if count > most:

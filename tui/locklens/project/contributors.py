@@ -188,7 +188,7 @@ class _Gathering:
     ) -> None:
         place = one.file, one.item.line, self._key
         self.requirements.append(
-            Requirement(address, constraint, constraints, *place, contributor, subject, one.hidden)
+            Requirement(address, constraint, constraints, *place, contributor, subject, one.overridden)
         )
 
     def _refuse(self, one: Placed[Placeable], summary: str, detail: str, *, is_error: bool = True) -> None:

@@ -40,10 +40,10 @@ _OF_SHORT = "|".join(f"({form})" for form in _SHORT_NAMES.values())
 _WORKSPACES, _TESTS = "terraform.tfstate.d", "tests"
 
 _SHORT = re.compile(r"(?P<start>[^/~]{1,6})~\d(?:\.[^/.]{1,3})?")
-"""The form of Windows' short name for a longer one, whose first letters it begins with."""
+"""A Windows short (8.3) name: the first letters of the long one, ~ and a digit."""
 
-_KEPT = 2
-"""Letters of a long name that each of its short names begins with."""
+_SHORT_PREFIX = 2
+"""Every short name begins with at least so many letters of its long one."""
 
 _DATA_FOLDER = re.compile(r"\.terraform|terraf~\d")
 """The tools' data folder: packages, modules, and where to look for either. Windows knows it by a short name too."""
@@ -53,7 +53,7 @@ _PROVISIONER = "terraform-provisioner-"
 """Prefix of the programs that the tools run from their working directory, whatever version the name has."""
 
 _PERHAPS = re.compile(rf"\.terraform(?!\.lock\.hcl\Z)|terraform\.d|terraf~|{_PROVISIONER}", re.IGNORECASE)
-"""Every such path of ASCII letters has a match; most other paths are skipped by it."""
+"""Matches every such ASCII path, and rules out most others cheaply."""
 
 _MIRRORED = r"""(?isx)(?:\A|(?P<folder>.*)/)(?:
     [^/]+/[^/]+/[^/]+/  # host, namespace and type
@@ -80,7 +80,7 @@ _NAME_IN_MIRROR = re.compile(r"terraform-provider-.*|[a-z0-9]+_[a-z0-9]+", re.IG
 
 
 def folded(name: str) -> str:
-    """Return what all spellings of a name have in common that some file system takes for one name."""
+    """Return the form that a name shares with every spelling that some file system takes for the same name."""
     if name.isascii():
         return name.lower().rstrip(" .")
     try:
@@ -91,7 +91,7 @@ def folded(name: str) -> str:
     return name.rstrip(" .")
 
 
-def other_spellings(brought: Iterable[str], there: Iterable[str], read: Collection[str]) -> dict[str, str]:
+def other_spellings(brought: Iterable[str], there: Iterable[str], always_read: Collection[str]) -> dict[str, str]:
     """Return the paths of a change that some file system takes for another path, each with that path.
 
     These are files that are read by name, whatever lies beside them, and files and folders that have another spelling
@@ -100,7 +100,7 @@ def other_spellings(brought: Iterable[str], there: Iterable[str], read: Collecti
     Args:
         brought: Paths of what the change adds or modifies.
         there: Path of each file of the new side.
-        read: Those of `brought` that matter whatever their name is: links, submodules, and states.
+        always_read: Those of `brought` that matter whatever their name is: links, submodules, and states.
     """
     found: dict[str, str] = {}
     candidates = []
@@ -108,7 +108,7 @@ def other_spellings(brought: Iterable[str], there: Iterable[str], read: Collecti
         usual = _usual_path(path)
         if usual is not None:
             found[path] = usual
-        elif path in read or is_read(path):
+        elif path in always_read or is_read(path):
             candidates.append(path)
     if candidates:
         found.update(_colliding(candidates, [*there, *candidates]))
@@ -172,7 +172,7 @@ def is_read(path: str) -> bool:
 
 
 def _colliding(paths: Iterable[str], there: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each path of which a part has another spelling, with the path that has that spelling."""
+    """Yield each path that collides with another spelling, with the path in that spelling."""
     parts = {part: _folded_path(part) for path in paths for part in _upwards(path)}
     wanted = set(parts.values())
     short = {folder_of(part) for part in parts if _SHORT.fullmatch(part.rpartition("/")[2])}
@@ -202,7 +202,7 @@ def _is_short_for(short: str, long: str) -> bool:
     found = _SHORT.fullmatch(short.rpartition("/")[2])
     name = long.rpartition("/")[2]
     is_long = len(name.partition(".")[0]) > 8 or len(name.rpartition(".")[2]) > 3 or not name.isascii()
-    return found is not None and is_long and folded(name)[:_KEPT] == folded(found["start"])[:_KEPT]
+    return found is not None and is_long and folded(name)[:_SHORT_PREFIX] == folded(found["start"])[:_SHORT_PREFIX]
 
 
 def _folded_path(path: str) -> str:
@@ -218,11 +218,11 @@ def _upwards(path: str) -> Iterator[str]:
 
 
 def packages_folder(path: str) -> str | None:
-    """Return the folder in which the tools, run there, take what a path holds for packages of their own, or None.
+    """Return the folder from which the tools, run there, would use this path as packages; None if there is none.
 
     They do so at and below `.terraform`, and at and below `terraform.d/plugins`; a link or a submodule may stand for
-    either, or for `terraform.d`. Provisioners are run from the folder itself. Names are compared as on
-    the file system that keeps the fewest apart.
+    either, or for `terraform.d`. Provisioners are run from the folder itself. Names are compared as
+    by the file system that distinguishes least.
     """
     if path.isascii() and ("terraf" not in path.lower() or _PERHAPS.search(path) is None):
         return None
@@ -335,7 +335,7 @@ def links_of(tree: Tree, perhaps: Iterable[str]) -> dict[str, str]:
 def _behind(
     link: str, links: Mapping[str, str], names: Sequence[str], paths: Sequence[str], reported: AbstractSet[str]
 ) -> Iterator[str]:
-    """Yield what some paths are called through a link, and through the links in what is behind it.
+    """Yield the names that paths have when reached through a link, and through further links behind it.
 
     Args:
         link: The link.

@@ -1,7 +1,7 @@
 """One module: the configuration files of its folder, read and put together, with override files applied.
 
-An override replaces what it names, and usually that must exist; the `_override_*` methods say what each kind of block
-does.
+An override replaces the block that it names, which usually must exist; the `_override_*` methods say what each kind of
+block does.
 
 Parsing is the expensive part, so a `ModuleReader` caches what it read by the file's digest: several roots that call the
 same module, and both sides of a comparison, share it.
@@ -105,7 +105,7 @@ class Placed(Struct, Generic[_Item_co], frozen=True):
 
     file: str
     item: _Item_co
-    hidden: Hidden | None = None
+    overridden: Hidden | None = None
 
 
 class Module(Struct, frozen=True):
@@ -175,7 +175,7 @@ class Merger:
 
     def add_primary(self, file: SourceFile) -> None:
         """Add what a primary file declares."""
-        self._open(file)
+        self._note_file(file)
         contents = file.contents
         for block in contents.required:
             if self._has_required:
@@ -196,14 +196,14 @@ class Merger:
 
     def add_override(self, file: SourceFile) -> None:
         """Apply an override file."""
-        self._open(file)
+        self._note_file(file)
         self._override_required(file)
         self._override_backends(file)
         self._override_providers(file)
         self._override_calls(file)
         self._override_resources(file)
 
-    def _open(self, file: SourceFile) -> None:
+    def _note_file(self, file: SourceFile) -> None:
         self._files.append(file.path)
         self._problems.extend(replace(problem, file=file.path) for problem in file.contents.problems)
 
@@ -216,7 +216,7 @@ class Merger:
             if before is None:
                 self._backends[block.kind] = Placed(file.path, block)
                 if len(self._backends) > 1:
-                    self._refuse_both()
+                    self._refuse_backend_and_cloud()
             elif block.kind == "backend":
                 detail = "A module may have only one backend configuration."
                 self._refuse(file, block, "Duplicate backend configuration", detail)
@@ -225,7 +225,7 @@ class Merger:
                 name = "Terraform Cloud" if self._dialect.name == "opentofu" else "HCP Terraform"
                 self._refuse(file, block, f"Duplicate {name} configurations", detail)
 
-    def _refuse_both(self) -> None:
+    def _refuse_backend_and_cloud(self) -> None:
         backend = self._backends["backend"]
         article = "a " if self._dialect.name == "opentofu" else ""
         summary = f"Both a backend and {article}cloud configuration are present"
@@ -257,8 +257,10 @@ class Merger:
         for block in file.contents.required:
             for entry in block.entries:
                 before = self._required.get(entry.name)
-                hidden = Hidden(before.file, before.item.line, before.item.constraint) if before is not None else None
-                self._required[entry.name] = Placed(file.path, entry, hidden)
+                overridden = (
+                    Hidden(before.file, before.item.line, before.item.constraint) if before is not None else None
+                )
+                self._required[entry.name] = Placed(file.path, entry, overridden)
 
     def _override_backends(self, file: SourceFile) -> None:
         """Replace whichever of the backend and cloud blocks there is."""
@@ -272,7 +274,10 @@ class Merger:
             self._backends = {block.kind: Placed(file.path, block)}
 
     def _override_providers(self, file: SourceFile) -> None:
-        """Replace `version` if the override has one; a default configuration needs none in a primary file."""
+        """Replace `version` if the override has one.
+
+        An override without an alias needs no block in a primary file.
+        """
         for block in file.contents.providers:
             key = (block.name, block.alias)
             before = self._providers.get(key)
@@ -285,8 +290,8 @@ class Merger:
             elif before is None:
                 self._providers[key] = Placed(file.path, block)
             elif block.constraints is not None:
-                hidden = Hidden(before.file, before.item.line, before.item.constraint)
-                self._providers[key] = Placed(file.path, block, hidden)
+                overridden = Hidden(before.file, before.item.line, before.item.constraint)
+                self._providers[key] = Placed(file.path, block, overridden)
 
     def _override_calls(self, file: SourceFile) -> None:
         for call in file.contents.calls:

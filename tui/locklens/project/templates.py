@@ -1,8 +1,7 @@
 """HCL templates over given names, as OpenTofu evaluates `repository_template` (hclsyntax.ParseTemplate).
 
-Text, `${...}` and `%{ if }`; in them strings, numbers, operators, conditions, lists, objects and indices. What a
-template may also hold and is not evaluated here: `for`, splats and heredocs. Functions are none of it: OpenTofu offers
-none there. No I/O.
+Text, `${...}` and `%{ if }`; in them strings, numbers, operators, conditions, lists, objects and indices. Not
+evaluated here: `for`, splats and heredocs. Functions are an error, as in OpenTofu, which offers none there. No I/O.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ class TemplateError(ValueError):
 
 
 class UnreadableTemplateError(TemplateError):
-    """A template may be good for OpenTofu, and cannot be evaluated here."""
+    """A template that OpenTofu may accept, and that is not evaluated here."""
 
 
 class NameTemplate(Struct, frozen=True):
     """A template that was read.
 
     Attributes:
-        names: What it refers to, in the order of its text.
+        names: The variables that it refers to, in the order of its text.
         value: Evaluates it; raises TemplateError.
     """
 
@@ -66,7 +65,7 @@ def read_template(text: str) -> NameTemplate:
     """
     if len(text) > MAX_TEMPLATE:
         raise TemplateError(f"a template of more than {MAX_TEMPLATE} characters is not read")
-    reading = _Reading(text)
+    reading = _Parser(text)
     node = reading.template(quoted=False)
     return NameTemplate(tuple(dict.fromkeys(reading.names)), lambda names: _as_result(node(names)))
 
@@ -89,7 +88,7 @@ def _text_of(value: _Value) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-class _Reading:
+class _Parser:
     """A template while it is read: each part becomes a function of the names."""
 
     def __init__(self, text: str) -> None:
@@ -99,7 +98,7 @@ class _Reading:
         self.names: list[str] = []
 
     def template(self, *, quoted: bool, ends: tuple[str, ...] = ()) -> _Node:
-        """Read up to the end of the text, the closing quote, or a directive of `ends`, which is left to be read."""
+        """Read up to the end of the text, the closing quote, or a directive of `ends`, which is not consumed."""
         self._deeper()
         parts: list[str | _Node] = []
         trims = self._at > 0 and self._text[self._at - 2 : self._at] == "~}"
@@ -341,7 +340,7 @@ def _operation(sign: str, left: _Node, right: _Node) -> _Node:
 
 
 def _remainder(one: float, other: float) -> float:
-    """Return what a division leaves, with the sign of the dividend, as Go does."""
+    """Return the remainder, with the sign of the dividend, as Go does."""
     return abs(one) % abs(other) * (1 if one >= 0 else -1)
 
 

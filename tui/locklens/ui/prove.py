@@ -83,10 +83,10 @@ def named_packages(plan: ProvingPlanned, most: int) -> Iterator[Line]:
 
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
     """Return the count of `h1` that the downloads verified, in words."""
-    old = {fact.hash for change in _changes(before.roots, selection) for fact in _open_h1(change)}
+    old = {fact.hash for change in _changes(before.roots, selection) for fact in _unexplained_h1(change)}
     now = list(_changes(after, selection))
-    still = {fact.hash for change in now for fact in _open_h1(change)}
-    # Only explained: computed from a package that nobody signed, or reported by the registry.
+    still = {fact.hash for change in now for fact in _unexplained_h1(change)}
+    # Explained, and still not verified: computed from a package that nobody signed, or reported by the registry.
     unsigned = old & {fact.hash for change in now for fact in change.locked if not fact.is_verified} - still
     count = f"{len(old - still - unsigned)} of {counted(len(old), 'h1', 'h1')} verified"
     if unsigned:
@@ -97,7 +97,7 @@ def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootRev
 def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     """Return the reason why there is nothing to download."""
     changes = list(_changes(review.roots, selection))
-    if not any(True for change in changes for _ in _open_h1(change)):
+    if not any(True for change in changes for _ in _unexplained_h1(change)):
         return "nothing to verify here: no h1 is without proof"
     problems = [
         problem
@@ -117,22 +117,24 @@ def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterat
     return (change for root in roots for change in root.changes if (root.lock_file, change.address) in selection)
 
 
-def _open_h1(change: Change) -> Iterator[HashFact]:
+def _unexplained_h1(change: Change) -> Iterator[HashFact]:
     return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_explained)
 
 
 def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
-    """Return the number of open `h1` of the releases that are known to be unsigned."""
+    """Return the number of unexplained `h1` of the releases that are known to be unsigned."""
     changes = _changes(review.roots, selection)
     unsigned = (change for change in changes if change.new_signer and change.new_signer.tier is Tier.UNSIGNED)
-    return len({fact.hash for change in unsigned for fact in _open_h1(change)})
+    return len({fact.hash for change in unsigned for fact in _unexplained_h1(change)})
 
 
 _REDRAW_SECONDS = 0.1
 
 
 class DownloadSteps:
-    """The steps of a dialog that downloads packages: estimate, question, progress. A worker's thread asks.
+    """The steps of a dialog that downloads packages: estimate, question, progress.
+
+    The worker's thread asks, and waits for the answer.
 
     Args:
         redraw: Shows the lines and the keys of the present step.
@@ -152,7 +154,7 @@ class DownloadSteps:
         return self.plan is not None and not self.is_confirmed
 
     def confirm(self, run: Run, plan: ProvingPlanned) -> bool:
-        """Ask for the downloads of a plan, each plan of a run anew; return False if they are refused or cancelled."""
+        """Ask whether to download, separately for each plan of a run; return False if that is refused or cancelled."""
         self.is_confirmed = False
         self._answered.clear()
         run.tell(self._ask, plan)
@@ -217,7 +219,7 @@ class DownloadDialog(Dialog[Proved]):
         self._is_stopped = False
         self._result: Proved | None = None
         self.unsigned = 0
-        """The number of `h1` that no download verifies."""
+        """The number of `h1` that no download can verify."""
 
     @abstractmethod
     def download(
@@ -328,7 +330,7 @@ class DownloadDialog(Dialog[Proved]):
             self._steps.agree()
 
     def action_stop(self) -> None:
-        """Cancel, stops the download, or close the result."""
+        """Stop the download, or close the result."""
         if self._result is not None:
             self.dismiss(self._result)
             return

@@ -23,7 +23,7 @@ MOST_COMMITS = 200
 """Commits of one lock file that are read: years of history, even with automated changes."""
 
 MOST_RELEASES = 60
-"""Releases that registries are asked about in one run; of more, the newest."""
+"""Releases that registries are asked about in one run; if there are more, the newest."""
 
 _Past = tuple["ProviderAddress", "Version", str, str]
 """Provider, version, commit and date."""
@@ -65,7 +65,7 @@ def signing_history(
     else:
         from locklens.releases.session import ReleaseLookup, ReleaseSession
 
-        # These hosts are locked now, and were asked already.
+        # The hosts of providers that are locked now, which were asked already.
         hosts = {use.address.host for use in signer.uses if use.as_of is not None}
         with ReleaseSession(request.network, hosts, cancel) as session:
             facts = []
@@ -77,7 +77,7 @@ def signing_history(
 
 def _locked_before(repository: Repository, signer: SignerUses, cancel: threading.Event | None) -> list[_Past]:
     """Return versions that are no longer locked, each with the last commit that locked it; the newest first."""
-    now = {(use.address, use.version) for use in signer.uses}
+    locked_now = {(use.address, use.version) for use in signer.uses}
     addresses = frozenset(signer.addresses)
     commits: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}
     for path in dict.fromkeys(path for use in signer.uses for path in use.lock_files):
@@ -87,7 +87,7 @@ def _locked_before(repository: Repository, signer: SignerUses, cancel: threading
             data = repository.show(commit, path)
             for entry in parse(data, path).entries if data is not None else ():
                 release = entry.address, entry.version
-                if entry.address not in addresses or (entry.address, str(entry.version)) in now:
+                if entry.address not in addresses or (entry.address, str(entry.version)) in locked_now:
                     continue
                 if release not in commits or date > commits[release][1]:
                     commits[release] = commit, date

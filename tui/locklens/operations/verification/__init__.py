@@ -1,4 +1,4 @@
-"""`verify` as a use case: installed, cached and mirrored packages beside the lock files.
+"""`verify` as a use case: installed, cached and mirrored packages compared with the lock files.
 
 Here are the values of a verification, the verdicts, and the report.
 
@@ -80,7 +80,7 @@ class PackagePlace(Struct, frozen=True):
         path: A folder, or a zip file; None for a package of a network mirror.
         shown: The path as the user would name it.
         is_folder: True for an unpacked package.
-        root: The folder of the root whose data folder it is in; None for a place of several roots.
+        root: The folder of the root whose data folder it is in; None for a place that several roots share.
         is_here: True for a package of this machine's platform, which `init` would compare with the lock file.
     """
 
@@ -114,7 +114,7 @@ class VerifiedPackage(Struct, frozen=True):
     """A package, compared with the lock files.
 
     Attributes:
-        shown: The hashes of its files; "" where none was computed.
+        shown_hashes: The hashes of its files; "" where none was computed.
         hashes: Those that can be compared with locked ones; for a package of a network mirror the listed ones.
         files: The differences from the signed package, if that could be fetched.
         reason: Reason for the verdict, or why the files could not be compared; "" without one.
@@ -122,7 +122,7 @@ class VerifiedPackage(Struct, frozen=True):
 
     place: PackagePlace
     verdict: PackageVerdict
-    shown: str = ""
+    shown_hashes: str = ""
     hashes: frozenset[str] = frozenset()
     files: tuple[FileDifference, ...] = ()
     reason: str = ""
@@ -132,14 +132,14 @@ class PackageVerification(Struct, frozen=True):
     """The result of a run.
 
     Attributes:
-        packages: By place and provider.
+        packages: Sorted by place and provider.
         failures: Roots that could not be read.
         at: Its time, ISO 8601 in UTC.
         is_offline: True if no registry was to be asked.
         notes: The limits of the run, in sentences.
         log: The requests.
         searched: The places that were looked at, and those that were not.
-        tracked: Sentences about packages that git tracks in the roots: those are no copies of a release.
+        tracked: Sentences, each about packages that git tracks in a root; those are not copies of a release.
     """
 
     packages: tuple[VerifiedPackage, ...]
@@ -170,7 +170,7 @@ class EntryPackages(Struct, frozen=True):
 
     Attributes:
         hashes: The locked hashes that the packages were compared with.
-        packages: By place.
+        packages: Sorted by place.
         searched: The places of the root and those of several roots.
         at: Time of the comparison, ISO 8601 in UTC.
     """
@@ -214,14 +214,14 @@ def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[
         return PackageVerdict.MATCHES
     if place.path is None and place.where is Where.MIRROR and hashes_of_zips(locked) and not hashes_of_zips(hashes):
         return PackageVerdict.UNKNOWN  # The zip file behind a listed h1 may be one that is locked.
-    # Which platform a locked h1 is of is not written anywhere: of other platforms than this one it may not be locked.
+    # A lock file does not say which platform an h1 is for: that of another platform may simply not be locked.
     # For this one, both tools refuse a package of which no hash is locked (getproviders.PackageMatchesAnyHash).
     is_refused = place.where is not Where.MIRROR or place.is_here
     kinds = ((hashes_of_files, is_refused), (hashes_of_zips, not place.is_folder))
-    if any(counts and of_one_kind(hashes) and of_one_kind(locked) for of_one_kind, counts in kinds):
+    if any(counts and select(hashes) and select(locked) for select, counts in kinds):
         return PackageVerdict.DIFFERS
-    is_alike = any(of_one_kind(hashes) and of_one_kind(locked) for of_one_kind, _ in kinds)
-    return PackageVerdict.UNKNOWN if locked and not is_alike else PackageVerdict.UNLOCKED
+    is_comparable = any(select(hashes) and select(locked) for select, _ in kinds)
+    return PackageVerdict.UNKNOWN if locked and not is_comparable else PackageVerdict.UNLOCKED
 
 
 def prevailing(verdicts: Iterable[PackageVerdict]) -> PackageVerdict:
@@ -359,7 +359,7 @@ def _package(package: VerifiedPackage) -> PackageJson:
         platform=str(place.platform),
         where=place.where.value,
         path=place.shown,
-        h1=h1_in(package.shown.split()),
+        h1=h1_in(package.shown_hashes.split()),
         verdict=package.verdict.value,
         reason=package.reason or None,
         files=[PackageFileJson(one.name, one.state.value) for one in package.files],
@@ -397,8 +397,8 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
             name = f"{place.address} {place.version} {place.platform}"
             lines.append(f"{package.verdict:10}  {place.where:12}  {visible(name)}  {visible(place.shown)}")
             lines += [f"            {visible(package.reason)}"] if package.reason else []
-            if package.verdict is PackageVerdict.DIFFERS and package.shown:
-                lines.append(f"            {package.shown} is not locked")
+            if package.verdict is PackageVerdict.DIFFERS and package.shown_hashes:
+                lines.append(f"            {package.shown_hashes} is not locked")
             lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
     counts = _counts(found)
     compared = {verdict: words for verdict, words in _COMPARED.items() if counts[verdict]}

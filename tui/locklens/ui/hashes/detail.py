@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.ui.hashes.rows import HashRow
 
-_PLATFORM = 14
-_CELL = max(map(len, PROOFS)) + 1
+_PLATFORM_WIDTH = 14
+_CELL_WIDTH = max(map(len, PROOFS)) + 1
 """Characters of the longest proof, and a blank."""
 _NOWHERE = "of unknown platform"
 _ROOTS_NAMED = 4
@@ -119,7 +119,9 @@ def _provider_lines(
         for finding in change.findings:
             yield from finding_lines(finding, in_full=in_full)
     if len({tuple(finding.rule for finding in each.change.findings) for each in row.subjects}) > 1:
-        yield line(Span("  The roots differ in findings: these are the worst. Unfold to compare.", Role.DIM), hanging=2)
+        yield line(
+            Span("  Findings differ between the roots; the worst are shown. Unfold to compare.", Role.DIM), hanging=2
+        )
     yield from _hash_lines(change, root, in_full=in_full, is_asking=is_asking)
     yield from _ladder_lines(change.locked)
     if len(row.subjects) > 1:
@@ -174,7 +176,7 @@ def _matrix_lines(
     change: Change, root: RootReview, found: ProviderCoverage, policy: Policy, *, is_asking: bool
 ) -> Iterator[Line]:
     """A line for each platform: proof of its zh and h1, required or not, installable or not."""
-    yield from heading("PLATFORMS".ljust(_PLATFORM + 2) + "".join(scheme.ljust(_CELL) for scheme in Scheme))
+    yield from heading("PLATFORMS".ljust(_PLATFORM_WIDTH + 2) + "".join(scheme.ljust(_CELL_WIDTH) for scheme in Scheme))
     if not is_settled(change) and is_asking:
         yield line(Span("  … looking up the platform of each hash", Role.DIM), hanging=4)
     required = [str(entry.platform) for entry in policy.platforms]
@@ -201,17 +203,19 @@ def _platform_line(
     is_required = any(str(entry.platform) == platform for entry in policy.platforms)
     spans = [
         Span("* " if is_required else "  ", Role.STRONG),
-        Span(platform.ljust(_PLATFORM), Role.STRONG if is_required else Role.PLAIN),
+        Span(platform.ljust(_PLATFORM_WIDTH), Role.STRONG if is_required else Role.PLAIN),
     ]
     for scheme in Scheme:
         of_scheme = [fact for fact in facts if _scheme(fact) == scheme]
         shown = proof_span(of_scheme[0].proof) if of_scheme else Span("-", Role.DIM)
         number = f"{len(of_scheme)} " if len(of_scheme) > 1 else ""
-        spans.append(Span((number + shown.text).ljust(_CELL), shown.role))
+        spans.append(Span((number + shown.text).ljust(_CELL_WIDTH), shown.role))
     if platform in found.platforms and is_settled(change):
         spans.append(_state(platform, found))
     place = FilePlace(root.lock_file, change.new.line_of(facts[0].hash)) if facts else None
-    return line(*spans, hanging=_PLATFORM + 2, copied=ShellText(shell_words(fact.hash for fact in facts)), place=place)
+    return line(
+        *spans, hanging=_PLATFORM_WIDTH + 2, copied=ShellText(shell_words(fact.hash for fact in facts)), place=place
+    )
 
 
 def _state(platform: str, found: ProviderCoverage) -> Span:
@@ -273,7 +277,7 @@ def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
     for word, meaning in PROOFS.items():
         schemes = [scheme for scheme in Scheme if counts[scheme, word]]
         numbers = ", ".join(f"{counts[scheme, word]} {scheme}" for scheme in schemes)
-        shown = Span(f"  {word:<{_CELL}}", Role.STRONG if numbers else Role.DIM)
+        shown = Span(f"  {word:<{_CELL_WIDTH}}", Role.STRONG if numbers else Role.DIM)
         yield line(shown, f"{numbers:<10} ", Span(meaning, Role.DIM), hanging=22)
 
 
@@ -322,7 +326,7 @@ def _root_lines(
 
 
 def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ()) -> tuple[BarLayout, ...]:
-    """The head line: counts of locked, unverified, uncovered, and of packages that differ."""
+    """The head line: locked and unverified hashes, entries not covered, and packages that differ."""
     if review is None:
         return head_line("hashes")
     changes = [change for root in review.roots for change in root.changes if change.new is not None]
@@ -360,7 +364,7 @@ def hashes_status(
         verdict = [Piece(f"verdict {review.verdict}: {hashes_of_review(review)}", Role.WARN)]
     rest = lookup_parts(review, progress, is_narrowed=is_narrowed)
     whole = status_line([*parts, *verdict, *rest], message=message, aside=_required_in_short(review))
-    # The head has the number of the verdict.
+    # The verdict may be left out: the head already has its number.
     return whole if message else (*whole, *status_line([*parts, *rest]))
 
 

@@ -121,8 +121,13 @@ def _package(package: VerifiedPackage) -> Iterator[Line]:
     if package.verdict is PackageVerdict.MATCHES and not package.reason:
         return
     yield line("    ", Span(place.shown, Role.PLACE), hanging=_HANGING, copied=copied)
-    if package.verdict is PackageVerdict.DIFFERS and package.shown:
-        yield line("    ", Span(f"{package.shown} is not locked", Role.DIM), hanging=_HANGING, copied=package.shown)
+    if package.verdict is PackageVerdict.DIFFERS and package.shown_hashes:
+        yield line(
+            "    ",
+            Span(f"{package.shown_hashes} is not locked", Role.DIM),
+            hanging=_HANGING,
+            copied=package.shown_hashes,
+        )
     for one in package.files[:_MOST_FILES]:
         yield line(f"    {one.state:<8} {one.name}", hanging=13, copied=one.name)
     if len(package.files) > _MOST_FILES:
