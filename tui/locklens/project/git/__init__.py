@@ -118,12 +118,9 @@ class Repository:
 
     @property
     def index_file(self) -> Path:
-        """The file that holds the index.
-
-        Raises:
-            RepositoryError: Git failed.
-        """
-        return self._own_file("index")
+        """The file that holds the index."""
+        given = self._command.environment.get("GIT_INDEX_FILE")
+        return self.top / given if given else self._own_file("index")
 
     def index_state(self) -> str:
         """Return a digest of what the index says of files, without their times; "" where git cannot say."""
@@ -141,15 +138,12 @@ class Repository:
 
     @property
     def head_files(self) -> tuple[Path, ...]:
-        """The files of git of which one changes with each move of HEAD; the second is its log, which may be off.
-
-        Raises:
-            RepositoryError: Git failed.
-        """
+        """The files of git of which one changes with each move of HEAD; the second is its log, which may be off."""
         return self._own_file("HEAD"), self._own_file("logs/HEAD")
 
     def _own_file(self, name: str) -> Path:
-        return self.top / os.fsdecode(self._command.answer("rev-parse", "--git-path", name).rstrip(b"\n"))
+        # Of a work tree's own files, which git keeps in its own folder, as GIT_DIR names it for every command here.
+        return self.top / self._command.environment["GIT_DIR"] / name
 
     # Revisions
 
