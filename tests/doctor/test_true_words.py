@@ -378,7 +378,7 @@ def test_nothing_is_fixed_where_init_still_fails(made: Any, doctor: Any) -> None
     document = doctor(folder, "ci.log")
     assert document["state"] == "open"
     (note,) = (one for one in document["run"]["notes"] if one.startswith("the error of the log is over"))
-    assert note.endswith("the signing key was revoked; locklens doctor -- live/prod has its fixes")
+    assert note.endswith("the signing key was revoked; locklens doctor -- live/prod")
 
 
 def test_an_upgrade_is_offered_where_a_version_fits(made: Any, doctor: Any) -> None:

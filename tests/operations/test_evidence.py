@@ -43,7 +43,7 @@ from locklens.review.coverage import LockedHashes
 from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, Review, Severity, Unverified
 from locklens.review.reports import lock_lines, text
-from locklens.review.rules.catalogue import CONTRADICTING, RULES
+from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.storage.cache import Cache
 from locklens.trust import Tier
 
@@ -565,6 +565,19 @@ def test_an_interrupt_waits_for_nobody(bench: Bench, step: Step, prove: str) -> 
 
 
 # The sample
+
+
+def test_a_base_with_one_foreign_hash_does_not_make_a_republished_version(bench: Bench) -> None:
+    signed = lock_file(replace(OLD, provider=DEMO, version="1.4.2"))
+    first = signed.index(b'"zh:') + len(b'"zh:')
+    forged = signed[:first] + (b"5" if signed[first : first + 1] != b"5" else b"6") + signed[first + 1 :]
+    (repaired,) = bench.review(forged, signed).roots[0].changes
+    finding = rules(repaired)["LK001"]
+    assert finding.severity is Severity.BLOCK
+    assert "republished: " not in finding.message
+    assert "1 of 5 locked zh is not in the publisher's signed SHA256SUMS" in finding.message
+    assert "locklens doctor tells whether the hashes were edited or the version was republished" in finding.message
+    assert "Keep the old hashes" not in wording_of(finding).remedy
 
 
 @pytest.fixture(scope="module")

@@ -205,7 +205,7 @@ def test_a_comment_says_the_verdict_first_and_what_to_do(sample: Review) -> None
     (root, *_) = sample.roots
     case = Finding("LK001", Severity.BLOCK, "not listed", "f", case="unsure")
     comment = markdown.render(replace(sample, own_findings=(), roots=(replace(root, changes=(), findings=(case,)),)))
-    assert "- **LK001** (1 finding) Locked hashes are not of the release. Restore the entry" in comment, "of its case"
+    assert "- **LK001** (1 finding) Locked hashes are not of the release. Find out with" in comment, "of its case"
 
 
 def test_a_signer_that_changed_is_named_with_both_fingerprints(sample: Review) -> None:

@@ -157,8 +157,7 @@ def _diagnosed(
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
     standing = [standing_cause(one.examined) if words else None for one, words in zip(affected, past, strict=False)]
     notes += dict.fromkeys(
-        f"the error of the log is over ({words}), and init still fails in {one.examined.where}: {cause_title(cause)}; "
-        f"{one.examined.command_line('doctor', '--', one.examined.where)} has its fixes"
+        _of_standing(one.examined, words, cause)
         for one, words, cause in zip(affected, past, standing, strict=False)
         if cause is not None
     )
@@ -292,6 +291,12 @@ def _of_overcome(error: RecognisedError) -> str:
     """Return a note on an error that a later run got past."""
     about = f" of {error.provider}" if error.provider else ""
     return f"line {error.line} has an error{about} that a later run in the log got past: {error.reason}"
+
+
+def _of_standing(x: Examined, words: str, cause: Cause) -> str:
+    """Return a note on an error that is over, where another cause stands in its root."""
+    command = x.command_line("doctor", "--", *(x.fitting or (x.where,)))
+    return f"the error of the log is over ({words}), but not all is well in {x.where}: {cause_title(cause)}; {command}"
 
 
 def _of_which_root(x: Examined) -> str:

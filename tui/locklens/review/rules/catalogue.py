@@ -124,8 +124,9 @@ _ALL = (
             ),
             "unsure": RuleWording(
                 "Locked hashes are not of the release",
-                "Restore the entry of a commit that was reviewed; if it has these hashes too, ask the publisher, by "
-                "another way than the registry, whether and why the version was republished.",
+                "Find out with locklens doctor whether the hashes were edited: then keep or restore the entry whose "
+                "hashes are all of the release. Otherwise ask the publisher, by another way than the registry, whether "
+                "and why the version was republished.",
             ),
         },
     ),

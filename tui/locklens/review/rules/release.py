@@ -36,10 +36,13 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
         yield Verdict(words, _first_line(case, judged.explained), severity=Severity.WARN, case="grown")
     if not judged.has(Origin.REPUBLISHED):
         return
-    locked = len(packages_of(case.change.old.hashes)) if case.change.old else 0
-    # Without a base nothing tells a hash that the release had from one that was written into the file.
-    is_sure = case.change.kind is not ChangeKind.UNCHANGED or bool(judged.disguised or judged.doubled)
-    words = judged.republished_words(locked, _sums(case.new), had_all=is_sure)
+    locked = packages_of(case.change.old.hashes) if case.change.old else frozenset()
+    # Without a base nothing tells a hash that the release had from one that was written into the file; neither does a
+    # base most of whose hashes are the release's.
+    is_part = judged.gone < locked and not (judged.dropped or judged.manifests)
+    is_change = case.change.kind is not ChangeKind.UNCHANGED and not is_part
+    is_sure = is_change or bool(judged.disguised or judged.doubled)
+    words = judged.republished_words(len(locked), _sums(case.new), had_all=is_sure)
     message = f"{case.entry.version}{' was republished' if is_sure else ''}: {words}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
