@@ -114,8 +114,8 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
     )
     review = samples.review(samples.root("r", [change]))
     lines = [line.text for line in evidence_lines(change, review, is_asking=False)]
-    assert "  base zh still in SHA256SUMS 0 of 4   14:02" in lines
-    assert "  new zh in SHA256SUMS        4 of 4   14:02" in lines
+    assert "  base packages still listed  0 of 4   14:02" in lines
+    assert "  packages in SHA256SUMS      4 of 4   14:02" in lines
     assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines
     assert "  h1 not verified             1 of 2   14:02" in lines
     assert "    press v to verify: up to 3 package downloads, 3.0 MiB" in lines
@@ -129,8 +129,8 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
 def test_a_new_version_has_no_base_to_compare_with(samples: Samples) -> None:
     change = with_proofs(samples.change(), *[Proof.SIGNED] * 4, new_signer=Signer(Tier.OFFICIAL, (key(),), "5.2.0"))
     text = texts(evidence_lines(change, samples.review(), is_asking=False))
-    assert "base zh" not in text
-    assert "new zh in SHA256SUMS        4 of 4" in text
+    assert "base packages" not in text
+    assert "packages in SHA256SUMS      4 of 4" in text
 
 
 def test_an_answer_of_another_day_has_its_date(samples: Samples) -> None:
@@ -306,7 +306,7 @@ def test_another_kind_of_explained_proof_is_neither_reported_nor_listed(
     assert change.hashes.explained == 3
     assert hash_words(change.hashes, "added").endswith("(1 reported, unsigned)")
     (counted,) = (one for one in evidence_lines(change, samples.review(), is_asking=False) if "SHA256SUMS" in one.text)
-    assert "new zh in SHA256SUMS" in counted.text
+    assert "packages in SHA256SUMS" in counted.text
     assert " 2 of 4 " in counted.text
 
 

@@ -102,8 +102,8 @@ def _package_lines(change: Change, moment: str) -> Iterator[Line]:
         return
     more = "unsigned" if signer.tier is Tier.UNSIGNED else ""
     if old is not None and new is not None and not change.moved_from and old.version == new.version:
-        yield from _listed("base zh still in SHA256SUMS", (*change.removed, *change.kept), moment, more)
-    yield from _listed("new zh in SHA256SUMS", change.claimed, moment, more)
+        yield from _listed("base packages still listed", (*change.removed, *change.kept), moment, more)
+    yield from _listed("packages in SHA256SUMS", change.claimed, moment, more)
 
 
 def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> Iterator[Line]:
