@@ -36,7 +36,7 @@ from locklens.project.clifiles import FormatError
 from locklens.project.clifiles import parse_cli_configuration as parse_cli
 from locklens.review import HashFact
 from locklens.review.coverage import LockedHashes, ProviderCoverage, cover
-from locklens.sources.http.values import Response
+from locklens.sources.http import Response
 from locklens.sources.metadata import read_versions
 from locklens.trust.checksums import MAX_LINES, read_checksums
 from locklens.trust.continuity import judge_packages

@@ -18,10 +18,9 @@ from kit.effort import effort
 from kit.loopback import Handler, server_context, serving, tunnel_to, write_authority
 
 from locklens.errors import UnavailableError
-from locklens.sources.http import RequestKind, sending
+from locklens.sources.http import RequestKind, is_too_slow, sending
 from locklens.sources.http.client import Client
 from locklens.sources.http.sending import STALL_SECONDS
-from locklens.sources.http.values import is_too_slow
 
 ANSWER = RequestKind("an answer", 64 * 1024, 5.0)
 

@@ -46,7 +46,7 @@ from locklens.project.oci_credentials import DockerConfig
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import EmptyTree, WorkTree
 from locklens.sources.documents import ShapeError, texts_of
-from locklens.sources.http.values import Response
+from locklens.sources.http import Response
 from locklens.sources.metadata import read_dates, read_package, read_versions
 from locklens.sources.oci import Challenge
 from locklens.text import one_line

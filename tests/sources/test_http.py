@@ -21,10 +21,9 @@ from locklens import __version__
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError, UnavailableError
 from locklens.project.cliconfig import Token
-from locklens.sources.http import Kinds, RequestKind
+from locklens.sources.http import Kinds, RequestKind, connections_per_host, requests_per_host, wait_before
 from locklens.sources.http.client import Client
 from locklens.sources.http.environment import _hashed_folder, tls_context
-from locklens.sources.http.values import connections_per_host, requests_per_host, wait_before
 
 PLAIN = RequestKind("an answer", 64 * 1024, 5.0)
 BRIEF = RequestKind("an answer", 64 * 1024, 0.4)

@@ -11,9 +11,8 @@ import pytest
 from kit.waiting import LIMIT
 
 from locklens.errors import RunCancelledError, UnavailableError
-from locklens.sources.http import RequestKind
+from locklens.sources.http import Outgoing, RequestKind
 from locklens.sources.http.client import Client
-from locklens.sources.http.values import Outgoing
 
 PLAIN = RequestKind("an answer", 8 * 1024 * 1024, 5.0)
 BODY = bytes(range(256)) * 4096

@@ -83,8 +83,8 @@ def update_advisories(source: str | None, environ: Mapping[str, str]) -> KeptAdv
 
 def _fetched(url: str, environ: Mapping[str, str], now: datetime) -> AdvisoryDatabase:
     from locklens.errors import UnavailableError
+    from locklens.sources.http import RequestKind, status_words
     from locklens.sources.http.client import Client
-    from locklens.sources.http.values import RequestKind, status_words
     from locklens.sources.urls import host_name, may_carry_token, url_for_log
 
     if urlsplit(url).scheme not in ("http", "https") or not may_carry_token(url):

@@ -26,7 +26,7 @@ from locklens.dialect import DIALECTS, Dialect
 from locklens.errors import SourceError, UnavailableError
 from locklens.project.cliconfig import Token
 from locklens.sources import documents
-from locklens.sources.http.values import status_words
+from locklens.sources.http import status_words
 from locklens.sources.urls import has_userinfo, origin, resolve
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from locklens.errors import (
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.hosts import Access, token_hint
-from locklens.sources.http.values import Transfer, status_words
+from locklens.sources.http import Transfer, status_words
 from locklens.sources.metadata import (
     MAX_VERSIONS,
     ListedVersion,

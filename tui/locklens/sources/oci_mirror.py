@@ -24,8 +24,7 @@ from locklens.project.installation import InstallationMethod, OciRepository, is_
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.hosts import NotAsked
-from locklens.sources.http import Transfer, moment
-from locklens.sources.http.values import MIB
+from locklens.sources.http import MIB, Transfer, moment
 from locklens.sources.metadata import MAX_VERSIONS, ListedVersion, PackageMetadata, RegistryVersions
 from locklens.sources.mirrors import Unsigned
 from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, MANIFEST_TYPES, Manifest

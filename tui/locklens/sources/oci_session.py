@@ -26,8 +26,8 @@ from locklens.project.cliconfig import Token
 from locklens.project.installation import OciRepository, is_digest
 from locklens.sources import documents
 from locklens.sources.documents import ShapeError
+from locklens.sources.http import MIB, Outgoing, RequestKind, Response, Transfer, status_words
 from locklens.sources.http.sending import MAX_DOWNLOAD_BYTES
-from locklens.sources.http.values import MIB, Outgoing, RequestKind, Response, Transfer, status_words
 from locklens.sources.oci import (
     MANIFEST_TYPES,
     Challenge,

@@ -23,7 +23,7 @@ from locklens.errors import (
     UnavailableError,
 )
 from locklens.sources.documents import ShapeError
-from locklens.sources.http.values import status_words
+from locklens.sources.http import status_words
 from locklens.sources.metadata import (
     PLACES,
     PackageMetadata,

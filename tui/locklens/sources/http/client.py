@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
-from locklens.sources.http.values import LONGEST_WAIT, Exchange, Response, moment, requests_per_host, status_words
+from locklens.sources.http import LONGEST_WAIT, Exchange, Response, moment, requests_per_host, status_words
 from locklens.sources.urls import has_userinfo, host_name, may_carry_token, origin, url_for_log
 from locklens.storage.cache import RememberedAnswer
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from locklens.project.cliconfig import Token
+    from locklens.sources.http import Outgoing, RequestKind, Transfer
     from locklens.sources.http.sending import Sender
-    from locklens.sources.http.values import Outgoing, RequestKind, Transfer
     from locklens.storage.cache import Cache
 
 

@@ -13,6 +13,7 @@ import httpx
 from msgspec import Struct
 
 from locklens.addresses import display_host
+from locklens.sources.http import KIB, MIB
 from locklens.sources.http.connecting import (
     LateError,
     ProtocolError,
@@ -21,14 +22,13 @@ from locklens.sources.http.connecting import (
     TransportError,
     UnsupportedError,
 )
-from locklens.sources.http.values import KIB, MIB
 from locklens.sources.urls import host_name, host_of, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from locklens.sources.http.values import RequestKind
+    from locklens.sources.http import RequestKind
     from locklens.sources.urls import UrlOrigin
 
 

@@ -11,6 +11,22 @@ import httpx
 from msgspec.structs import replace
 
 from locklens.errors import RunCancelledError, UnavailableError
+from locklens.sources.http import (
+    KIB,
+    LONGEST_WAIT,
+    Exchange,
+    Outgoing,
+    RequestKind,
+    Response,
+    Transfer,
+    is_too_slow,
+    is_transient,
+    moment,
+    requests_per_host,
+    status_words,
+    user_agent,
+    wait_before,
+)
 from locklens.sources.http.connecting import Bounds, LateError, PrivateAddressError
 from locklens.sources.http.reading import (
     TRANSPORT_ERRORS,
@@ -27,22 +43,6 @@ from locklens.sources.http.reading import (
     transport_failure,
 )
 from locklens.sources.http.transport import IS_PACKAGE, Transport
-from locklens.sources.http.values import (
-    KIB,
-    LONGEST_WAIT,
-    Exchange,
-    Outgoing,
-    RequestKind,
-    Response,
-    Transfer,
-    is_too_slow,
-    is_transient,
-    moment,
-    requests_per_host,
-    status_words,
-    user_agent,
-    wait_before,
-)
 from locklens.sources.urls import host_name, host_of, origin, url_for_log
 
 if TYPE_CHECKING:

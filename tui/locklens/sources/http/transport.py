@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from locklens.sources.http import MIB, connections_per_host
 from locklens.sources.http.ahead import connected_ahead, contexts_of
 from locklens.sources.http.connecting import HTTP1, HTTP2, Dialler, ProtocolError, RequestTarget
 from locklens.sources.http.environment import proxy_for
 from locklens.sources.http.reading import declared_length
-from locklens.sources.http.values import MIB, connections_per_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
