@@ -93,6 +93,15 @@ async def test_fields_are_the_same_on_every_screen(demo: Driver, key: str) -> No
     assert 'unknown field "colour"; fields here: ' in "\n".join(demo.lines[-5:])
 
 
+@pytest.mark.parametrize("view", "12345")
+async def test_the_columns_of_the_help_are_apart(demo: Driver, view: str) -> None:
+    screen = await shown(demo, view)
+    entries = [one for one in screen.help_lines() if one.hanging]
+    assert entries
+    for entry in entries:
+        assert entry.text.removesuffix(entry.spans[-1].text).endswith("  "), entry.text
+
+
 async def test_the_cursor_goes_to_the_first_match_and_a_message_ends_with_the_next_key(demo: Driver) -> None:
     screen = await shown(demo, "2")
     await demo.press("G", "slash", *"vault", "enter")

@@ -176,7 +176,9 @@ async def test_panes(samples: Samples, running: Running) -> None:
         assert on.detail.cursor == before
         await on.press("escape")
         assert on.changes.has_focus
-        await on.press("enter", "h")
+        await on.press("enter", "l")
+        assert "l does nothing in the detail; tab goes to the list, ? lists the keys" in on.lines[-2]
+        await on.press("h")
         assert on.changes.has_focus
 
 

@@ -59,7 +59,7 @@ def test_members_of_a_group_and_sections_of_severities(samples: Samples) -> None
 async def test_the_key_keeps_the_cursor_and_is_said(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.go_to("hashicorp/null")
-        for order in ("provider", "age", "root"):
+        for order in ("provider", "release date", "root"):
             await on.press("s")
             assert f"sorted by {order}" in on.lines[-2]
             assert on.current.node.title == "hashicorp/null"
@@ -71,11 +71,24 @@ async def test_the_key_keeps_the_cursor_and_is_said(samples: Samples, running: R
         assert "no release date is known" in on.lines[-2]
 
 
+@pytest.mark.parametrize("message", ["", "live/a changed on disk, reloaded"])
+def test_another_order_than_that_of_the_key_is_said_beside_a_message(samples: Samples, message: str) -> None:
+    facts = StatusFacts(
+        samples.full(), frozenset(), Reading(), Grouping.ROOT, "", "block", message=message, is_ordered=False
+    )
+    fitting = (
+        text
+        for each in review_status(facts)
+        if len(text := "".join(piece.text for piece in (*each.left, *each.right))) < 80
+    )
+    assert "s sorts anew" in next(fitting)
+
+
 def test_a_narrow_status_line_leaves_the_order_out_before_it_cuts_a_word(samples: Samples) -> None:
     facts = StatusFacts(samples.full(), frozenset(), Reading(), Grouping.SEVERITY, "aws", "block", sort=Sort.AGE)
     _, short, *_, shortest = ("".join(piece.text for piece in each.left) for each in review_status(facts))
     assert "by severity" in short
-    assert "sorted by age" in short
+    assert "sorted by release date" in short
     assert "severity" not in shortest
     assert "sorted" not in shortest
     assert "filtered" in shortest

@@ -22,7 +22,9 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import SideName
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorScreen
+from locklens.ui.shell.bars import read_only_head
 from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,6 +118,15 @@ async def test_the_head_fits_a_narrow_terminal(running: Running, top: Path) -> N
     async with running(source_of(top, Base("v1", head="v2")), size=(40, 24)) as on:
         await shown(on, "3")
         assert "read only" in on.lines[0]
+
+
+def test_the_side_is_the_last_that_a_narrow_head_leaves_out() -> None:
+    counts = (Piece("  7 can upgrade  3 held back  2 unknown "),)
+    head = (BarLayout((Piece(" locklens  "), Piece("upgrade"), Piece("  24 providers in 31 roots")), counts),)
+    layouts = read_only_head(head, "origin/pull/12@494cdf7", is_named=False)
+    texts = ["".join(piece.text for piece in (*one.left, *one.right)) for one in layouts]
+    assert all("origin/pull/12@494cdf7" in text for text in texts)
+    assert "can upgrade" in next(text for text in texts if len(text) < 80)
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])

@@ -443,7 +443,7 @@ class ReviewScreen(RowActionsScreen):
         self.refresh_list(is_ordered=True)
         is_dated = any(age(section) != float("inf") for section in self._outline)
         unknown = "" if is_dated else "; no release date is known: they are looked up for a cooldown"
-        self.say(f"sorted by {self.sort}{unknown if self.sort is Sort.AGE else ''}")
+        self.say(f"sorted by {self.sort.words}{unknown if self.sort is Sort.AGE else ''}")
 
     def show_narrowed(self) -> None:
         """Sort the rows anew: those of another filter are others."""

@@ -53,7 +53,7 @@ REVIEWING = KeyGroup(
     ),
     Key("a", "mark_shown", "mark all shown: every row that the filter shows; again to unmark; Z marks them as before"),
     keys.FILTER,
-    Key("s", "sort", "change order: worst first, by provider, latest release first, by root", "sort"),
+    Key("s", "sort", "change order: by severity, provider, release date (the latest first) or root", "sort"),
     Key("b", "group", "change grouping: by root, by provider, by severity", "group"),
     Key("d", "diff", "show diff: of the row's blocks, as their tool writes them, or of the root's lock file", "diff"),
     Key("w", "why", "why this version: requirements of the provider, and the holds on newer versions", "why"),
@@ -198,11 +198,14 @@ class StatusFacts:
     is_ordered: bool = True
 
 
+_SORTS_ANEW = Piece("s sorts anew", Role.INFO, "sort")
+
+
 def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
     """The status line: the message if there is one, else the state of the review."""
     whole = _state(facts, is_brief=False)
     if facts.message:
-        return status_line(whole, message=facts.message)
+        return status_line(whole, message=facts.message, first=None if facts.is_ordered else _SORTS_ANEW)
     brief = _state(facts, is_brief=True)
     shorter = [part for part in brief if part.role is not Role.DIM]
     shortest = [part for part in shorter if not part.text.endswith(" reviewed")]
@@ -218,6 +221,8 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
         hashes = facts.review.hashes
         role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if hashes.unverified else Role.GOOD
         parts.append(Piece(sentence, role))
+        if not facts.is_ordered:
+            parts.append(_SORTS_ANEW)
         parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
         if hashes.unverified:
             brief = f"{hashes.unverified} of {hashes.total} not verified"
@@ -231,9 +236,7 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
     if facts.grouping is not Grouping.ROOT:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
     if facts.sort is not Sort.SEVERITY:
-        parts.append(Piece(f"sorted by {facts.sort}", Role.DIM))
-    if not facts.is_ordered:
-        parts.append(Piece("s sorts anew", Role.INFO, "sort"))
+        parts.append(Piece(f"sorted by {facts.sort.words}", Role.DIM))
     if facts.narrowed:
         parts.append(Piece("filtered", Role.WARN))
     return parts

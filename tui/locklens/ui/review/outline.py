@@ -429,6 +429,11 @@ class Sort(StrEnum):
     AGE = "age"
     ROOT = "root"
 
+    @property
+    def words(self) -> str:
+        """The order in words: by what the rows are sorted."""
+        return "release date" if self is Sort.AGE else self.value
+
 
 def sorted_outline(sections: Sequence[Node], sort: Sort, grouping: Grouping) -> tuple[Node, ...]:
     """Return the sections with their rows in an order; equal rows are worst first.

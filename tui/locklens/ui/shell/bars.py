@@ -151,12 +151,23 @@ def lookup_parts(
     return parts
 
 
-def status_line(parts: list[Piece], *, message: str = "", aside: str = "") -> tuple[BarLayout, ...]:
-    """The status line: the message and the parts; without a message the parts, and an aside at the right."""
+def status_line(
+    parts: list[Piece], *, message: str = "", aside: str = "", first: Piece | None = None
+) -> tuple[BarLayout, ...]:
+    """The status line: the message and the parts; without a message the parts, and an aside at the right.
+
+    Args:
+        parts: The state.
+        message: The message; "" for none.
+        aside: What a wide terminal has at the right.
+        first: The part that stands beside a message where there is no room for all of them.
+    """
     state = joined_parts(parts)
     if message:
         shown = Piece(f" {message}", Role.STRONG)
-        return BarLayout((shown,), (Piece("  "), *state, Piece(" "))), BarLayout((shown,), is_whole=True)
+        beside = [state, (first,)] if first is not None else [state]
+        layouts = (BarLayout((shown,), (Piece("  "), *pieces, Piece(" "))) for pieces in beside)
+        return *layouts, BarLayout((shown,), is_whole=True)
     alone = Piece(" "), *state
     return BarLayout(alone, (Piece(f"{aside} ", Role.DIM),)), BarLayout(alone)
 
@@ -176,7 +187,8 @@ def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool)
         *(BarLayout((*layout.left, more), layout.right) for layout in layouts),
         BarLayout((*program, words), counts),
         BarLayout((words,), counts),
-        BarLayout((Piece("  read only", Role.WARN),), counts),
+        # Without the side, the counts would be read as those of the work tree.
+        BarLayout((Piece(f"  {side}", Role.WARN),), counts),
         BarLayout((words,)),
     )
 

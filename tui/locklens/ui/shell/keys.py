@@ -215,7 +215,7 @@ def help_section(title: str, meanings: Mapping[str, str]) -> Iterator[Line]:
 
 def help_entry(term: str, meaning: str) -> Line:
     """Return a term in its column, and its meaning."""
-    return line("  ", Span(term.ljust(_WIDTH), Role.STRONG), meaning, hanging=_WIDTH + 2)
+    return line("  ", Span(f"{term}  ".ljust(_WIDTH), Role.STRONG), meaning, hanging=_WIDTH + 2)
 
 
 def following(choice: ChoiceT) -> ChoiceT:

@@ -234,7 +234,11 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         if event.key in self.active_bindings:
             return
         if label := label_of(event):
-            self.say(f"{label} does nothing on this screen; ? lists its keys")
+            self.say(self.words_of_idle_key(label))
+
+    def words_of_idle_key(self, label: str) -> str:
+        """What is said of a key that does nothing."""
+        return f"{label} does nothing on this screen; ? lists its keys"
 
     def on_paste(self, event: events.Paste) -> None:  # noqa: ARG002 - as a screen that takes text declares it
         """Say that nothing takes pasted text where the focus is."""

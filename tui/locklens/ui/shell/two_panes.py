@@ -323,6 +323,12 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     # Moving
 
+    def words_of_idle_key(self, label: str) -> str:
+        """What is said of a key that does nothing: one of the list may have been pressed in the detail."""
+        if self.detail.has_focus:
+            return f"{label} does nothing in the detail; tab goes to the list, ? lists the keys"
+        return super().words_of_idle_key(label)
+
     def action_focus_list(self) -> None:
         """Focus the list."""
         self.remove_class("-detail")
