@@ -162,6 +162,7 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (180, 40)])
 async def test_the_candidates_are_pictured(opening: Opening, size: tuple[int, int]) -> None:
     async with opening(size=size) as on:
+        await on.look_up()
         on.is_pictured("upgrade")
         assert on.rows == [
             "CAN UPGRADE NOW  2 providers", "[ ] acme/ready", "[ ] acme/twice", "HELD BACK  2 providers", "-  acme/held", "-  acme/young",
@@ -648,6 +649,7 @@ async def test_the_sample(tmp_path: Path) -> None:
             await on.press("M", "a")
             await until(on, lambda: "NEW KEY" in on.text and "looking up" not in on.text)
             await on.look_up()
+            assert "up to " not in on.text, "all signers are known"
             standings = {
                 f"{one.root}/{one.address.type}": on.upgrades.selection.recommendation(one).held_by
                 for one in on.upgrades.selection.offers.providers

@@ -96,16 +96,26 @@ def test_a_heading_is_true_of_every_row_below_it() -> None:
         "release date unknown, cooldown cannot be checked",
     ]
     assert [row.is_warned for row in rows(of)[3:6]] == [True] * 3  # n goes to them
-    assert "2 can upgrade" not in plain(upgrade_head(of)[0])
-    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  3 to decide  1 held back")
+    assert "2 can upgrade" not in head_of(of)
+    assert head_of(of).endswith("1 can upgrade  3 to decide  1 held back")
     # A version that is stepped to leaves its row where it is.
     assert titles(rows(of.moved([READY], -1)))[:2] == ["CAN UPGRADE NOW  1 provider", "  acme/ready"]
+
+
+def head_of(of: UpgradeSelection, *, is_asking: bool = False) -> str:
+    return plain(upgrade_head(of, is_asking=is_asking)[0])
+
+
+def test_no_upgrade_is_promised_while_its_signer_is_looked_up() -> None:
+    of = selection_of(READY, HELD)
+    assert head_of(of, is_asking=True).endswith("  up to 1 can upgrade  1 held back")
+    assert head_of(selection_of(HELD), is_asking=True).endswith("  0 can upgrade  1 held back")
 
 
 def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
     some = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a"), offer("1.0.0:90 1.1.0:40", "~> 1.0.0", root="b")]
     of = selection_of(*some, HELD)
-    assert plain(upgrade_head(of)[0]).endswith("1 can upgrade  1 held back, 1 partly")
+    assert head_of(of).endswith("1 can upgrade  1 held back, 1 partly")
     assert titles(rows(of)) == [
         "CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK  1 provider", "  acme/held",
     ]  # fmt: skip
@@ -264,17 +274,17 @@ def test_a_group_says_in_how_many_roots_its_target_is_not_allowed() -> None:
 
 def test_the_head_counts_roots_that_are_not_read_apart() -> None:
     refused = RefusedRoot("c", "c/.terraform.lock.hcl", ConfigurationError("it has an error"))
-    head = plain(upgrade_head(selection_of(READY, refused=(refused,)))[0])
+    head = head_of(selection_of(READY, refused=(refused,)))
     assert "1 provider in 1 root " in head
     assert head.endswith(" 1 root not read")
-    assert "not read" not in plain(upgrade_head(selection_of(READY))[0])
+    assert "not read" not in head_of(selection_of(READY))
 
 
 def test_the_head_says_no_number_of_what_nobody_could_tell() -> None:
     silent = next(one for one in ALL if one.address.type == "silent")
-    assert plain(upgrade_head(selection_of(silent))[0]).endswith("1 provider in 1 root  1 unknown")
-    assert plain(upgrade_head(selection_of(replace(READY, is_asked=False)))[0]).endswith("1 provider in 1 root")
-    assert "1 can upgrade  0 held back  1 unknown" in plain(upgrade_head(selection_of(READY, silent))[0])
+    assert head_of(selection_of(silent)).endswith("1 provider in 1 root  1 unknown")
+    assert head_of(selection_of(replace(READY, is_asked=False))).endswith("1 provider in 1 root")
+    assert "1 can upgrade  0 held back  1 unknown" in head_of(selection_of(READY, silent))
 
 
 # Selection
@@ -286,7 +296,7 @@ def test_what_a_selects_and_leaves_adds_up_with_the_head() -> None:
     stepped_to = offer("1.0.0:90 1.1.0:40 1.2.0:30", "~> 1.0", root="a", name="stepped")
     undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
     of = selection_of(READY, major, ready_elsewhere, stepped_to, undated).moved([stepped_to], -1)
-    assert "3 can upgrade  1 to decide" in plain(upgrade_head(of)[0])
+    assert "3 can upgrade  1 to decide" in head_of(of)
     words = toggled_eligible(of).words
     assert words.startswith(
         "selected 2 eligible providers; 1 is left at the version you stepped to; 1 needs your decision"
@@ -538,7 +548,7 @@ def test_the_report_says_what_the_screen_says() -> None:
 
 def test_head_and_status() -> None:
     of = selection_of(*ALL)
-    assert plain(upgrade_head(of)[0]).split() == (
+    assert head_of(of).split() == (
         ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back", "1", "unknown"])  # fmt: skip
     assert "nothing selected: space selects" in plain(
         upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0]

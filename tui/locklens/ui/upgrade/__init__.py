@@ -88,6 +88,8 @@ class UpgradeScreen(RowActionsScreen):
         self._signers = Job(self, "releases")
         self._tried: frozenset[ReleaseId] = frozenset()
         """The releases whose signers were looked up."""
+        self._is_looking_up = False
+        """True from the arrival of the candidates until all signers that matter for them were looked up."""
         self.selection = UpgradeSelection()
         self.has_offers = False
         """True after the first complete lookup."""
@@ -145,14 +147,15 @@ class UpgradeScreen(RowActionsScreen):
             if done < len(offers):
                 return f"checking registries: {done} of {counted(len(offers), 'provider')} done"
             return "checking registries again"
-        return "looking up signers" if self._signers.is_running else ""
+        return "looking up signers" if self._is_looking_up or self._signers.is_running else ""
 
     def use(self, source: LockLens) -> None:
         """Show another comparison, with nothing selected."""
         self._reading.stop()
         self._signers.stop()
         self._tried = frozenset()
-        self.selection, self.has_offers, self._has_terms = UpgradeSelection(), False, False
+        self.selection = UpgradeSelection()
+        self.has_offers = self._has_terms = self._is_looking_up = False
         super().use(source)
 
     def reload(self, *, is_fresh: bool = False) -> None:
@@ -189,7 +192,7 @@ class UpgradeScreen(RowActionsScreen):
             return
         self.selection = self.selection.with_offers(offers)
         if is_final:
-            self.has_offers = True
+            self.has_offers = self._is_looking_up = True
             self.show_notes(offers.notes)
         self.refresh_list()
 
@@ -216,8 +219,13 @@ class UpgradeScreen(RowActionsScreen):
 
     def _look_up_signers(self, review: Review, wanted: Iterable[ReleaseId]) -> None:
         """Look up signers of the first releases not tried before; one lookup at a time."""
+        if self._signers.is_running:
+            return
         batch = [release for release in wanted if release not in self._tried][:_BATCH]
-        if self._signers.is_running or not batch:
+        if not batch:
+            if self._is_looking_up:
+                self._is_looking_up = False
+                self.refresh_bars()
             return
         self._tried |= frozenset(batch)
 
@@ -281,7 +289,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of the head line."""
-        return upgrade_head(self.selection)
+        return upgrade_head(self.selection, is_asking=self._is_looking_up)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The selection and its download, or a message."""

@@ -29,11 +29,15 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades import CandidateVersion, DownloadEstimate, RefusedRoot, UpgradeCandidates
 
 
-def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
+def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLayout, ...]:
     """The head line: how many providers can be upgraded, need a decision, are held back, are unknown.
 
     Those that are held back in some of their roots alone are counted by their best root too, and named as such.
     Where nothing is known, or not yet, no other number is said: none would be true.
+
+    Args:
+        selection: The candidates.
+        is_asking: True while signers are looked up: another signer makes an upgrade a decision.
     """
     name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
     providers = selection.offers.providers
@@ -50,8 +54,9 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     asking = len({offer.address for offer in providers if not offer.is_asked})
     unknown = states.count(Eligibility.UNKNOWN)
     is_any_known = unknown < len(states)
+    most = "up to " if is_asking and ready else ""
     counts = (
-        Piece(f"  {ready} can upgrade" if is_any_known else "", Role.GOOD if ready else Role.DIM),
+        Piece(f"  {most}{ready} can upgrade" if is_any_known else "", Role.GOOD if ready and not most else Role.DIM),
         Piece(f"  {undecided} to decide" if undecided else "", Role.WARN),
         Piece(f"  {held_words}" if is_any_known else "", Role.WARN if held or partly else Role.DIM),
         Piece(f"  {unknown - asking} unknown" if unknown > asking else "", Role.WARN),
