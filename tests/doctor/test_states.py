@@ -20,7 +20,7 @@ from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import sample_entry
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
-from locklens.doctor.causes import BY_ID
+from locklens.doctor.causes import BY_ID, CAUSES, not_offered_for
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
 from locklens.doctor.report_text import verdict_sentence
 from locklens.project.clifiles import this_platform
@@ -446,3 +446,17 @@ def test_a_lock_file_that_was_deleted_and_not_committed_is_restored(made: Any, d
     (evidence,) = (one["evidence"] for one in document["causes"] if one["verdict"] == "yes")
     assert f"it was deleted since commit {newest}" in evidence
     assert document["remedies"][0]["command"] == f"git restore -s {newest} -- {LOCK}"
+
+
+def test_popular_fixes_that_would_hide_a_cause_are_named_once() -> None:
+    may_be = [Cause(CauseVerdict.UNKNOWN, "", id=row.id, traits=row.traits) for row in reversed(CAUSES)]
+    named = [one.what for one in not_offered_for(may_be)]
+    assert named == [
+        "delete the lock file and run init",
+        'run "providers lock" without checking',
+        "init -upgrade",
+        "plugin_cache_may_break_dependency_lock_file",
+        "a mirror or a tool that does not check signatures",
+        "turn off TLS verification",
+    ]
+    assert not not_offered_for([replace(one, verdict=CauseVerdict.NO) for one in may_be])

@@ -53,6 +53,12 @@ class Trait(Flag):
     """Copies of the locked package would help, and popular fixes that accept any bytes would hide it."""
     OF_PLATFORM = auto()
     """Its verdict depends on the platform of the failing run."""
+    OF_WRONG_ENTRY = auto()
+    """The entry has hashes of something else, so that init refuses the locked package."""
+    OF_HOST = auto()
+    """It is between the machine and a host: one such fact holds for each provider that the host was asked for."""
+    ENDED_BY_INIT = auto()
+    """The next init replaces what is wrong by itself."""
 
 
 class CauseVerdict(StrEnum):
@@ -273,6 +279,7 @@ class Cause(Judgement, frozen=True, kw_only=True):
 
     Attributes:
         traits: Those of its id.
+        place: That of its id: the kind of place whose folder it is; "" for none.
         provider: The provider that it is about; "" for the lock file as a whole, or for several.
         roots: The roots that it was tested in, as reports show them; () for several providers.
         subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
@@ -280,6 +287,7 @@ class Cause(Judgement, frozen=True, kw_only=True):
 
     id: CauseId
     traits: Trait
+    place: str = ""
     provider: str = ""
     roots: tuple[str, ...] = ()
     subject: str = ""

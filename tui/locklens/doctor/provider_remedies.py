@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor import FoundPackage, holding, likeliest_mirror
-from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, Remedy, RemedyWrite, Trait, TrustCost
+from locklens.doctor.model import Basis, CauseVerdict, PackagePath, Remedy, RemedyWrite, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.selection.choosing import conflicts
@@ -228,14 +228,6 @@ def _by_hand(one: Affected, remedy: str, title: str, shown: str, note: str = "")
     return Remedy(remedy, title, len(one.roots), _NONE, 0, "", words, hint=hint)
 
 
-_C = CauseId
-
-_HOLDING = frozenset({CauseVerdict.YES, CauseVerdict.LIKELY})
-
-_PLACES = {_C.MIRROR_DIFFERS: "mirror", _C.CACHE_DIFFERS: "plugin-cache", _C.PLUGIN_CORRUPTED: "installed"}
-"""The kind of place whose folder is the cause."""
-
-
 _NOT_OF_PACKAGES = frozenset({"provider-unknown", "readonly-changed", "entries-migrated", "lock-incomplete"})
 """Errors about addresses or entries: a copy of a locked package is one of another address, or none is missing."""
 
@@ -261,7 +253,7 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
     """Yield the folders on this machine that are the cause; for a link into the plugin cache, the cache's folder."""
     x = one.examined
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    kinds = {_PLACES[cause.id] for cause in one.causes if cause.id in _PLACES and cause.verdict in _HOLDING}
+    kinds = {cause.place for cause in one.causes if cause.is_probable} - {""}
     for found in x.packages:
         is_here = found.is_of_root or found.kind != "installed"
         is_of_other = x.message.kind == "plugin-other-platform" and found.is_of_root
@@ -421,7 +413,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
             yield _replacement(
                 one, f"{installed.place}/{place}", installed.base, f"{installed.shown}/{place}", donor, aside=""
             )
-    is_wrong = any(each.id in {_C.HAND_EDIT, _C.BAD_MERGE} and each.verdict is CauseVerdict.YES for each in one.causes)
+    is_wrong = any(Trait.OF_WRONG_ENTRY in each.traits and each.verdict is CauseVerdict.YES for each in one.causes)
     if not targets and not is_wrong:  # init refuses a package that a wrong entry does not have
         is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)
         there = own.shown_hash if own is not None and is_other else ""

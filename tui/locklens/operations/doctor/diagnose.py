@@ -11,18 +11,17 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.causes import (
+from locklens.doctor.causes import cause_title, not_offered_for
+from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages
+from locklens.doctor.judging import (
     Several,
-    cause_title,
     joined_causes,
     judge_causes,
-    not_offered_for,
     of_one_message,
     of_one_root,
     remedies_for,
     standing_cause,
 )
-from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.provider_remedies import Affected
 from locklens.doctor.recognising import read_log
