@@ -127,6 +127,12 @@ def test_a_registry_is_one_source_of_others() -> None:
     assert users == {"sources.registries"}, "what needs a source names locklens.sources"
 
 
+def test_the_network_settings_of_a_command_have_one_door() -> None:
+    made = re.compile(r"(?<!class )\bNetworkSettings\(")
+    doors = [path.name for path in (TOP / "tui").rglob("*.py") if made.search(path.read_text("utf-8"))]
+    assert doors == ["options.py"], "a setting would not reach every command: take network_of of cli/options.py"
+
+
 def test_no_modules_import_each_other() -> None:
     graph = {name: every & imports().keys() - {name} for name, every in imports().items()}
 

@@ -24,6 +24,7 @@ from locklens.operations.write.diagnostics import Readonly
 from locklens.operations.write.init import Init
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.registry_source import RegistrySource
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 
 PLATFORMS = ("darwin_arm64", "linux_amd64")
@@ -74,7 +75,7 @@ class Place:
         self.events.clear()
         cache = Cache(self.cache)
         found = RootOptions(self.root, self.environ, **{"tool": TERRAFORM, **options})
-        return cache, Init(found, cache, on_event=self.events.append)
+        return cache, Init(found, NetworkSettings(self.environ, cache), on_event=self.events.append)
 
     def init(
         self, *, upgrade: bool = False, readonly: Readonly = Readonly.NO, path: str = "", **options: Any
@@ -97,8 +98,10 @@ class Place:
             providers,
             accepts_republished=accept_republished,
         )
-        with Cache(self.cache) as cache, RegistrySource(self.environ, cache, on_event=self.events.append) as supply:
-            plan = intent.plan(supply)
+        with Cache(self.cache) as cache:
+            settings = NetworkSettings(self.environ, cache)
+            with RegistrySource(settings, on_event=self.events.append) as supply:
+                plan = intent.plan(supply)
         apply(plan.proposal)
         outcome = plan.results[""]
         assert isinstance(outcome, RootResult)

@@ -448,7 +448,7 @@ def test_a_package_that_was_hashed_before_is_not_fetched(bench: Bench) -> None:
     (one,) = bench.offers().providers
     target = one.choice(parsed("1.1.0"))
     assert target is not None
-    with RegistrySource(bench.environ, bench.cache) as supply:
+    with RegistrySource(NetworkSettings(bench.environ, bench.cache)) as supply:
         Upgrade(Scope(bench.top), ("acme/demo=1.1.0",)).plan(supply)
     known = {each.facts.id: each for each in bench.releases(one).values()}
     found = estimate_download([(one, target)], known, LINUX)

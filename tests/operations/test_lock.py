@@ -27,6 +27,7 @@ from locklens.operations.write.lock import Lock
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.tree import FileSystem
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 
@@ -34,6 +35,10 @@ place = conftest.place
 
 LINUX, MAC = Platform("linux", "amd64"), Platform("darwin", "arm64")
 BOTH = (("acme/demo", ""), ("acme/other", ""))
+
+
+def supply_of(place: Place, cache: Cache) -> RegistrySource:
+    return RegistrySource(NetworkSettings(place.environ, cache), on_event=place.events.append)
 
 
 def lay(place: Place, name: str, *providers: tuple[str, str]) -> Path:
@@ -48,7 +53,7 @@ def planned(place: Place, *roots: str, told: list[str] | None = None, **options:
     intent: RegistryOperation = Lock(where, **{"platforms": (LINUX, MAC), **options})  # type: ignore[arg-type]
     place.events.clear()
     heard = [] if told is None else told
-    with Cache(place.cache) as cache, RegistrySource(place.environ, cache, on_event=place.events.append) as supply:
+    with Cache(place.cache) as cache, supply_of(place, cache) as supply:
         return intent.plan(supply, on_root=heard.append)
 
 
@@ -94,7 +99,7 @@ def test_many_roots_upgrade_with_one_fetch(place: Place) -> None:
     place.events.clear()
     request = Upgrade(Scope(place.root, names, tool=TERRAFORM), edits_constraints=True)
     told: list[str] = []
-    with Cache(place.cache) as cache, RegistrySource(place.environ, cache, on_event=place.events.append) as supply:
+    with Cache(place.cache) as cache, supply_of(place, cache) as supply:
         plan = request.plan(supply, on_root=told.append)
     asked = Counter(place.asked())
     # One package's metadata and one release's checksums more, to see what the entries do for now.
@@ -137,7 +142,7 @@ def test_what_fails_in_a_root_stays_there(place: Place) -> None:
     unselectable = lay(place, "unselectable", ("acme/demo", "> 7.0"), ("acme/other", ""))
     unknown = lay(place, "unknown", ("acme/demo", ""), ("acme/nobody", ""))
     where = Scope(place.root, ("broken", "gone", "good", "unknown", "unselectable"), tool=TERRAFORM)
-    with Cache(place.cache) as cache, RegistrySource(place.environ, cache) as supply:
+    with Cache(place.cache) as cache, supply_of(place, cache) as supply:
         found = Lock(where, (LINUX,)).plan(supply)
     apply(found.proposal)
     assert good.exists()
@@ -216,7 +221,7 @@ def test_roots_of_no_repository_and_named_from_elsewhere(place: Place) -> None:
     file = lay(place, "infra", ("acme/demo", ""))
     (place.root / "here").mkdir()
     where = Scope(place.root / "here", ("../infra",), tool=TERRAFORM)
-    with Cache(place.cache) as cache, RegistrySource(place.environ, cache) as supply:
+    with Cache(place.cache) as cache, supply_of(place, cache) as supply:
         found = Lock(where, (LINUX,)).plan(supply)
     outcome = found.results["../infra"]
     assert isinstance(outcome, RootResult)

@@ -86,7 +86,7 @@ def plan_reviewed(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanRevie
 
 def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     wanted = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",))
-    with Cache.in_memory() as cache, RegistrySource(environ, cache) as supply:
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
         plan = wanted.plan(supply)
     asked = request(top, environ)
     events: list[ReviewEvent] = []
@@ -112,7 +112,7 @@ def test_a_layout_that_the_file_has_already_is_no_finding_of_the_plan(top: Path,
     lock = top / "a" / LOCK
     lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
     git(top, "commit", "-qam", "carriage returns")
-    with Cache.in_memory() as cache, RegistrySource(environ, cache) as supply:
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
         plan = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",)).plan(supply)
     (root,) = plan_reviewed(plan, request(top, environ)).review.roots
     (layout,) = (one for one in root.findings if one.rule == "LK018")
@@ -198,7 +198,7 @@ def test_the_way_back_is_not_judged_as_the_crime(top: Path, environ: dict[str, s
     apply(restored.proposal)
     path.write_bytes(edited)
     (top / "a" / "main.tf").write_text(requires(demo=">= 1.4.1"))
-    with Cache.in_memory() as cache, RegistrySource(environ, cache) as supply:
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
         apply(Upgrade(Scope(top, ("b",)), ("demo=1.4.2",)).plan(supply).proposal)
         apply(Upgrade(Scope(top, ("b",)), ("demo=1.5.0",)).plan(supply).proposal)
     undone = undo(top)

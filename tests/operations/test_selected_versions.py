@@ -21,6 +21,7 @@ from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.upgrade import Upgrade
+from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.versions import Version
 
@@ -149,7 +150,7 @@ def test_the_command_does_the_same(three: Path, tmp_path: Path, monkeypatch: pyt
     }
     with DemoRegistry(catalog) as registry:
         environ = environment(write_cli_configuration(registry, tmp_path))
-        with Cache.in_memory() as cache, RegistrySource({**os.environ, **environ}, cache) as supply:
+        with Cache.in_memory() as cache, RegistrySource(NetworkSettings({**os.environ, **environ}, cache)) as supply:
             plan = planned(three, pick("a", "aws", "6.0.0"), pick("c", "tls", "4.1.0"), supply=supply)
         assert plan.failures == ()
         for name, value in environ.items():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_event, put_patch, tell
 from locklens.cli.options import (
-    cache_of,
     check_source_options,
     given_tool,
     network_of,
@@ -139,6 +138,8 @@ def _run_init(options: Namespace) -> int:
     """Install providers, root by root."""
     if not options.plugin_dir:
         _greet(options, for_locking=False, upgrade=options.upgrade)
+    from msgspec.structs import replace
+
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.operations.review.policy import policy_at
     from locklens.operations.root_modules import RootOptions
@@ -157,6 +158,9 @@ def _run_init(options: Namespace) -> int:
         test_directory=options.test_directory,
         allow_missing_modules=options.allow_missing_modules,
         dry_run=options.dry_run,
+    )
+    network = replace(
+        network_of(options, asks_all=True),
         methods=tuple(InstallationMethod(MethodKind.FILESYSTEM, place) for place in options.plugin_dir or ()) or None,
         reported_hashes=policy_at(Path.cwd()).policy.reported_hashes,
     )
@@ -165,8 +169,8 @@ def _run_init(options: Namespace) -> int:
     progress = install_progress(options, wording, is_alone=len(roots) == 1)
     statuses = []
     with (
-        cache_of(options) as cache,
-        Init(root_options, cache, on_event=progress.take, on_waiting=progress.wait) as installing,
+        network.cache as cache,
+        Init(root_options, network, on_event=progress.take, on_waiting=progress.wait) as installing,
     ):
         for root in roots:
             progress.begin(root or ".")
@@ -346,7 +350,6 @@ def _run_mirror(options: Namespace) -> int:
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.cli.write import scope_of
     from locklens.operations.mirror import MirrorRequest, fill_mirror
-    from locklens.releases import NetworkSettings
 
     request = MirrorRequest(
         scope_of(options),
@@ -361,10 +364,10 @@ def _run_mirror(options: Namespace) -> int:
     wording = ProgressWording.DRY_RUN if options.dry_run else ProgressWording.WRITE
     progress = install_progress(options, wording, is_alone=True)
     progress.begin(None)
-    with cache_of(options) as cache:
-        settings = NetworkSettings(os.environ, cache, asks_all=True)
+    network = network_of(options, asks_all=True)
+    with network.cache as cache:
         try:
-            result = fill_mirror(request, settings, on_event=progress.take, on_waiting=progress.wait)
+            result = fill_mirror(request, network, on_event=progress.take, on_waiting=progress.wait)
         finally:
             progress.end()
         tell(f"note: {words}" for words in (*result.notes, *cache.take_notices()))

@@ -217,7 +217,7 @@ def given_tool(options: Namespace) -> Dialect | None:
     return DIALECTS.get(getattr(options, "tool", None) or "")
 
 
-def cache_of(options: Namespace, path: Path | None = None) -> Cache:
+def _cache_of(options: Namespace, path: Path | None = None) -> Cache:
     """Return the cache of a command, in memory with --no-cache; `path` replaces the user's own."""
     from locklens.storage.cache import Cache
 
@@ -234,13 +234,17 @@ def _host(text: str) -> str:
 
 
 def network_of(
-    options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None
+    options: Namespace, environ: Mapping[str, str] | None = None, cache: Path | None = None, *, asks_all: bool = False
 ) -> NetworkSettings:
-    """Return the network settings of a command; `environ` and `cache` replace the user's own."""
+    """Return the network settings of a command; `environ` and `cache` replace the user's own.
+
+    `asks_all` is of commands that ask every registry that the roots require, and have no option for hosts.
+    """
     from locklens.releases import NetworkSettings
 
     variables = os.environ if environ is None else environ
-    return NetworkSettings(variables, cache_of(options, cache), tuple(options.ask_host), options.offline)
+    hosts, is_offline = getattr(options, "ask_host", ()), getattr(options, "offline", False)
+    return NetworkSettings(variables, _cache_of(options, cache), tuple(hosts), is_offline, asks_all=asks_all)
 
 
 def platform_option(text: str) -> str:

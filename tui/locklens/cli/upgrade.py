@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, deliver, tell
-from locklens.cli.options import Parser, cache_of, check_source_options, given_tool, platforms_of, source_methods
+from locklens.cli.options import Parser, check_source_options, given_tool, network_of, platforms_of, source_methods
 from locklens.cli.write import apply_plan, plan_progress, plan_with, run_write, scope_of
 from locklens.errors import NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, report_pages
@@ -159,15 +158,15 @@ def _surveyor(options: Namespace) -> Iterator[LockLens]:
     """Open the operations on the locked providers of the roots; every registry that they require is asked."""
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
-    from locklens.releases import NetworkSettings
 
-    with cache_of(options) as cache:
+    network = network_of(options, asks_all=True)
+    with network.cache:
         request = ReviewRequest(
             partial(_open, tuple(dict.fromkeys(options.root))),
             include_unchanged=True,
             test_directory=options.test_directory,
             tool=given_tool(options),
-            network=NetworkSettings(os.environ, cache, asks_all=True),
+            network=network,
         )
         yield LockLens(request, reads_only=True)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_event, put_patch, tell
-from locklens.cli.options import Parser, cache_of, given_tool, source_methods
+from locklens.cli.options import Parser, given_tool, network_of, source_methods
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.errors import LockLensError
 from locklens.text import page
@@ -234,12 +233,13 @@ def plan_operation(operation: Operation, options: Namespace, progress: InstallPr
         LockLensError: There is no plan for any root, or the policy has a mistake.
         RunCancelledError: The run was cancelled.
     """
+    from msgspec.structs import replace
+
     from locklens.operations.review.policy import policy_at
-    from locklens.releases import NetworkSettings
 
     believed, methods = policy_at(Path.cwd()).policy.reported_hashes, source_methods(options)
-    with cache_of(options) as cache:
-        network = NetworkSettings(os.environ, cache, asks_all=True, reported_hashes=believed, methods=methods)
+    network = replace(network_of(options, asks_all=True), reported_hashes=believed, methods=methods)
+    with network.cache:
         return plan_with(writer_of(options, network), operation, options, progress)
 
 

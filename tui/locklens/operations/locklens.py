@@ -486,15 +486,11 @@ class LockLens:
 
         vouched = frozenset(network.hosts) | (review.base_hosts if review is not None else frozenset())
         hosts = None if network.asks_all else vouched
-        with RegistrySource(
-            network.environ,
-            network.cache,
-            hosts=hosts,
-            methods=network.methods,
-            reported_hashes=review.policy.reported_hashes if review is not None else network.reported_hashes,
-            on_event=on_event,
-            cancel=cancel,
-        ) as source:
+        if review is not None:
+            from msgspec.structs import replace
+
+            network = replace(network, reported_hashes=review.policy.reported_hashes)
+        with RegistrySource(network, hosts=hosts, on_event=on_event, cancel=cancel) as source:
             try:
                 return operation.plan(source, on_root=begin)
             finally:

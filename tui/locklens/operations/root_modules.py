@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from locklens.lockfile.update import Migration
     from locklens.project.configuration import Configuration, Requirement
     from locklens.project.git import Repository
-    from locklens.project.installation import InstallationMethod
 
 
 class RootOptions(RootSettings, frozen=True):
@@ -38,16 +37,12 @@ class RootOptions(RootSettings, frozen=True):
         environ: The tools' settings.
         allow_missing_modules: True to continue without modules that cannot be read.
         dry_run: True to write nothing.
-        methods: The sources of packages; None for those of the tool.
-        reported_hashes: The same as in `NetworkSettings`.
     """
 
     folder: Path
     environ: Mapping[str, str]
     allow_missing_modules: bool = False
     dry_run: bool = False
-    methods: tuple[InstallationMethod, ...] | None = None
-    reported_hashes: tuple[str, ...] | None = None
 
 
 class Root(Struct, frozen=True):

@@ -30,7 +30,6 @@ from locklens.operations.write.diagnostics import (
 from locklens.operations.write.registry_source import RegistryRun
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
-from locklens.releases import NetworkSettings
 from locklens.storage.files import turn
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root, RootOptions
-    from locklens.storage.cache import Cache
+    from locklens.releases import NetworkSettings
 
 
 class Init(RegistryRun):
@@ -48,7 +47,7 @@ class Init(RegistryRun):
 
     Args:
         options: Options of every root.
-        cache: Cached verifications and packages.
+        settings: The network settings; their `methods` stand for the sources of the tool.
         on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
     """
@@ -56,7 +55,7 @@ class Init(RegistryRun):
     def __init__(
         self,
         options: RootOptions,
-        cache: Cache,
+        settings: NetworkSettings,
         *,
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         on_waiting: Callable[[], None] = lambda: None,
@@ -66,9 +65,6 @@ class Init(RegistryRun):
         self._on_event = on_event
         self._on_waiting = on_waiting
         self._cancel = cancel
-        settings = NetworkSettings(
-            options.environ, cache, methods=options.methods, reported_hashes=options.reported_hashes
-        )
         super().__init__(settings, None, cancel)
         self._reader = RootReader(options, environ=options.environ)
 

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
-    from locklens.project.installation import InstallationMethod
     from locklens.sources.metadata import ListedVersion
-    from locklens.storage.cache import Cache
     from locklens.versions import Version
 
 
@@ -81,30 +79,23 @@ class RegistrySource(RegistryRun):
     """The versions and hashes of one command; use it in a `with` statement. No request or download is repeated.
 
     Args:
-        environ: The tools' settings.
-        cache: Cached verifications and packages.
+        settings: The network settings; their `methods` are used instead of registries.
         hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
             roots require, as the tools ask them.
-        methods: The mirrors of `--fs-mirror`, `--net-mirror` and `--oci-mirror`, used instead of registries.
-        reported_hashes: The same as in `NetworkSettings`.
         on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
     """
 
     def __init__(
         self,
-        environ: Mapping[str, str],
-        cache: Cache,
+        settings: NetworkSettings,
         *,
         hosts: frozenset[str] | None = None,
-        methods: tuple[InstallationMethod, ...] | None = None,
-        reported_hashes: tuple[str, ...] | None = None,
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> None:
         self._on_event = on_event
-        self._has_methods = methods is not None
-        settings = NetworkSettings(environ, cache, methods=methods, reported_hashes=reported_hashes)
+        self._has_methods = settings.methods is not None
         super().__init__(settings, hosts, cancel)
         self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}
