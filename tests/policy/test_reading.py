@@ -41,12 +41,6 @@ EXAMPLE = marked("policy")["locklens.toml"]
 LINUX, DARWIN = Platform("linux", "amd64"), Platform("darwin", "arm64")
 
 
-def test_a_key_of_the_document_without_a_reader_is_not_read_as_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(reading._TYPES, "signers", list[str])
-    with pytest.raises(AssertionError, match="signers"):
-        parse(b'signers = ["example.com"]', "locklens.toml")
-
-
 def test_all_keys() -> None:
     policy = parse(
         b"cooldown = 7\n"
@@ -78,8 +72,27 @@ KEYS = frozenset(PolicyDocument.__struct_fields__)
 """The keys of the file, by their types in `policy/document.py`."""
 
 
-def heeded(key: str) -> bool:
-    """True if a module outside of the room asks a policy for a key, or for what `policy/model.py` makes of it."""
+UPGRADES = ("operations/upgrades/", "operations/write/upgrade.py", "operations/write/root_upgrade.py")
+"""The modules that say which versions an upgrade selects and what it locks, on the screen and in the command."""
+
+NOT_OF_UPGRADES = {
+    "fail_on": "the exit status of a review",
+    "accept_from": "the policy that applies is made with it",
+    "hosts": "an upgrade asks every registry that the roots require",
+    "reported_hashes": "heeded for every command that locks, by the settings of its requests",
+    "install_paths": "which hashes a lock file lacks is said by the review of the plan",
+    "severity": "so are its findings",
+    "accept": "and which of them are accepted",
+    "toolchain": "which Go built a package is known once it was downloaded: the review of the plan says it",
+}
+"""Keys that no upgrade asks for itself, with the reason."""
+
+
+def heeded(key: str, *rooms: str) -> bool:
+    """True if a module outside of the room asks a policy for a key, or for what `policy/model.py` makes of it.
+
+    With `rooms`, only these modules count.
+    """
     room = Path(locklens.policy.__file__).parent
     tree = ast.parse((room / "model.py").read_text("utf-8"))
     bodies = {one.name: ast.unparse(one) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)}
@@ -88,7 +101,10 @@ def heeded(key: str) -> bool:
         names |= more
     functions = "|".join(names - {key}) or "-"
     asks = re.compile(rf"policy\.(?:{'|'.join(names)})\b|\b(?:{functions})\(")
-    return any(asks.search(path.read_text("utf-8")) for path in room.parent.rglob("*.py") if path.parent != room)
+    found = {path.relative_to(room.parent).as_posix() for path in room.parent.rglob("*.py") if path.parent != room}
+    return any(
+        asks.search((room.parent / name).read_text("utf-8")) for name in found if name.startswith(rooms or ("",))
+    )
 
 
 @pytest.mark.parametrize("key", sorted(KEYS))
@@ -96,10 +112,12 @@ def test_a_key_is_in_each_of_its_places(key: str) -> None:
     policy = parse(EXAMPLE.encode(), "p", RULES)
     shown = {value.shown.key.split(".")[0] for value in values_in_force(EffectivePolicy(policy, PolicySide.BASE))}
     assert key in Policy.__struct_fields__, "policy/model.py has its value"
+    assert key in reading._KEYS, "policy/reading.py has what reads and shows it"
     assert key in tomllib.loads(EXAMPLE), "the example of docs/policy.md has it"
-    assert key in shown, "`policy show` has it: shown_values of policy/reading.py"
+    assert key in shown, "`policy show` has it: _KEYS of policy/reading.py"
     assert key in differing_keys(replace(policy, **{key: object()}), policy), "a change of it is LK028"
     assert heeded(key), "a rule or a command asks for it"
+    assert heeded(key, *UPGRADES) is not (key in NOT_OF_UPGRADES), "upgrades heed it, or there is a reason why not"
 
 
 def test_a_field_of_a_policy_is_a_key_or_said_to_be_none() -> None:

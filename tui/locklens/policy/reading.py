@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from msgspec import UNSET, Struct
 from msgspec.structs import fields
@@ -50,7 +51,7 @@ from locklens.text import shortened
 from locklens.versions import Constraints, ConstraintSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import date
 
 
@@ -124,38 +125,22 @@ class _Reading(MarkedDocument):
         """Return the policy; the first mistake in the file is the error."""
         found: dict[str, Any] = {}
         for key in sorted(self.values, key=self.line):
-            self.refuse_unknown({key: None}, tuple(_TYPES))
-            found[key] = self._value(key, self.values[key])
+            self.refuse_unknown({key: None}, tuple(_KEYS))
+            found[key] = _KEYS[key].read(self, self.values[key], key)
         return Policy(**found, file=self.path, named=frozenset(found))
 
-    def _value(self, key: str, value: object) -> object:
-        match key:
-            case "fail_on":
-                return self._choice(value, get_args(Threshold), '"fail_on"', key)
-            case "accept_from":
-                return AcceptFrom(self._choice(value, tuple(AcceptFrom), '"accept_from"', key))
-            case "cooldown":
-                return self._cooldown(value)
-            case "toolchain":
-                return self._toolchain(value)
-            case "platforms":
-                return self._platforms(value)
-            case "install_paths":
-                return self._install_paths(value)
-            case "severity":
-                return self._severity(value)
-            case "trust":
-                return self._trust(value)
-            case "accept":
-                return self._accept(value)
-            case "advisories":
-                return self._ignored(value)
-            case "allow":
-                return tuple(self._allowed(text, key, place) for place, text in enumerate(self._texts(value, key)))
-            case "hosts" | "reported_hashes":
-                hosts = (self._host(text, key, place) for place, text in enumerate(self._texts(value, key)))
-                return tuple(dict.fromkeys(hosts))
-        raise AssertionError(f"the key {key} of the document has no reader")
+    def threshold(self, value: object, key: str) -> str:
+        return self._choice(value, get_args(Threshold), f'"{key}"', key)
+
+    def side(self, value: object, key: str) -> AcceptFrom:
+        return AcceptFrom(self._choice(value, tuple(AcceptFrom), f'"{key}"', key))
+
+    def allow(self, value: object, key: str) -> tuple[AllowedProvider, ...]:
+        return tuple(self._allowed(text, key, place) for place, text in enumerate(self._texts(value, key)))
+
+    def hosts(self, value: object, key: str) -> tuple[str, ...]:
+        hosts = (self._host(text, key, place) for place, text in enumerate(self._texts(value, key)))
+        return tuple(dict.fromkeys(hosts))
 
     def _texts(self, value: object, key: str) -> list[str]:
         texts: list[str] = self.convert(value, _TYPES[key], key, key)
@@ -167,26 +152,25 @@ class _Reading(MarkedDocument):
             self.refuse(f"{name} must be one of {_listed(choices)}{near}", *where)
         return value
 
-    def _cooldown(self, value: object) -> int:
+    def cooldown(self, value: object, key: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
-            self.refuse('"cooldown" must be a whole number of days, such as 7', "cooldown")
+            self.refuse(f'"{key}" must be a whole number of days, such as 7', key)
         if not 0 <= value <= MAX_DAYS:
-            self.refuse(f'"cooldown" must be between 0 and {MAX_DAYS} days', "cooldown")
+            self.refuse(f'"{key}" must be between 0 and {MAX_DAYS} days', key)
         return value
 
-    def _toolchain(self, value: object) -> str:
+    def toolchain(self, value: object, key: str) -> str:
         if not isinstance(value, str) or not re.fullmatch(TOOLCHAIN, value, re.ASCII):
-            self.refuse('"toolchain" must be a version of Go, such as "1.24" or "1.24.4"', "toolchain")
+            self.refuse(f'"{key}" must be a version of Go, such as "1.24" or "1.24.4"', key)
         return f"go{value.removeprefix('go')}"
 
-    def _platforms(self, value: object) -> tuple[WantedPlatform, ...]:
-        key = "platforms"
+    def platforms(self, value: object, key: str) -> tuple[WantedPlatform, ...]:
         if isinstance(value, list):
             wanted = [self._platform(name, "", key, place) for place, name in enumerate(value)]
         elif isinstance(value, dict):
             wanted = [self._platform(name, why, key, name) for name, why in value.items()]
         else:
-            self.refuse('"platforms" must be a table of platform = "reason", or a list of platforms', key)
+            self.refuse(f'"{key}" must be a table of platform = "reason", or a list of platforms', key)
         if len(wanted) > MAX_PLATFORMS:
             self.refuse(f"more than {MAX_PLATFORMS} platforms", key)
         platforms = [required.platform for required in wanted]
@@ -209,8 +193,8 @@ class _Reading(MarkedDocument):
             self.refuse(words, *where)
         return WantedPlatform(Platform.parse(name), why, self.line(*where))
 
-    def _install_paths(self, value: object) -> frozenset[InstallPath]:
-        key, names = "install_paths", _listed(InstallPath)
+    def install_paths(self, value: object, key: str) -> frozenset[InstallPath]:
+        names = _listed(InstallPath)
         if not isinstance(value, list):
             self.refuse(f'"{key}" must be a list of {names}', key)
         if not value:
@@ -256,15 +240,15 @@ class _Reading(MarkedDocument):
         except AddressError as error:
             self.refuse(f"invalid provider {in_quotes(text)}: {error.detail}", *where, hint=hint)
 
-    def _severity(self, table: object) -> dict[str, str]:
+    def severity(self, table: object, key: str) -> dict[str, str]:
         if not isinstance(table, dict):
-            self.refuse('"severity" must be a table of rule = "block", "warn", "info" or "off"', "severity")
+            self.refuse(f'"{key}" must be a table of rule = "block", "warn", "info" or "off"', key)
         for rule, level in table.items():
-            self._require_rule(rule, "severity", rule)
-            self._choice(level, get_args(SeverityName), rule, "severity", rule)
+            self._require_rule(rule, key, rule)
+            self._choice(level, get_args(SeverityName), rule, key, rule)
         if table.get(_PINNED_RULE) == "off" and self.values.get("trust"):
             hint = "remove one of the two: a pin blocks every other key"
-            self.refuse(f"{_PINNED_RULE} is off, and [trust] pins keys", "severity", _PINNED_RULE, hint=hint)
+            self.refuse(f"{_PINNED_RULE} is off, and [trust] pins keys", key, _PINNED_RULE, hint=hint)
         return table
 
     def _require_rule(self, rule: str, *where: str | int) -> None:
@@ -272,14 +256,14 @@ class _Reading(MarkedDocument):
             near = nearest_key(rule, tuple(self._rules))
             self.refuse(f"unknown rule {in_quotes(rule)}{near}", *where, hint="locklens explain lists all rules")
 
-    def _trust(self, table: object) -> tuple[Pin, ...]:
+    def trust(self, table: object, key: str) -> tuple[Pin, ...]:
         if not isinstance(table, dict):
-            self.refuse('"trust" must hold tables such as [trust."acme"]', "trust")
+            self.refuse(f'"{key}" must hold tables such as [{key}."acme"]', key)
         pins: dict[tuple[str, str], Pin] = {}
         for name, value in table.items():
             pin = self._pin(name, value)
             if pin.scope in pins:
-                self.refuse(f"{in_quotes(name)} is pinned twice", "trust", name)
+                self.refuse(f"{in_quotes(name)} is pinned twice", key, name)
             pins[pin.scope] = pin
         return tuple(pins.values())
 
@@ -313,10 +297,10 @@ class _Reading(MarkedDocument):
                 words = f"{in_quotes(key)} is the id of a key, which others can have too"
                 self.refuse(words, *where, "keys", place, hint="locklens keys shows the full fingerprint")
 
-    def _accept(self, entries: object) -> tuple[Acceptance, ...]:
+    def accept(self, entries: object, key: str) -> tuple[Acceptance, ...]:
         if not isinstance(entries, list):
-            self.refuse('"accept" must be written as [[accept]]', "accept")
-        return tuple(self._acceptance(value, "accept", place) for place, value in enumerate(entries))
+            self.refuse(f'"{key}" must be written as [[{key}]]', key)
+        return tuple(self._acceptance(value, key, place) for place, value in enumerate(entries))
 
     def _acceptance(self, value: object, *where: str | int) -> Acceptance:
         found: AcceptTable = self.convert(value, AcceptTable, "accept", *where)
@@ -336,8 +320,7 @@ class _Reading(MarkedDocument):
             self.line(*where),
         )
 
-    def _ignored(self, table: object) -> tuple[IgnoredAdvisory, ...]:
-        key = "advisories"
+    def ignored(self, table: object, key: str) -> tuple[IgnoredAdvisory, ...]:
         if not isinstance(table, dict):
             self.refuse(f'"{key}" must be a table with entries such as [[{key}.ignore]]', key)
         self.refuse_unknown(table, AdvisoriesTable.__struct_fields__, key)
@@ -382,39 +365,99 @@ class ShownValue(Struct, frozen=True):
     entry: Pin | Acceptance | None = None
 
 
-def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[ShownValue]:
-    """Yield the value of every key; `severities` are those of the rules without a policy, by id."""
-    hosts, believed = list(map(display_host, policy.hosts)), sorted(map(display_host, policy.believed_hosts))
-    paths = [path.value for path in policy.paths_in_order]
-    more = "" if policy.names_paths else ", and on each machine those of its CLI configuration"
-    allowed = None if policy.allow is None else [one.text for one in policy.allow]
-    threshold, side = policy.fail_on or "block", policy.accept_from.value
-    for key, value, text in (
-        ("fail_on", threshold, threshold),
-        ("toolchain", policy.toolchain or None, policy.toolchain or "any"),
-        ("cooldown", policy.cooldown, "none" if policy.cooldown is None else f"{policy.cooldown} days"),
-        ("hosts", hosts, ", ".join(hosts) or "none beside the usual ones"),
-        ("reported_hashes", believed, ", ".join(believed) or "no registry's"),
-        ("install_paths", paths, ", ".join(paths) + more),
-        ("allow", allowed, "every provider" if allowed is None else ", ".join(allowed) or "no provider"),
-        ("accept_from", side, side),
-    ):
-        yield ShownValue(key, value, text, is_set=key in policy.named)
-    for wanted in policy.platforms:
-        yield ShownValue(f"platforms.{wanted.platform}", wanted.why, wanted.why or "required")
-    for rule, severity in severities.items():
-        level = policy.severity.get(rule, severity)
-        yield ShownValue(f"severity.{rule}", level, level, is_set=rule in policy.severity)
-    for pin in policy.trust:
-        yield ShownValue(f"trust.{pin.name}", list(pin.keys), " and ".join(pin.keys), entry=pin)
-    for one in policy.accept:
-        text = _with_details(one.reason, one.by, one.until)
-        yield ShownValue(f"accept.{one.rule} {one.provider} {one.change}", one.reason, text, entry=one)
-    for each in policy.advisories:
-        text = _with_details(each.why, each.by, each.until)
-        yield ShownValue(f"advisories.ignore.{each.id}", each.why, text)
-
-
 def _with_details(reason: str, by: str, until: date | None) -> str:
     details = ", ".join(filter(None, (by, f"until {until}" if until is not None else "")))
     return f"{reason} ({details})" if details else reason
+
+
+_Shown = Callable[[Policy, str, Mapping[str, str]], Iterator[ShownValue]]
+
+
+def _alone(of: Callable[[Policy], tuple[object, str]]) -> _Shown:
+    """Return what shows a key with one value, which `of` gives together with its text."""
+
+    def shown(policy: Policy, key: str, _: Mapping[str, str]) -> Iterator[ShownValue]:
+        yield ShownValue(key, *of(policy), is_set=key in policy.named)
+
+    return shown
+
+
+def _names(names: Iterable[str], none: str) -> tuple[list[str], str]:
+    found = list(names)
+    return found, ", ".join(found) or none
+
+
+def _shown_paths(policy: Policy) -> tuple[object, str]:
+    paths, text = _names((path.value for path in policy.paths_in_order), "")
+    return paths, text if policy.names_paths else f"{text}, and on each machine those of its CLI configuration"
+
+
+def _shown_allow(policy: Policy) -> tuple[object, str]:
+    if policy.allow is None:
+        return None, "every provider"
+    return _names((one.text for one in policy.allow), "no provider")
+
+
+def _shown_platforms(policy: Policy, key: str, _: Mapping[str, str]) -> Iterator[ShownValue]:
+    for wanted in policy.platforms:
+        yield ShownValue(f"{key}.{wanted.platform}", wanted.why, wanted.why or "required")
+
+
+def _shown_severities(policy: Policy, key: str, usual: Mapping[str, str]) -> Iterator[ShownValue]:
+    for rule, severity in usual.items():
+        level = policy.severity.get(rule, severity)
+        yield ShownValue(f"{key}.{rule}", level, level, is_set=rule in policy.severity)
+
+
+def _shown_pins(policy: Policy, key: str, _: Mapping[str, str]) -> Iterator[ShownValue]:
+    for pin in policy.trust:
+        yield ShownValue(f"{key}.{pin.name}", list(pin.keys), " and ".join(pin.keys), entry=pin)
+
+
+def _shown_acceptances(policy: Policy, key: str, _: Mapping[str, str]) -> Iterator[ShownValue]:
+    for one in policy.accept:
+        text = _with_details(one.reason, one.by, one.until)
+        yield ShownValue(f"{key}.{one.rule} {one.provider} {one.change}", one.reason, text, entry=one)
+
+
+def _shown_advisories(policy: Policy, key: str, _: Mapping[str, str]) -> Iterator[ShownValue]:
+    for each in policy.advisories:
+        yield ShownValue(f"{key}.ignore.{each.id}", each.why, _with_details(each.why, each.by, each.until))
+
+
+class _Key(NamedTuple):
+    """What reads the value of a key, and what shows it: the value of the key, or of each of its entries."""
+
+    read: Callable[[_Reading, object, str], object]
+    shown: _Shown
+
+
+_KEYS = {
+    "fail_on": _Key(_Reading.threshold, _alone(lambda policy: (policy.fail_on or "block",) * 2)),
+    "toolchain": _Key(_Reading.toolchain, _alone(lambda policy: (policy.toolchain or None, policy.toolchain or "any"))),
+    "cooldown": _Key(
+        _Reading.cooldown,
+        _alone(lambda policy: (policy.cooldown, "none" if policy.cooldown is None else f"{policy.cooldown} days")),
+    ),
+    "hosts": _Key(
+        _Reading.hosts, _alone(lambda policy: _names(map(display_host, policy.hosts), "none beside the usual ones"))
+    ),
+    "reported_hashes": _Key(
+        _Reading.hosts, _alone(lambda policy: _names(sorted(map(display_host, policy.believed_hosts)), "no registry's"))
+    ),
+    "install_paths": _Key(_Reading.install_paths, _alone(_shown_paths)),
+    "allow": _Key(_Reading.allow, _alone(_shown_allow)),
+    "accept_from": _Key(_Reading.side, _alone(lambda policy: (policy.accept_from.value,) * 2)),
+    "platforms": _Key(_Reading.platforms, _shown_platforms),
+    "severity": _Key(_Reading.severity, _shown_severities),
+    "trust": _Key(_Reading.trust, _shown_pins),
+    "accept": _Key(_Reading.accept, _shown_acceptances),
+    "advisories": _Key(_Reading.ignored, _shown_advisories),
+}
+"""Each key of the document, in display order."""
+
+
+def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[ShownValue]:
+    """Yield the value of every key; `severities` are those of the rules without a policy, by id."""
+    for key, row in _KEYS.items():
+        yield from row.shown(policy, key, severities)
