@@ -173,9 +173,8 @@ def callers() -> dict[str, set[str]]:
     found = defaultdict[str, set[str]](set)
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            match node:
-                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                    found[name].add(str(path.relative_to(SOURCES)))
+            if isinstance(node, ast.Call):
+                found[ast.unparse(node.func).rpartition(".")[2]].add(str(path.relative_to(SOURCES)))
     return dict(found)
 
 

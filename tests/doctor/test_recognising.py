@@ -80,6 +80,8 @@ def decorated(log: str, how: str) -> bytes:
             return "\n".join(lines).encode().decode("cp1252", "replace").encode()
         case "utf-16":
             return b"\xff\xfe" + "\n".join(lines).encode("utf-16-le")
+        case _:
+            raise AssertionError(how)
     return "\n".join(lines).encode()
 
 

@@ -120,7 +120,8 @@ class _Reader:
                 read = self._object(start) if kind == "{" else self._array(start)
                 self._depth -= 1
                 return read
-        raise SyntaxProblemError(start, "Missing value" if kind == "end" else "Invalid start of value", _START)
+            case _:
+                raise SyntaxProblemError(start, "Missing value" if kind == "end" else "Invalid start of value", _START)
 
     def _string(self, text: str) -> str:
         if "\\" not in text:

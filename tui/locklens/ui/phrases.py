@@ -338,6 +338,8 @@ def take_event(downloads: Downloads, event: InstallEvent, now: float) -> None:
         case ProviderFailed(provider, _, words, _):
             for label in _failed_packages(downloads, provider, words):
                 downloads.end(label, now, problem=words)
+        case _:
+            pass
 
 
 def _failed_packages(downloads: Downloads, provider: str, words: str) -> list[str]:

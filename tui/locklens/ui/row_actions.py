@@ -64,11 +64,10 @@ def writable(review: Review | None, top: Path | None) -> tuple[Review, Path]:
     """
     if review is None:
         raise LockLensError("nothing loaded yet")
-    match review.head.kind:
-        case "git":
-            raise LockLensError("read-only while two revisions are compared: B goes back to the work tree")
-        case "index":
-            raise LockLensError("read-only while git's index is reviewed: B goes back to the work tree")
+    if review.head.kind == "git":
+        raise LockLensError("read-only while two revisions are compared: B goes back to the work tree")
+    if review.head.kind == "index":
+        raise LockLensError("read-only while git's index is reviewed: B goes back to the work tree")
     if top is None or review.head.kind == "empty":
         raise LockLensError("this review is not of files on disk")
     return review, top
