@@ -25,14 +25,14 @@ def path(tmp_path: Path) -> Path:
 
 def test_marks_survive_and_are_kept_apart_by_repository(path: Path) -> None:
     store = MarkStore(path)
-    store.mark("here", ["a", "b"])
-    store.mark("here", ["a"])
-    store.mark("there", ["c"])
+    store.mark("here", {"a": (), "b": ()})
+    store.mark("here", {"a": ()})
+    store.mark("there", {"c": ()})
     store.unmark("here", ["b", "never"])
     again = MarkStore(path)
-    assert again.marks("here") == {"a"}
-    assert again.marks("there") == {"c"}
-    assert again.marks("nowhere") == frozenset()
+    assert set(again.marks("here")) == {"a"}
+    assert set(again.marks("there")) == {"c"}
+    assert again.marks("nowhere") == {}
     assert again.take_notices() == ()
     assert again.is_kept
 
@@ -40,24 +40,31 @@ def test_marks_survive_and_are_kept_apart_by_repository(path: Path) -> None:
 def test_marks_by_ids_of_earlier_versions_are_dropped_and_said(path: Path) -> None:
     """Such an id could stand for several changes; that the user looked at one of them cannot be carried over."""
     now = ["0" * 32, "finding:" + "0" * 32]
-    MarkStore(path).mark("here", ["0123456789abcdef", "finding:0123456789abcdef", *now])
-    MarkStore(path).mark("there", ["0123456789abcdef"])
+    MarkStore(path).mark("here", {"0123456789abcdef": (), "finding:0123456789abcdef": (), **dict.fromkeys(now, ())})
+    MarkStore(path).mark("there", {"0123456789abcdef": ()})
     again = MarkStore(path)
-    assert again.marks("here") == set(now)
+    assert set(again.marks("here")) == set(now)
     (notice,) = again.take_notices()
     assert notice.startswith("2 marks of reviewed changes were dropped: ")
-    assert again.marks("here") == set(now)
+    assert set(again.marks("here")) == set(now)
     assert again.take_notices() == ()
-    assert again.marks("there") == frozenset()
+    assert again.marks("there") == {}
     assert again.take_notices()[0].startswith("1 mark of a reviewed change was dropped: ")
+
+
+def test_a_mark_has_the_findings_of_the_last_time_that_it_was_set(path: Path) -> None:
+    MarkStore(path).mark("here", {"a": {"LK003", "LK010"}, "b": ()})
+    assert MarkStore(path).marks("here") == {"a": {"LK003", "LK010"}, "b": frozenset()}
+    MarkStore(path).mark("here", {"a": {"LK002"}})
+    assert MarkStore(path).marks("here") == {"a": {"LK002"}, "b": frozenset()}
 
 
 def test_the_time_of_a_mark_is_the_first_one(path: Path) -> None:
     store = MarkStore(path)
-    store.mark("here", ["a"])
+    store.mark("here", {"a": ()})
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE marks SET marked_at = 'then'")
-    store.mark("here", ["a"])
+    store.mark("here", {"a": ()})
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT marked_at FROM marks").fetchall() == [("then",)]
 
@@ -66,7 +73,7 @@ def test_the_time_of_a_mark_is_the_first_one(path: Path) -> None:
 def test_nobody_else_may_read_it(path: Path) -> None:
     before = os.umask(0)
     try:
-        MarkStore(path).mark("here", ["a"])
+        MarkStore(path).mark("here", {"a": ()})
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -79,7 +86,7 @@ def test_nobody_else_may_read_it(path: Path) -> None:
 @posix_only
 def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    MarkStore(tmp_path / "store.sqlite3").mark("here", ["a"])
+    MarkStore(tmp_path / "store.sqlite3").mark("here", {"a": ()})
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
@@ -90,14 +97,14 @@ def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None
     path.parent.mkdir()
     path.write_bytes(content)
     store = MarkStore(path)
-    store.mark("here", ["a"])
-    assert store.marks("here") == {"a"}
+    store.mark("here", {"a": ()})
+    assert set(store.marks("here")) == {"a"}
     (aside,) = path.parent.glob("store.sqlite3.damaged-*")
     assert aside.read_bytes() == content
     (notice,) = store.take_notices()
     assert str(aside) in notice
     assert store.take_notices() == ()
-    assert MarkStore(path).marks("here") == {"a"}
+    assert set(MarkStore(path).marks("here")) == {"a"}
 
 
 @posix_only
@@ -106,8 +113,8 @@ def test_a_read_only_folder_leaves_marks_for_this_run(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         store = MarkStore(tmp_path / "data" / "store.sqlite3")
-        store.mark("here", ["a"])
-        assert store.marks("here") == {"a"}
+        store.mark("here", {"a": ()})
+        assert set(store.marks("here")) == {"a"}
     finally:
         tmp_path.chmod(0o700)
 
@@ -115,9 +122,9 @@ def test_a_read_only_folder_leaves_marks_for_this_run(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_leaves_marks_for_this_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     store = MarkStore(tmp_path / "file" / "store.sqlite3")
-    store.mark("here", ["a", "b"])
+    store.mark("here", {"a": (), "b": ()})
     store.unmark("here", ["b"])
-    assert store.marks("here") == {"a"}
+    assert set(store.marks("here")) == {"a"}
     assert not store.is_kept
     (notice,) = store.take_notices()
     assert "this run only" in notice
@@ -125,12 +132,12 @@ def test_a_folder_that_cannot_be_made_leaves_marks_for_this_run(tmp_path: Path) 
 
 
 def test_a_newer_file_is_left_alone(path: Path) -> None:
-    MarkStore(path).mark("here", ["a"])
+    MarkStore(path).mark("here", {"a": ()})
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     store = MarkStore(path)
-    store.mark("here", ["b"])
-    assert store.marks("here") == {"b"}
+    store.mark("here", {"b": ()})
+    assert set(store.marks("here")) == {"b"}
     assert "newer locklens" in store.take_notices()[0]
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT change_id FROM marks").fetchall() == [("a",)]
@@ -140,7 +147,7 @@ def test_several_processes_at_once_lose_nothing(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from locklens.storage.preferences import MarkStore\n"
         "store = MarkStore(Path(sys.argv[1]))\n"
-        "for number in range(25): store.mark('here', [f'{sys.argv[2]}-{number}'])\n"
+        "for number in range(25): store.mark('here', {f'{sys.argv[2]}-{number}': ()})\n"
         "print(*store.take_notices()); sys.exit(not store.is_kept)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

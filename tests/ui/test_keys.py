@@ -683,6 +683,19 @@ async def test_a_mark_does_not_cover_what_is_found_after_it(samples: Samples, ru
         await until(on, lambda: "unmarked 1 change: a warning or block was found after the mark" in on.text)
 
 
+async def test_a_mark_of_an_earlier_run_does_not_cover_what_is_found_after_it(
+    samples: Samples, running: Running
+) -> None:
+    seen, new = samples.finding("LK009", Severity.WARN), samples.finding("LK002", Severity.BLOCK)
+    for number, (findings, marks) in enumerate((((seen,), 1), ((seen,), 1), ((seen, new), 0))):
+        review = samples.review(samples.root("a", [samples.change("acme/one", findings=findings)]))
+        async with running(review) as on:
+            if not number:
+                await on.press("j", "space")
+            assert len(on.screen.loader.marks) == marks, findings
+            assert ("unmarked 1 change" in on.text) is (not marks)
+
+
 async def test_the_mouse(samples: Samples, running: Running) -> None:
     async with running(samples.full(), size=(160, 40)) as on:
         await on.pilot.click("#review", offset=(20, 2))

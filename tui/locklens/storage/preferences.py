@@ -38,19 +38,21 @@ _PLACE = re.compile(r" \(at (?:line (?P<line>[0-9]+), column [0-9]+|end of docum
 _TABLE = re.compile(r"\s*\[\s*(?P<name>[^\[\]]*?)\s*\]\s*(?:#.*)?\Z")
 
 _LAYOUT = DatabaseLayout(
-    schema=1,
+    schema=2,
     tables=(
         """
         CREATE TABLE IF NOT EXISTS marks (
             repository TEXT NOT NULL,
             change_id TEXT NOT NULL,
             marked_at TEXT NOT NULL,
+            findings TEXT,
             PRIMARY KEY (repository, change_id)
         ) WITHOUT ROWID
         """,
     ),
     name="store of marks",
     contents="Marks",
+    steps=((1, "ALTER TABLE marks ADD COLUMN findings TEXT"),),
 )
 _OUTDATED = re.compile("(finding:)?[0-9a-f]{16}")
 """Ids of earlier versions. One of them could stand for several changes, so its mark proves nothing about any."""
@@ -218,27 +220,39 @@ class MarkStore:
         """True if marks outlive the run."""
         return self._database.is_kept
 
-    def marks(self, repository: str) -> frozenset[str]:
-        """Return the ids of the changes that are marked in a repository; those of earlier versions are dropped."""
+    def marks(self, repository: str) -> dict[str, frozenset[str] | None]:
+        """Return the changes that are marked in a repository, by their ids; those of earlier versions are dropped.
 
-        def read(connection: sqlite3.Connection) -> frozenset[str]:
-            found = connection.execute("SELECT change_id FROM marks WHERE repository = ?", (repository,))
-            return frozenset(row[0] for row in found)
+        Of each there are the rules of the findings that it had when it was marked; None where they were not kept.
+        """
 
-        ids = self._database.run(read)
-        outdated = frozenset(one for one in ids if _OUTDATED.fullmatch(one))
+        def read(connection: sqlite3.Connection) -> list[tuple[str, str | None]]:
+            rows = connection.execute("SELECT change_id, findings FROM marks WHERE repository = ?", (repository,))
+            return rows.fetchall()
+
+        rows = self._database.run(read)
+        outdated = frozenset(one for one, _ in rows if _OUTDATED.fullmatch(one))
         if outdated:
             self.unmark(repository, outdated)
             marks = counted(len(outdated), "mark of a reviewed change was", "marks of reviewed changes were")
             why = "an earlier locklens made them, with ids that could stand for several changes"
             self._notices.append(f"{marks} dropped: {why}; review and mark these changes again")
-        return ids - outdated
+        return {one: None if rules is None else frozenset(rules.split()) for one, rules in rows if one not in outdated}
 
-    def mark(self, repository: str, change_ids: Collection[str]) -> None:
-        """Mark changes as reviewed; a change that is marked already keeps its time."""
+    def mark(self, repository: str, changes: Mapping[str, Collection[str]]) -> None:
+        """Mark changes as reviewed; a change that is marked already keeps its time.
+
+        Args:
+            repository: The key of the repository.
+            changes: The rules of the findings that each change has now, by its id.
+        """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        rows = [(repository, change_id, now) for change_id in change_ids]
-        self._database.run(lambda file: file.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?, ?)", rows))
+        rows = [(repository, one, now, " ".join(sorted(rules))) for one, rules in changes.items()]
+        statement = (
+            "INSERT INTO marks VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (repository, change_id) DO UPDATE SET findings = excluded.findings"
+        )
+        self._database.run(lambda file: file.executemany(statement, rows))
 
     def unmark(self, repository: str, change_ids: Collection[str]) -> None:
         """Remove marks."""

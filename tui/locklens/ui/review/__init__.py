@@ -136,6 +136,12 @@ class ReviewScreen(RowActionsScreen):
 
     # Content
 
+    def review_arrived(self) -> None:
+        """Show the new review; once all is known, marks end that do not cover what is found by now."""
+        if not self.is_asking:
+            self.show_notes(self.loader.unmark_outdated())
+        super().review_arrived()
+
     def refresh_list(self, *, cursor_key: str | None = None, is_ordered: bool = False) -> None:
         """Rebuild the rows from the current marks, folds and filter.
 

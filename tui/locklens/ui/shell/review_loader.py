@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
 from textual.message import Message
 from textual.widget import Widget
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from locklens.project.folders import FileWatch
     from locklens.review.model import Review, RootReview
 
+_Marks: TypeAlias = "Mapping[str, frozenset[str] | None]"
+_Result = TypeVar("_Result")
 _LOOK_SECONDS = 1.0
 _SERIOUS = frozenset({Severity.BLOCK, Severity.WARN})
 _SHOW_SECONDS = 0.1
@@ -83,9 +85,9 @@ class ReviewLoader(Widget):
         self.error: LockLensError | None = None
         """The error of a failed load or reload."""
         self.marks: frozenset[str] = frozenset()
-        self._seen: dict[str, frozenset[str]] = {}
-        """The warnings and blocks that a change had when it was marked, by its id."""
         """Ids of the reviewed changes."""
+        self._seen: dict[str, frozenset[str] | None] = {}
+        """The rules of the warnings and blocks that a change had when it was marked, by its id; None: not known."""
         self.progress = Reading()
         self.top: Path | None = None
         """The folder that the review's paths are relative to; None if not on disk."""
@@ -173,11 +175,11 @@ class ReviewLoader(Widget):
                 assert_never(event)
 
     def _take_draft(
-        self, draft: Review, top: Path | None, repository: str, marks: frozenset[str], watch: FileWatch | None
+        self, draft: Review, top: Path | None, repository: str, marks: _Marks, watch: FileWatch | None
     ) -> None:
         """Take the comparison of the lock files, before configurations are read."""
         self.top, self.repository, self.error = top, repository, None
-        self.marks, self._watch = marks, watch
+        self.marks, self._seen, self._watch = frozenset(marks), dict(marks), watch
         self._draft = draft
         self.progress = Reading(0, len(draft.roots), "configuration")
         self._show()
@@ -216,7 +218,7 @@ class ReviewLoader(Widget):
         self._draft, self._known = None, {}
         changed, self._changed = self._changed, ()
         is_partial = self._watch is not None and self._watch.is_partial
-        notes = *self.review.notes, *([PARTIALLY_WATCHED] if is_partial else []), *self._unmark_outdated()
+        notes = *self.review.notes, *([PARTIALLY_WATCHED] if is_partial else [])
         self.post_message(self.Changed(notes, changed))
 
     def _take_failure(self, error: LockLensError) -> None:
@@ -254,15 +256,18 @@ class ReviewLoader(Widget):
         """Replace roots with more facts, such as after proving hashes."""
         if self.review is not None:
             self.review = with_roots(self.review, roots)
-            self.post_message(self.Changed(self._unmark_outdated()))
+            self.post_message(self.Changed())
 
     def set_marks(self, change_ids: frozenset[str], *, marked: bool) -> None:
         """Marks changes as reviewed, or unmarks them; marks persist across runs."""
         self.marks = self.marks | change_ids if marked else self.marks - change_ids
         if marked:
             serious = self._serious()
-            self._seen |= {one: serious.get(one, frozenset()) for one in change_ids}
-        self._keeper.set(self.repository, change_ids, marked=marked)
+            seen = {one: serious.get(one, frozenset()) for one in change_ids}
+            self._seen |= seen
+            self._keeper.mark(self.repository, seen)
+        else:
+            self._keeper.unmark(self.repository, change_ids)
 
     def _serious(self) -> dict[str, frozenset[str]]:
         """The rules of the warnings and blocks that count, by the id of their change."""
@@ -272,10 +277,10 @@ class ReviewLoader(Widget):
             found[change.id] = found.get(change.id, frozenset()).union(rules)
         return found
 
-    def _unmark_outdated(self) -> tuple[str, ...]:
+    def unmark_outdated(self) -> tuple[str, ...]:
         """Unmark changes with a warning or block that nobody saw when they were marked, and say so."""
         serious = self._serious()
-        marked = ((one, seen) for one, seen in self._seen.items() if one in self.marks)
+        marked = ((one, seen) for one in self.marks if (seen := self._seen.get(one)) is not None)
         outdated = frozenset(one for one, seen in marked if serious.get(one, seen) - seen)
         if not outdated:
             return ()
@@ -355,27 +360,25 @@ class MarkKeeper:
         self._on_notice = on_notice
         self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="marks")
 
-    def read(self, repository: str) -> frozenset[str]:
-        """Return the marked ids, after pending writes."""
-        return self._queue.submit(self._read, repository).result()
+    def read(self, repository: str) -> _Marks:
+        """Return the marked ids with the rules that each mark covers, after pending writes."""
+        return self._queue.submit(self._told, self._store.marks, repository).result()
 
-    def set(self, repository: str, change_ids: Collection[str], *, marked: bool) -> None:
-        """Marks or unmarks changes; returns immediately."""
-        self._queue.submit(self._write, repository, tuple(change_ids), marked=marked)
+    def mark(self, repository: str, changes: Mapping[str, Collection[str]]) -> None:
+        """Mark changes, each with the rules that the mark covers; returns immediately."""
+        self._queue.submit(self._told, self._store.mark, repository, changes)
+
+    def unmark(self, repository: str, change_ids: Collection[str]) -> None:
+        """Unmark changes; returns immediately."""
+        self._queue.submit(self._told, self._store.unmark, repository, tuple(change_ids))
 
     def close(self) -> None:
         """Wait for pending writes."""
         self._queue.shutdown(wait=True)
 
-    def _read(self, repository: str) -> frozenset[str]:
-        ids = self._store.marks(repository)
-        self._report()
-        return ids
-
-    def _write(self, repository: str, change_ids: tuple[str, ...], *, marked: bool) -> None:
-        (self._store.mark if marked else self._store.unmark)(repository, change_ids)
-        self._report()
-
-    def _report(self) -> None:
+    def _told(self, work: Callable[..., _Result], *given: object) -> _Result:
+        """Do some work on the store, and tell its notices."""
+        result = work(*given)
         for notice in self._store.take_notices():
             self._on_notice(notice)
+        return result
