@@ -389,7 +389,7 @@ def test_a_version_that_the_registry_does_not_list_is_in_no_fix(made: Any, docto
     for where, is_named in ((replace(incident, rules=rules), False), (incident, True)):
         folder = made(where)
         out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
-        assert "the version was edited, the hashes were not" in out
+        assert "the version changed, the hashes did not" in out
         assert ("locklens upgrade acme/netbox=3.10.0" in out) == is_named
         shutil.rmtree(folder)
 

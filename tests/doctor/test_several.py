@@ -61,16 +61,16 @@ def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: 
     held = [
         (one["id"], one["verdict"], one["roots"]) for one in document["causes"] if one["verdict"] in {"yes", "likely"}
     ]
-    assert held == [("republished", "likely", ["ver", "ver2"]), ("platform-missing", "likely", ["hash"])]
+    assert held == [("hand-edit", "likely", ["ver", "ver2"]), ("platform-missing", "likely", ["hash"])]
     assert UNSURE in document["run"]["notes"]
     assert document["errors"][0]["roots"] == ["con", "hash", "ver", "ver2"]
     out = " ".join(doctor(several, "--format", "text", "ci.log").split())
-    assert "In ver, ver2: the version was published again" in out
+    assert "In ver, ver2: the block was edited by hand" in out
     assert "or in hash: the platform is not covered. [LIKELY]" in out
     assert "LOCKED in ver: since commit" in out
     assert '"add the root ver"' in out
     assert "in hash: Add the hashes of" in out
-    assert "in ver, ver2: Upgrade acme/demo: another version comes with its own hashes" in out
+    assert "in ver, ver2: Copy the block of acme/demo 1.4.2 at con/.terraform.lock.hcl:" in out
     named = doctor(several, "--format", "text", "ci.log", "--", "hash")
     assert "In " not in named.partition("VERDICT")[2].partition("CAUSES")[0]
 
@@ -107,7 +107,7 @@ def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
         ("yes", "platform-missing", "demo", ["hash"]),
         ("yes", "platform-missing", "netbox", ["ver2"]),
         ("yes", "constraint-conflict", "demo", ["con"]),
-        ("likely", "republished", "demo", ["ver", "ver2"]),
+        ("likely", "hand-edit", "demo", ["ver", "ver2"]),
     ]
     out = " ".join(doctor(several, "--format", "text").split())
     assert "acme/demo 1.4.2 in hash: the platform is not covered, and acme/netbox 3.9.1 in ver2: the platform" in out
@@ -119,7 +119,7 @@ def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
 
 def test_no_command_is_offered_twice(several: Path, doctor: Any) -> None:
     for words in ((), ("ci.log",)):
-        commands = [frozenset(one["command"].split()) for one in doctor(several, *words)["remedies"]]
+        commands = [frozenset((one["command"] or one["hint"]).split()) for one in doctor(several, *words)["remedies"]]
         assert len(set(commands)) == len(commands)
 
 
@@ -208,6 +208,41 @@ def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor
     assert not any(one["id"] == "upgrade" for one in document["remedies"])
     assert main(shlex.split(restore["command"])[1:], no_screen) == 0
     assert lock.read_text("utf-8") == before
+
+
+@pytest.mark.parametrize("digits", [4, 64])
+def test_other_roots_tell_an_edited_zh_from_a_republished_version(digits: int, equal: Path, doctor: Any) -> None:
+    lock = equal / "live/qa/.terraform.lock.hcl"
+    before = lock.read_text("utf-8")
+    lock.write_text(re.sub(f"zh:[0-9a-f]{{{digits}}}", f"zh:{'e' * digits}", before, count=1), "utf-8")
+    git(equal, "commit", "-qam", "tidy")
+    document = doctor(equal, "--", "live/qa")
+    verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert document["causes"][0]["id"] == "hand-edit"
+    assert (verdicts["hand-edit"], verdicts["republished"]) == (("yes", "no") if digits == 4 else ("likely", "unknown"))
+    (equal / "live/new").mkdir()  # its history begins with the edit
+    (equal / "live/new/main.tf").write_bytes((equal / "live/prod/main.tf").read_bytes())
+    (equal / "live/new/.terraform.lock.hcl").write_bytes(lock.read_bytes())
+    document = doctor(equal, "--", "live/new")
+    verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (verdicts["hand-edit"], verdicts["republished"]) == (("yes", "no") if digits == 4 else ("likely", "unknown"))
+    (fix,) = document["remedies"]
+    assert (fix["id"], fix["trust"]) == ("copy-entry", "none")
+    assert fix["hint"] == "git diff --no-index -- live/new/.terraform.lock.hcl live/prod/.terraform.lock.hcl"
+
+
+def test_signed_hashes_that_another_root_locked_later_rule_no_republication_out(
+    equal: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in equal.glob("live/*/.terraform.lock.hcl"):
+        before = path.read_text("utf-8")
+        path.write_text(re.sub("zh:[0-9a-f]{64}", f"zh:{'e' * 64}", before, count=1), "utf-8")
+    git(equal, "commit", "-q", "--amend", "-am", "roots")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2040-01-01T00:00:00Z")
+    (equal / "live/qa/.terraform.lock.hcl").write_text(before, "utf-8")
+    git(equal, "commit", "-qam", "locked anew")
+    verdicts = {one["id"]: one["verdict"] for one in doctor(equal, "--", "live/test")["causes"]}
+    assert (verdicts["hand-edit"], verdicts["republished"]) == ("unknown", "likely")
 
 
 def test_a_restored_version_ends_the_error_of_the_one_that_was_not_installed(equal: Path, doctor: Any) -> None:

@@ -283,7 +283,7 @@ def test_hashes_that_were_exchanged_are_no_edited_version(made: Any, doctor: Any
     folder = made(replace(incident, locks=(lock_file(ours), exchanged)))
     first = doctor(folder, "--", "live/prod")["causes"][0]
     assert (first["id"], first["verdict"]) == ("hand-edit", "yes")
-    assert first["evidence"].endswith("the hashes were exchanged, the version was not")
+    assert first["evidence"].endswith("the hashes changed, the version did not")
 
 
 def test_a_broken_zip_file_of_a_mirror_is_no_download(made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -229,7 +229,7 @@ async def test_a_row_of_review_leads_to_doctor(opened: Opening) -> None:
         await until(on, lambda: "BLOCK ^  acme/netbox" in on.text)
         await on.press("g", "j", "i")
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "STARTED FROM" in on.text)
-        assert on.titles[0].endswith("the block was edited by hand"), on.titles
+        assert on.titles[0].endswith("the block has the version of one release, and the hashes of another"), on.titles
 
 
 async def test_a_plan_that_failed_leads_to_doctor(opened: Opening) -> None:
@@ -317,7 +317,7 @@ def test_an_incident_of_the_demo_opens_here_and_its_fix_can_be_undone(
         return 0
 
     assert main(["demo", "--incident", "hand-edit"], open_ui) == 0
-    assert seen == ["yes the block was edited by hand"]
+    assert seen == ["yes the block has the version of one release, and the hashes of another"]
 
 
 async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> None:

@@ -136,12 +136,14 @@ class ElsewhereEntry(Struct, frozen=True):
         entry: The entry.
         root: The folder of the lock file, as reports show it.
         requirements: What requires the provider there; () where the configuration was not read.
+        since: The date of the commit since which it is as it is, ISO 8601; "" if unknown, or if it is not committed so.
     """
 
     lock_file: str
     entry: LockEntry
     root: str = ""
     requirements: tuple[Requirement, ...] = ()
+    since: str = ""
 
 
 class EditedHash(Struct, frozen=True):

@@ -510,14 +510,39 @@ class Examined(Struct, frozen=True, dict=True):
         odd = self.strange or self.packed
         return next((commit for commit, entry in after if odd <= frozenset(entry.hashes)), "")
 
-    @property
-    def is_typing(self) -> bool:
-        """True if no tool made the edit since `before_edit`: a hash differs from one of it in a few characters.
+    @cached_property
+    def typed(self) -> tuple[str, str] | None:
+        """A strange `zh`, and the one of the release that it differs from in a few characters; None without one.
 
-        A tool writes other hashes, too, where the registry had another release for a time.
+        No tool makes such a hash, also where the registry had another release for a time.
         """
-        before = self.before_edit.entry if self.before_edit is not None else None
-        return before is not None and any(_is_nearly(text, one) for text in self.strange for one in before.hashes)
+        return next(
+            ((text, one) for text in sorted(self.strange) for one in sorted(self.listed) if _is_nearly(text, one)), None
+        )
+
+    @cached_property
+    def sound_twin(self) -> ElsewhereEntry | None:
+        """The entry of another root with packages of today's release alone, where those here are strange; else None.
+
+        One that is as it is since no later commit than this entry, so that the release was the same then; where a hash
+        was typed, one of any time.
+        """
+        if self.entry is None or not self.strange or self.case is None:
+            return None
+        now = self.past[0] if self.past and self.past[0].entry is not None else None
+        is_committed = now is not None and now.entry is not None and set(now.entry.hashes) == set(self.entry.hashes)
+        since = now.date if now is not None and is_committed else "9999"
+        return next(
+            (
+                one
+                for one in self.others
+                if one.entry.version == self.entry.version
+                and (packed := packages_of(one.entry.hashes))
+                and packed <= self.listed
+                and (self.typed is not None or "" < one.since <= since)
+            ),
+            None,
+        )
 
     @cached_property
     def strange(self) -> frozenset[str]:

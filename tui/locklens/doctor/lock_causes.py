@@ -121,7 +121,8 @@ def bad_merge(x: Examined) -> Judgement | None:
     if donor is not None and number:
         words = f"{words}; {number} of {counted(len(x.packed), 'zh', 'zh')} are of {donor.version} ({place})"
         if number == len(x.packed):
-            return Judgement(_NO, f"{words}, so no two versions were merged")
+            missing = "whether the change that made it so was a merge: its author"
+            return Judgement(_UNKNOWN, f"{words}, and the version is {x.entry.version}", missing)
     missing = "the commit that wrote these hashes" if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
@@ -299,19 +300,19 @@ def hand_edit(x: Examined) -> Judgement | None:
     for place, entry in x.entries_of_other_versions():
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
             words = (
-                f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and has the hashes of {entry.version}"
-                f" ({place}): {_edited_part(x)}"
+                f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}{_version_words(x)}, and has the "
+                f"hashes of {entry.version} ({place}){_changed_part(x)}"
             )
             if x.is_known or _is_first(x, entry):
-                return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+                return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
             words = f"{words}, or those of {entry.version} were"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     if x.hashes_of:
         words = (
             f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
-            f"the signed release {x.hashes_of}: {_edited_part(x)}"
+            f"the signed release {x.hashes_of}{_changed_part(x)}"
         )
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
     if (before := x.before_edit) is not None:
         by = f"commit {x.edit_commit[:12]} wrote" if x.edit_commit else "the edit that is not committed has"
         odd = counted(len(x.strange or x.packed), "other zh", "other zh")
@@ -320,8 +321,16 @@ def hand_edit(x: Examined) -> Judgement | None:
         words = f"{x.lock.path}:{x.entry.line}: {by} {odd} for {x.release} than commit {before.commit[:12]}"
         words = f"{words}, whose zh {'are of the signed release' if x.is_known else also}"
         missing = "the author of the edit, or the release of that time" if x.is_known else x.why_unknown
-        verdict = _YES if x.is_typing else _LIKELY
-        return Judgement(verdict, words, "" if x.is_typing else missing, x.as_of, basis=Basis.HASHES)
+        verdict = _YES if x.typed else _LIKELY
+        return Judgement(verdict, words, "" if x.typed else missing, x.as_of, basis=Basis.HASHES)
+    if x.typed is not None:
+        place = f"{x.lock.path}:{x.entry.line_of(x.typed[0])}"
+        words = f"{place}: the block has {x.typed[0]}, where {x.sums} has {x.typed[1]}"
+        return Judgement(_YES, f"{words}{_twin_words(x)}", as_of=x.as_of, basis=Basis.HASHES)
+    if x.sound_twin is not None:
+        words = f"{x.lock.path}:{x.entry.line}: {len(x.strange)} of {counted(len(x.packed), 'zh', 'zh')} are not signed"
+        missing = "the author of the edit, or the release of that time"
+        return Judgement(_LIKELY, f"{words}{_twin_words(x)}", missing, x.as_of, basis=Basis.HASHES)
     if not x.packed:
         was = next((one for one in x.past if one.entry is not None and packages_of(one.entry.hashes)), None)
         gone = f"; commit {was.commit[:12]} locks {len(packages_of(was.entry.hashes))}" if was and was.entry else ""
@@ -338,6 +347,28 @@ def hand_edit(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, "nothing shows who wrote these hashes", missing, as_of=x.as_of)
 
 
+def _twin_words(x: Examined) -> str:
+    """Return the clause about another root that has signed packages alone; "" without one."""
+    if x.sound_twin is None:
+        return ""
+    return f"; {x.sound_twin.lock_file}:{x.sound_twin.entry.line} locks the signed packages of {x.release} alone"
+
+
+_OF_TWO = "the block has the version of one release, and the hashes of another"
+"""An edit leaves that, and so does a merge whose other side is no commit here, such as one that was squashed."""
+
+
+def _version_words(x: Examined) -> str:
+    """Return the clause about the newest commit that has other packages for the version; "" without one."""
+    states = [(one.commit, one.entry) for one in x.past if one.entry is not None]
+    found = (
+        commit for commit, one in states
+        if x.entry and one.version == x.entry.version and not x.packed & packages_of(one.hashes)
+    )  # fmt: skip
+    commit = next(found, "")
+    return f", as commit {commit[:12]} does" if commit else ""
+
+
 def _is_first(x: Examined, donor: LockEntry) -> bool:
     """True if the oldest commit that locks the hashes of an entry locks them for the version of another one."""
     states = (one.entry for one in reversed(x.past) if one.entry is not None)
@@ -345,14 +376,16 @@ def _is_first(x: Examined, donor: LockEntry) -> bool:
     return oldest is not None and oldest.version == donor.version
 
 
-def _edited_part(x: Examined) -> str:
-    """Return which of version and hashes was edited, as far as the history tells."""
-    states = [one.entry for one in x.past if one.entry is not None and x.entry is not None]
-    if any(x.entry and one.version == x.entry.version and not x.packed & packages_of(one.hashes) for one in states):
-        return "the hashes were exchanged, the version was not"
-    if any(x.entry and one.version != x.entry.version and x.packed <= packages_of(one.hashes) for one in states):
-        return "the version was edited, the hashes were not"
-    return "one of the two was edited without the other"
+def _changed_part(x: Examined) -> str:
+    """Return which of version and hashes the last change of the entry left, in a clause; "" where it left neither."""
+    now = x.entry
+    states = (one.entry for one in x.past if one.entry is not None)
+    before = next((one for one in states if now and {one.version, *one.hashes} != {now.version, *now.hashes}), None)
+    if now is None or before is None:
+        return ""
+    if before.version == now.version:
+        return ": the hashes changed, the version did not"
+    return ": the version changed, the hashes did not" if x.packed <= packages_of(before.hashes) else ""
 
 
 def _ran_in_root_of_other(x: Examined) -> Judgement | None:

@@ -42,8 +42,8 @@ def republished(x: Examined) -> Judgement | None:
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
         return _of_today(x, words)
     before = x.before_edit.commit[:12] if x.before_edit is not None else ""
-    if x.is_typing:
-        words = f"commit {before} locks packages of the SHA256SUMS of today, and the edit here others"
+    if x.typed is not None:
+        words = f"{x.typed[0][:11]}... is {x.typed[1][:11]}... of {x.sums}, but for a few characters"
         return Judgement(_NO, words, as_of=x.as_of)
     left = x.strange
     if not left:
@@ -55,6 +55,9 @@ def republished(x: Examined) -> Judgement | None:
     words = f"{len(left)} of {total} are not in {x.sums}"
     if x.edit_commit:
         words = f"{words}; commit {before} locks packages of it, and commit {x.edit_commit[:12]} wrote others"
+        return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
+    if x.sound_twin is not None:
+        words = f"{words}; {x.sound_twin.lock_file}:{x.sound_twin.entry.line} locked packages of it before"
         return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
     if left != x.packed:
         return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)

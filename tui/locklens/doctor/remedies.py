@@ -181,6 +181,12 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     if x.sides is not None:
         yield _restored(one, x.sides[0])
         return
+    if (twin := x.sound_twin) is not None:
+        title = f"Copy the block of {x.release} at {twin.lock_file}:{twin.entry.line} into {x.lock.path}, by hand"
+        shown = shell_words([*x.git, "diff", "--no-index", "--", x.lock.path, twin.lock_file])
+        note = "its zh are signed, and its h1 are not"
+        yield Remedy("copy-entry", title, len(one.alone.roots), _NONE, 0, "", note, hint=shown)
+        return
     says = (x.entry.version, frozenset(x.entry.hashes))
     past = next(
         (each for each in x.past if each.entry and (each.entry.version, frozenset(each.entry.hashes)) != says), None
@@ -192,7 +198,8 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     else:
         listed = listed_versions(x)
         is_there = listed is None or x.entry.version in listed
-        then = f"then locklens upgrade {x.name}={x.entry.version} writes the hashes of that version"
+        upgraded = one.line("upgrade", f"{x.name}={x.entry.version}")
+        then = f"then {upgraded} writes the hashes of that version"
         yield _restored(one, past, then if is_there else "")
 
 

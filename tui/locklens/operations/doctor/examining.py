@@ -49,6 +49,9 @@ _MOST_READ = 200
 """Other roots whose configuration is read for the modules that they share with the one that failed."""
 
 
+_MOST_DATED = 5
+"""Entries of other roots with other hashes of the version, whose commits are read."""
+
 _MENDED_BY_WRITES = OF_HASHES | {
     "locked-mismatch",
     "lock-constraint",
@@ -325,9 +328,11 @@ class Examiner:
         is_shared = any(posixpath.dirname(each.file) != one.root.path for each in own)
         read = [path for path in others if path in one.fitting or (is_shared and len(others) <= _MOST_READ)]
         roots = {each.root.path: each.root for each in self._locks.elsewhere(one, read)}
+        differing = [path for path, other in others.items() if _differs(other.entry, one.entry)][:_MOST_DATED]
         for path, other in others.items():
             required = roots[path].configuration.of(other.entry.address) if path in roots else ()
-            yield replace(other, root=self._checkout.shown(path), requirements=tuple(required))
+            since = self._history.since_of(other) if self._history is not None and path in differing else ""
+            yield replace(other, root=self._checkout.shown(path), requirements=tuple(required), since=since)
 
     def _elsewhere(self, address: ProviderAddress | None, own: str | None = None) -> dict[str, ElsewhereEntry]:
         """Return the entry of a provider in each other lock file that has one, by the folder of its root."""
@@ -440,6 +445,11 @@ class Examiner:
         if self._history is None or examined.entry is None:
             return None
         return self._history.onset(examined.lock, examined.past, examined.entry)
+
+
+def _differs(entry: LockEntry, own: LockEntry | None) -> bool:
+    """True if an entry has other hashes of the version than one of another root."""
+    return own is not None and entry.version == own.version and {*entry.hashes} != {*own.hashes}
 
 
 def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:

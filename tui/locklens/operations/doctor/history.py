@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.doctor import ElsewhereEntry
     from locklens.lockfile import LockEntry
     from locklens.project.git import Repository
     from locklens.storage.journal import Record, WrittenFile
@@ -160,6 +161,15 @@ class LockHistory:
             else:
                 states.append(PastEntry(commit, date, entry))
         return tuple(states)
+
+    def since_of(self, other: ElsewhereEntry) -> str:
+        """Return the date of the commit since which an entry is as it is; "" if it is not committed so.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        past = self.past(other.lock_file, other.entry.address)
+        return past[0].date if past and _says(past[0].entry) == _says(other.entry) else ""
 
     def last_with(self, lock_path: str, address: ProviderAddress) -> tuple[str, int]:
         """Return the newest commit whose lock file has a provider, "" for none, and the number of later ones.
