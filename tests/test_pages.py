@@ -9,6 +9,7 @@ import pytest
 from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 
 from locklens.operations.reports import REPORTS
+from locklens.project.installation import MethodKind
 from locklens.review import PROOF_KINDS, VERIFIED, Proof
 from locklens.review.health import CHECKS
 from locklens.review.rules.catalogue import RULES
@@ -149,6 +150,13 @@ def test_the_page_of_proofs_has_each_of_them() -> None:
     assert f"| verified | of a hash: {VERIFIED} |" in (TOP / ".github/CONTRIBUTING.md").read_text("utf-8")
     verified = " or ".join(f"`{proof}`" for proof, kind in PROOF_KINDS.items() if kind.is_verified)
     assert f"verified if its proof is {verified}, and by nothing else:" in PAGES["tui/docs/trust-and-hosts.md"]
+
+
+@pytest.mark.parametrize("kind", MethodKind)
+def test_the_page_of_mirrors_names_each_installation_method(kind: MethodKind) -> None:
+    named = PAGES["tui/docs/mirrors-and-caches.md"]
+    assert f"`{kind}`" in named
+    assert not kind.option or f"`{kind.option.removeprefix('-')}`" in named
 
 
 def test_the_environment_is_that_which_the_program_reads() -> None:

@@ -256,7 +256,7 @@ def _covers_since(x: Examined) -> bool:
 
 def _covers(x: Examined) -> bool:
     """True if a hash of the failing run's package is locked, as far as its platform and a release tell."""
-    is_of_files = x.incident.path is not PackagePath.OCI_MIRROR
+    is_of_files = x.incident.path is None or x.incident.path.only != "zh"
     return (is_of_files and x.platform != "" and x.platform in x.attributed.values()) or _accepts_release(x)
 
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.project.installation import MethodKind
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+    from typing import Self
 
     from locklens.review.model import HostState
 
@@ -95,30 +98,45 @@ class Certainty(StrEnum):
 
 
 class PackagePath(StrEnum):
-    """The place that the failing package came from."""
+    """The place that the failing package came from.
 
-    DIRECT = "direct"
-    PLUGIN_CACHE = "plugin-cache"
-    PACKED_MIRROR = "packed-mirror"
-    UNPACKED_MIRROR = "unpacked-mirror"
-    NETWORK_MIRROR = "network-mirror"
-    OCI_MIRROR = "oci-mirror"
-    INSTALLED = "installed"
+    Attributes:
+        method: The installation method that names it; None for folders that the tools fill by themselves.
+        only: The scheme of hashes that alone counts there; "" where each does.
+    """
+
+    method: MethodKind | None
+    only: str
+
+    def __new__(cls, name: str, method: MethodKind | None = None, only: str = "") -> Self:
+        """Return the member that is its name as text."""
+        path = str.__new__(cls, name)
+        path._value_ = name
+        path.method, path.only = method, only
+        return path
+
+    DIRECT = "direct", MethodKind.DIRECT
+    PLUGIN_CACHE = "plugin-cache", None, "h1"
+    PACKED_MIRROR = "packed-mirror", MethodKind.FILESYSTEM
+    UNPACKED_MIRROR = "unpacked-mirror", MethodKind.FILESYSTEM, "h1"
+    NETWORK_MIRROR = "network-mirror", MethodKind.NETWORK
+    OCI_MIRROR = "oci-mirror", MethodKind.OCI, "zh"
+    INSTALLED = "installed", None, "h1"
 
     @property
     def is_unpacked(self) -> bool:
-        """True for folders of unpacked packages, for which `h1` hashes alone count."""
-        return self in {PackagePath.PLUGIN_CACHE, PackagePath.UNPACKED_MIRROR, PackagePath.INSTALLED}
+        """True for folders of unpacked packages, which have no zip file to hash."""
+        return self.only == "h1"
 
     @property
     def is_mirror(self) -> bool:
         """True for mirrors of any kind."""
-        return self.value.endswith("-mirror")
+        return self.method is not None and self.method.is_mirror
 
     @property
     def is_on_server(self) -> bool:
         """True for mirrors that are no folders."""
-        return self.is_mirror and self not in {PackagePath.PACKED_MIRROR, PackagePath.UNPACKED_MIRROR}
+        return self.method is not None and self.method.served != ""
 
 
 class NetworkReason(StrEnum):

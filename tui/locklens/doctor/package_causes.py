@@ -34,7 +34,7 @@ def h1_missing(x: Examined) -> Judgement | None:
         return None
     path, platform = x.incident.path, x.platform
     if path is not None and not path.is_unpacked:
-        also = "alone" if path is PackagePath.OCI_MIRROR else "too"
+        also = "alone" if path.only else "too"
         return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
     zhs = counted(len(x.packed), "zh", "zh")
     if not x.unpacked:
@@ -164,7 +164,8 @@ def _other_platforms(x: Examined) -> Judgement:
 
 def _locked_platform(x: Examined, platform: str) -> Judgement:
     zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
-    if x.incident.path is PackagePath.OCI_MIRROR:
+    is_of_zh_alone = x.incident.path is not None and x.incident.path.only == "zh"
+    if is_of_zh_alone:
         if not x.packed and x.unpacked:
             words = f"no zh is locked, only {h1s}: a package from an OCI registry is accepted by its zh alone"
             verdict = _YES if x.is_path_of_run else _LIKELY
@@ -193,7 +194,6 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
             "them are not of it: no platform was left out"
         )
         return Judgement(_NO, words, as_of=x.as_of)
-    is_of_zh_alone = x.incident.path is PackagePath.OCI_MIRROR
     is_sure = not x.stale and (is_of_zh_alone or platform in x.computed or len(x.attributed) == len(x.unpacked))
     have = sorted(name for name, text in x.platforms.items() if text in x.packed)
     only = f", only of {listing(have, 8)}" if have else ""

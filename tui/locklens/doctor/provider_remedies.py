@@ -6,7 +6,7 @@ Copies are in mirrors, plugin caches and data folders: they are moved, replaced 
 from __future__ import annotations
 
 from posixpath import join, normpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct, convert
 from msgspec.structs import replace
@@ -312,14 +312,23 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
         return
     if x.address is None or x.is_denied:
         return  # what no registry has, no command fills a mirror with
-    place = x.mirrors[0] if x.mirrors else "DIR"
-    note = "DIR is the folder that the runner's mirror serves" if place == "DIR" else ""
-    if x.incident.path is PackagePath.OCI_MIRROR:
-        place, note = "oci://HOST/REPOSITORY", "as repository_template of the runner's oci_mirror block names it"
+    place, note = _filled_place(x)
     yield Remedy(
         "fill-mirror", "Fill the mirror from the signed release", len(alone.roots), _NONE,
         one.size_of(one.platform), _mirror_line(one, place), note,
     )  # fmt: skip
+
+
+def _filled_place(x: Examined) -> tuple[str, str]:
+    """Return the mirror to fill, as `mirror` takes it, and the note on what stands for it."""
+    method = x.incident.path.method if x.incident.path is not None else None
+    match method:
+        case MethodKind.OCI:
+            return "oci://HOST/REPOSITORY", "as repository_template of the runner's oci_mirror block names it"
+        case MethodKind.DIRECT | MethodKind.FILESYSTEM | MethodKind.NETWORK | None:
+            return (x.mirrors[0], "") if x.mirrors else ("DIR", "DIR is the folder that the runner's mirror serves")
+        case _:
+            assert_never(method)
 
 
 def _mirror_line(one: Affected, place: str, platform: str = "") -> str:
@@ -370,7 +379,8 @@ def _hash_words(target: FoundPackage, then: str) -> str:
 
 def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
-    if target is None and one.examined.incident.path in {PackagePath.PACKED_MIRROR, PackagePath.UNPACKED_MIRROR}:
+    path = one.examined.incident.path
+    if target is None and path is not None and path.is_mirror and not path.is_on_server:
         return _mirror_line(one, "MIRROR")
     is_used = target is not None and (target.is_of_run or not one.examined.asks_registry)
     if target is not None and target.kind == "mirror" and is_used:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
@@ -82,6 +82,11 @@ class MethodKind(StrEnum):
         kind.argument, kind.option, kind.served, kind.is_on_disk = argument, option, served, is_on_disk
         kind.is_tofu_only, kind.of_tofu = is_tofu_only, of_tofu
         return kind
+
+    @property
+    def is_mirror(self) -> bool:
+        """True if the place is a mirror: a folder, or on servers."""
+        return self.is_on_disk or self.served != ""
 
     DIRECT = "direct", "", "", "", False, False, (_RETRIES,)
     FILESYSTEM = "filesystem_mirror", "path", "--fs-mirror", "", True
@@ -237,10 +242,15 @@ def _place(content: _Objects, kind: MethodKind, line: int, include: tuple[Provid
     found = last_argument(content, kind.argument)
     if found is None or not isinstance(found.value, str) or not found.value:
         raise FormatError(f"{kind} needs the argument {kind.argument}, a string", line)
-    if kind is MethodKind.NETWORK:
-        check_mirror_url(found.value, found.line)
-    if kind is MethodKind.OCI:
-        check_template(found.value, include, found.line)
+    match kind:
+        case MethodKind.NETWORK:
+            check_mirror_url(found.value, found.line)
+        case MethodKind.OCI:
+            check_template(found.value, include, found.line)
+        case MethodKind.DIRECT | MethodKind.FILESYSTEM:
+            pass
+        case _:
+            assert_never(kind)
     return found.value
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -274,7 +274,13 @@ def _against(package: VerifiedPackage, locked: frozenset[str]) -> VerifiedPackag
 
 def mirror_name(method: InstallationMethod) -> str:
     """Return a mirror on a server as its users know it: by its URL, or the template of its repositories."""
-    return method.place if method.kind is MethodKind.OCI else url_for_log(method.place)
+    match method.kind:
+        case MethodKind.NETWORK:
+            return url_for_log(method.place)
+        case MethodKind.OCI | MethodKind.FILESYSTEM | MethodKind.DIRECT:
+            return method.place
+        case _:
+            assert_never(method.kind)
 
 
 def listed_package(

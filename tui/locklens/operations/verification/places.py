@@ -17,7 +17,6 @@ from locklens.operations.verification import PackagePlace, SearchedPlace, Where
 from locklens.packages import LIMITS
 from locklens.packages.contents import PROCESSORS
 from locklens.project.clifiles import implied_folders
-from locklens.project.installation import MethodKind
 from locklens.project.tree import FileSystem
 from locklens.sources.mirrors import search
 from locklens.text import reason_of
@@ -83,7 +82,7 @@ class PlaceFinder:
             yield from self._found(Path(config.plugin_cache_dir).absolute(), Where.PLUGIN_CACHE, has_zips=False)
         folders: dict[Path, None] = {}
         for method in config.installation.methods if config.installation is not None else ():
-            if method.kind is MethodKind.FILESYSTEM:
+            if method.kind.is_on_disk:
                 folders[Path(method.place).absolute()] = None
         for root in roots if config.installation is None else ():
             where = self._options.folder / root.path
