@@ -91,16 +91,8 @@ class BackfillDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             dry_run=found.is_dry_run,
             interrupted=found.is_interrupted,
             shard=str(found.request.shard) if found.request.shard else None,
-            missing=[
-                MissingJson(
-                    each.path, each.provider, each.versions, each.missing, each.targets, each.known_bytes, each.unsized
-                )
-                for each in found.counts
-            ],
-            files=[
-                WrittenFileJson(one.path, one.provider, one.filled, one.failed, one.left, one.size_name)
-                for one in found.files
-            ],
+            missing=[MissingJson.like(each, packages=each.missing, of=each.targets) for each in found.counts],
+            files=[WrittenFileJson.like(one, size_key=one.size_name) for one in found.files],
             failures=[FailureJson.of(failure) for failure in found.failures],
             summary=BackfillSummaryJson(
                 files=len(found.counts) + found.complete + _unreadable(found),

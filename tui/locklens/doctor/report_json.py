@@ -14,7 +14,7 @@ from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJso
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.doctor.model import Cause, Diagnosis, Incident, RecognisedError, Remedy
+    from locklens.doctor.model import Cause, Diagnosis, RecognisedError, Remedy
 
 
 class ErrorJson(JsonStruct, frozen=True):
@@ -29,13 +29,7 @@ class ErrorJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, error: RecognisedError, roots: Iterable[str]) -> ErrorJson:
         """Describe a recognised error."""
-        return cls(
-            kind=error.kind,
-            provider=error.provider or None,
-            version=error.version or None,
-            text=error.text,
-            roots=list(roots),
-        )
+        return cls.like(error, provider=error.provider or None, version=error.version or None, roots=roots)
 
 
 class IncidentJson(JsonStruct, frozen=True):
@@ -46,11 +40,6 @@ class IncidentJson(JsonStruct, frozen=True):
     platform: str | None
     path: PackagePath | None
     root: str | None
-
-    @classmethod
-    def of(cls, facts: Incident) -> IncidentJson:
-        """Describe the circumstances."""
-        return cls(facts.tool, facts.tool_version, facts.platform, facts.path, facts.root)
 
 
 class CauseJson(JsonStruct, frozen=True):
@@ -68,16 +57,7 @@ class CauseJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, cause: Cause) -> CauseJson:
         """Describe a cause."""
-        return cls(
-            id=cause.id,
-            provider=cause.provider or None,
-            roots=list(cause.roots),
-            verdict=cause.verdict,
-            evidence=cause.evidence,
-            missing=missing_words(cause) or None,
-            as_of=cause.as_of,
-            basis=cause.basis,
-        )
+        return cls.like(cause, provider=cause.provider or None, missing=missing_words(cause) or None)
 
 
 class RemedyJson(JsonStruct, frozen=True):
@@ -93,14 +73,7 @@ class RemedyJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, remedy: Remedy) -> RemedyJson:
         """Describe a remedy."""
-        return cls(
-            id=remedy.id,
-            roots=remedy.roots,
-            trust=remedy.trust,
-            bytes=remedy.size,
-            command=remedy.command or None,
-            hint=remedy.hint or None,
-        )
+        return cls.like(remedy, bytes=remedy.size, command=remedy.command or None, hint=remedy.hint or None)
 
 
 class NotOfferedJson(JsonStruct, frozen=True):
@@ -130,14 +103,11 @@ class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         notes, places = list(shared.notes), {one.error: one.roots for one in shared.places}
         if shared.onset is not None:
             notes.append(f"the entry is locked {onset_words(shared.onset)}")
-        return cls(
+        return cls.like(
+            shared,
             state="fixed" if shared.fixed else "open",
             fixed=shared.fixed or None,
             next=shared.next_step or None,
             run=RunJson.without_policy(at=shared.at, offline=shared.offline, notes=notes, hosts=shared.hosts),
             errors=[ErrorJson.of(error, places.get(error, ())) for error in shared.errors],
-            facts=IncidentJson.of(shared.facts),
-            causes=[CauseJson.of(cause) for cause in shared.causes],
-            remedies=[RemedyJson.of(remedy) for remedy in shared.remedies],
-            not_offered=[NotOfferedJson(one.what, one.why) for one in shared.not_offered],
         )

@@ -137,12 +137,9 @@ class AdvisoriesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         found = kept.database
         described = None
         if found is not None:
-            described = AdvisoryDatabaseJson(
-                source=found.source,
-                as_of=found.as_of,
-                read_at=found.read_at,
+            described = AdvisoryDatabaseJson.like(
+                found,
                 entries=len(found.advisories),
-                withdrawn=found.withdrawn,
                 skipped=SkippedJson(entries=found.skipped_count, reasons=list(found.skipped)),
                 licence=LICENCE,
                 attribution=ATTRIBUTION,

@@ -351,6 +351,11 @@ class BlockerJson(JsonStruct, frozen=True):
     line: FromOne | None
     text: str
 
+    @classmethod
+    def of(cls, blocker: Blocker) -> BlockerJson:
+        """Describe a reason."""
+        return cls.like(blocker, file=blocker.file or None)
+
 
 class CandidateJson(JsonStruct, frozen=True):
     """A provider of a root, with the versions that it could be upgraded to."""
@@ -384,18 +389,14 @@ class CandidateJson(JsonStruct, frozen=True):
         new = selection.facts(offer, judged.version) if judged is not None else None
         changed = signer_change(selection.facts(offer, offer.locked), new)
         released = judged.released if judged is not None else None
-        return cls(
-            provider=str(offer.address),
+        return cls.like(
+            offer,
+            provider=offer.address,
             root=offer.root or ".",
-            locked=_text(offer.locked),
-            recommended=_text(recommended.version if recommended is not None else None),
-            in_range=_text(offer.in_range.version if offer.in_range is not None else None),
-            newest=_text(offer.newest),
+            recommended=recommended.version if recommended is not None else None,
+            in_range=offer.in_range.version if offer.in_range is not None else None,
             safe=selection.is_safe(offer),
-            blocked_by=[
-                BlockerJson(blocker.kind, blocker.file or None, blocker.line, blocker.text)
-                for blocker in blockers(selection, offer)
-            ],
+            blocked_by=blockers(selection, offer),
             released=f"{released:%Y-%m-%dT%H:%M:%SZ}" if released is not None else None,
             signer_changed=None if changed is SignerChange.UNKNOWN else changed in _CHANGED,
             recorded=offer.recorded or None,
@@ -451,10 +452,6 @@ def _hosts(selection: UpgradeSelection) -> list[HostJson]:
         )
         for host, offers in sorted(by_host.items())
     ]
-
-
-def _text(value: object) -> str | None:
-    return str(value) if value is not None else None
 
 
 def as_text(selection: UpgradeSelection) -> Printable:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import h1_in, hashes_of_files, hashes_of_zips, is_known_scheme
 from locklens.project.installation import InstallationMethod, MethodKind
-from locklens.review.reports.documents import ComparedPackage, Count, JsonStruct, PackageFileJson, PackageJson, RunJson
+from locklens.review.reports.documents import ComparedPackage, Count, JsonStruct, PackageJson, RunJson
 from locklens.sources.urls import url_for_log
 from locklens.text import Printable, counted, page, visible
 
@@ -359,16 +359,14 @@ class VerifyDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
 
 def _package(package: VerifiedPackage) -> PackageJson:
     place = package.place
-    return PackageJson(
-        provider=str(place.address),
-        version=str(place.version),
-        platform=str(place.platform),
-        where=place.where.value,
+    return PackageJson.like(
+        place,
+        provider=place.address,
         path=place.shown,
         h1=h1_in(package.shown_hashes.split()),
-        verdict=package.verdict.value,
+        verdict=package.verdict,
         reason=package.reason or None,
-        files=[PackageFileJson(one.name, one.state.value) for one in package.files],
+        files=package.files,
     )
 
 

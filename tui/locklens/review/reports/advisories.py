@@ -69,15 +69,13 @@ class AdvisoriesJson(JsonStruct, frozen=True):
         """Describe what is known; of nothing where no database is kept."""
         differences = known.differences if known is not None else None
         sides = differences or AdvisoryDifferences()
-        return cls(
+        return cls.like(
+            sides,
             as_of=known.as_of if known is not None else None,
             source=known.source if known is not None else None,
-            introduced=list(map(AdvisoryJson.of, sides.introduced)),
-            fixed=list(map(AdvisoryJson.of, sides.fixed)),
-            both=list(map(AdvisoryJson.of, sides.both)),
-            present=[AdvisoryJson.of(match) for match in known.now.matches] if known and differences is None else [],
-            unknown=list(unknown_words(known)) if known is not None else [],
-            ignored=list(known.ignored) if known is not None else [],
+            present=known.now.matches if known is not None and differences is None else (),
+            unknown=unknown_words(known) if known is not None else (),
+            ignored=known.ignored if known is not None else (),
         )
 
 

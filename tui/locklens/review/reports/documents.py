@@ -1,17 +1,17 @@
 """JSON documents as types: what all of them are made of, and the objects that several of them have.
 
-A document is a `JsonStruct` that its class method `of` makes from values of the domain. msgspec encodes its fields in
-their order, and its JSON Schema is made of the same fields: see `operations/reports.py`. Its tag, `schema`, is raised
-where a key changes its meaning.
+A document is a `JsonStruct` that its class method `of` makes from values of the domain; `like` takes those fields over
+that a value has by the same name. msgspec encodes its fields in their order, and its JSON Schema is made of the same
+fields: see `operations/reports.py`. Its tag, `schema`, is raised where a key changes its meaning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, inspect
 from msgspec.structs import replace
 
 from locklens.review import Proof  # noqa: TC001  # evaluated by msgspec
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Self
 
-    from locklens.project.configuration import Configuration, Requirement
+    from locklens.project.configuration import Configuration
     from locklens.review import HashFact
-    from locklens.review.model import Accepted, Evidence, Finding, HostState, Review
+    from locklens.review.model import Accepted, Evidence, HostState, Review
     from locklens.text import Printable
-    from locklens.trust import Signer, SigningKey
+    from locklens.trust import SigningKey
 
 _Item_co = TypeVar("_Item_co", covariant=True)
 _Subject = TypeVar("_Subject")
@@ -55,9 +55,43 @@ class JsonStruct(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def like(cls, subject: object, **others: Any) -> Self:
-        """Describe a value: each field that is not given is its attribute of the same name; sequences are lists."""
-        fields = (others[name] if name in others else getattr(subject, name) for name in cls.__struct_fields__)
-        return cls(*[list(value) if isinstance(value, tuple) else value for value in fields])
+        """Describe a value: each field that is not given is its attribute of the same name.
+
+        The field's type says how it is written: an address as its text, what is an object or a list as such.
+        """
+        makers = _makers(cls).items()
+        return cls(**{name: make(others[name] if name in others else getattr(subject, name)) for name, make in makers})
+
+
+@cache
+def _makers(kind: type[JsonStruct]) -> dict[str, Callable[[Any], Any]]:
+    """Return what makes each field of an object of its value."""
+    described = inspect.type_info(kind)
+    assert isinstance(described, inspect.StructType)
+    return {field.name: _maker(field.type) for field in described.fields}
+
+
+def _maker(kind: inspect.Type) -> Callable[[Any], Any]:
+    match kind:
+        case inspect.Metadata():
+            return _maker(kind.type)
+        case inspect.UnionType():
+            (maker,) = (_maker(one) for one in kind.types if not isinstance(one, inspect.NoneType))
+            return lambda value: None if value is None else maker(value)
+        case inspect.ListType():
+            item = _maker(kind.item_type)
+            return lambda values: list(map(item, values))
+        case inspect.StructType():
+            return partial(_object, kind.cls)
+        case inspect.StrType():
+            return str
+        case _:
+            return lambda value: value
+
+
+def _object(kind: Any, value: object) -> object:
+    """Return the object of a value, by its own `of` if it has one; an object stands for itself."""
+    return value if isinstance(value, kind) else getattr(kind, "of", kind.like)(value)
 
 
 class Each(Collection[_Item_co]):
@@ -120,13 +154,7 @@ class RunJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, review: Review) -> RunJson:
         """Describe the run of a review."""
-        return cls(
-            at=review.at,
-            offline=review.offline,
-            policy=PolicyOriginJson(file=review.policy.file or None, side=review.policy_side.value),
-            hosts=[HostJson.like(host) for host in review.hosts],
-            notes=list(review.notes),
-        )
+        return cls.like(review, policy=PolicyOriginJson(file=review.policy.file or None, side=review.policy_side))
 
     @classmethod
     def without_policy(
@@ -194,10 +222,8 @@ class AcceptedJson(JsonStruct, frozen=True):
     until: str | None
 
     @classmethod
-    def of(cls, accepted: Accepted | None) -> AcceptedJson | None:
-        """Describe an acceptance; None if there is none."""
-        if accepted is None:
-            return None
+    def of(cls, accepted: Accepted) -> AcceptedJson:
+        """Describe an acceptance."""
         return cls(reason=accepted.reason, by=accepted.by or None, on=accepted.on or None, until=accepted.until or None)
 
 
@@ -212,11 +238,6 @@ class FindingJson(JsonStruct, frozen=True):
     column: FromOne | None
     accepted: AcceptedJson | None
 
-    @classmethod
-    def of(cls, finding: Finding) -> FindingJson:
-        """Describe a finding."""
-        return cls.like(finding, accepted=AcceptedJson.of(finding.accepted))
-
 
 class HashJson(JsonStruct, frozen=True):
     """A hash with its proof; platform is null where it is unknown."""
@@ -227,8 +248,8 @@ class HashJson(JsonStruct, frozen=True):
 
     @classmethod
     def of(cls, fact: HashFact) -> HashJson:
-        """Describe a hash."""
-        return cls(hash=fact.hash, platform=fact.platform, proof=fact.proof)
+        """Describe a hash: field by field, as a document may have a hundred thousand of them."""
+        return cls(fact.hash, fact.platform, fact.proof)
 
 
 Reported = Annotated[
@@ -262,13 +283,6 @@ class SignerJson(JsonStruct, frozen=True):
     tier: Tier
     keys: list[KeyJson]
 
-    @classmethod
-    def of(cls, signer: Signer | None) -> SignerJson | None:
-        """Describe a signer; None if it is unknown."""
-        if signer is None:
-            return None
-        return cls.like(signer, keys=[KeyJson.of(key) for key in signer.keys])
-
 
 class ToProveJson(JsonStruct, frozen=True):
     """The packages to hash for what is not proven, at most, and their size in bytes; null if unknown."""
@@ -287,10 +301,8 @@ class EvidenceJson(JsonStruct, frozen=True):
     to_prove: ToProveJson
 
     @classmethod
-    def of(cls, evidence: Evidence | None) -> EvidenceJson | None:
-        """Describe evidence; None until the facts are settled."""
-        if evidence is None:
-            return None
+    def of(cls, evidence: Evidence) -> EvidenceJson:
+        """Describe evidence."""
         return cls.like(evidence, to_prove=ToProveJson(packages=evidence.to_prove, bytes=evidence.to_prove_bytes))
 
 
@@ -301,11 +313,6 @@ class OverriddenJson(JsonStruct, frozen=True):
     line: FromOne
     constraint: str
 
-    @classmethod
-    def of(cls, requirement: Requirement) -> OverriddenJson | None:
-        """Describe what a requirement overrides; None for nothing."""
-        return None if requirement.overrides is None else cls.like(requirement.overrides)
-
 
 class RequirementJson(JsonStruct, frozen=True):
     """The place and the constraint of a requirement; module is "" for the root module."""
@@ -315,11 +322,6 @@ class RequirementJson(JsonStruct, frozen=True):
     module: str
     constraint: str
     overrides: OverriddenJson | None
-
-    @classmethod
-    def of(cls, requirement: Requirement) -> RequirementJson:
-        """Describe a requirement."""
-        return cls.like(requirement, overrides=OverriddenJson.of(requirement))
 
 
 class ConfigurationErrorJson(JsonStruct, frozen=True):
@@ -342,8 +344,8 @@ class ConfigurationJson(JsonStruct, frozen=True):
         """Describe a configuration; of none if it was not read."""
         if configuration is None:
             return cls(complete=False, missing_modules=[], errors=[])
-        return cls(
-            complete=configuration.complete,
+        return cls.like(
+            configuration,
             missing_modules=[module.call for module in configuration.missing_modules],
             errors=[
                 ConfigurationErrorJson(problem.file, problem.line, f"{problem.summary}: {problem.detail}")

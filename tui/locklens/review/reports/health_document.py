@@ -9,7 +9,6 @@ from msgspec import Meta
 
 from locklens.review.health import CheckResult, Health, Spread, commands_text, remedy
 from locklens.review.reports.documents import (
-    AcceptedJson,
     Count,
     Each,
     FindingJson,
@@ -22,10 +21,10 @@ from locklens.review.reports.documents import (
     SurveyVerdict,
     ToolName,
 )
-from locklens.review.reports.review_document import SeverityCountsJson
+from locklens.review.reports.review_document import SeverityCountsJson  # noqa: TC001  # evaluated by msgspec
 
 if TYPE_CHECKING:
-    from locklens.review.model import Finding, RootReview
+    from locklens.review.model import RootReview
 
 
 class ProviderFindingJson(FindingJson, frozen=True):
@@ -34,12 +33,6 @@ class ProviderFindingJson(FindingJson, frozen=True):
     provider: Annotated[
         str | None, Meta(description="The provider that it is about; null for a finding about the file or the root.")
     ]
-
-    @classmethod
-    def of(cls, finding: Finding) -> ProviderFindingJson:
-        """Describe a finding."""
-        provider = str(finding.provider) if finding.provider is not None else None
-        return cls.like(finding, accepted=AcceptedJson.of(finding.accepted), provider=provider)
 
 
 class HealthRootJson(JsonStruct, frozen=True):
@@ -53,12 +46,7 @@ class HealthRootJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, root: RootReview) -> HealthRootJson:
         """Describe a root."""
-        return cls.like(
-            root,
-            lock_file=root.lock_file if root.new.exists else None,
-            tool=root.tool.name,
-            findings=[ProviderFindingJson.of(finding) for finding in root.findings],
-        )
+        return cls.like(root, lock_file=root.lock_file if root.new.exists else None, tool=root.tool.name)
 
 
 class CheckJson(JsonStruct, frozen=True):
@@ -91,12 +79,12 @@ class CheckJson(JsonStruct, frozen=True):
             result,
             id=result.check.id,
             title=result.check.title,
-            rules=list(result.check.rules),
+            rules=result.check.rules,
             locks=len(result.roots),
             providers=len(result.providers),
             reason=result.reason or None,
             command=commands_text(result.check, found, health) or None,
-            by_hand=list(found.by_hand),
+            by_hand=found.by_hand,
             left_out=[one.sentence for one in found.left_out],
         )
 
@@ -117,7 +105,7 @@ class SpreadJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, spread: Spread) -> SpreadJson:
         """Describe a spread."""
-        return cls(str(spread.provider), [VersionSpreadJson(str(version), roots) for version, roots in spread.versions])
+        return cls.like(spread, versions=[VersionSpreadJson(str(version), roots) for version, roots in spread.versions])
 
 
 class HealthSummaryJson(JsonStruct, frozen=True):
@@ -159,17 +147,14 @@ class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             roots=Each(HealthRootJson.of, review.roots),
             checks=[CheckJson.of(result, health) for result in health.checks],
             spread=[SpreadJson.of(one) for one in health.spread],
-            summary=HealthSummaryJson(
+            summary=HealthSummaryJson.like(
+                health,
                 roots=len(review.roots),
-                ok=health.ok,
-                unknown=health.unknown,
-                worse=health.worse,
                 locks=review.lock_files,
                 providers=len(health.spread),
                 versions=sum(len(one.versions) for one in health.spread),
                 hashes=health.hashes.total,
                 unverified_hashes=health.hashes.unverified,
-                findings=SeverityCountsJson.of(health.counts),
-                verdict=health.verdict,
+                findings=health.counts,
             ),
         )

@@ -13,7 +13,7 @@ from locklens.review.reports.advisories import AdvisoriesJson
 from locklens.review.reports.documents import Count, JsonStruct, RunJson, one_of
 
 if TYPE_CHECKING:
-    from locklens.executables import BuildInfo, Executable, GoModule
+    from locklens.executables import GoModule
     from locklens.packages.inspecting import PackageFacts
     from locklens.review.inspection import InspectedPackage, Inspection, Inspections, PackageDifferences
 
@@ -131,18 +131,14 @@ class DifferencesJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, found: PackageDifferences) -> DifferencesJson:
         """Describe what differs."""
-        toolchain = found.toolchain
-        return cls(
-            toolchain=None if toolchain is None else ValueDifferenceJson.like(toolchain),
+        return cls.like(
+            found,
             modules=[
                 ModuleDifferenceJson(one.path, _versions(one.old), _versions(one.new), one.kind.value)
                 for one in found.modules
             ],
-            settings=[SettingDifferenceJson.like(one) for one in found.settings],
-            files=[FileDifferenceJson.like(one) for one in found.files],
             notable=NotableDifferenceJson(list(found.notable_new), list(found.notable_gone)),
             size=SizeDifferenceJson(*found.size),
-            unknown=list(found.unknown),
         )
 
 
@@ -167,13 +163,7 @@ class InspectedProviderJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, found: Inspection) -> InspectedProviderJson:
         """Describe the inspection of one provider."""
-        differences = found.differences
-        return cls(
-            provider=None if found.address is None else str(found.address),
-            differences=None if differences is None else DifferencesJson.of(differences),
-            platforms=_platforms(found),
-            advisories=AdvisoriesJson.of(found.advisories),
-        )
+        return cls.like(found, provider=found.address, platforms=_platforms(found))
 
 
 class InspectDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
@@ -220,14 +210,12 @@ def _platforms(found: Inspection) -> list[PlatformDifferenceJson]:
 
 def _package(package: InspectedPackage) -> InspectedPackageJson:
     facts = package.facts
-    return InspectedPackageJson(
-        provider=None if package.address is None else str(package.address),
-        version=None if package.version is None else str(package.version),
-        platform=None if package.platform is None else str(package.platform),
-        source=package.source,
+    return InspectedPackageJson.like(
+        package,
+        provider=package.address,
         zh=None if facts is None else facts.zh,
         h1=None if facts is None else facts.h1,
-        files=[] if facts is None else [InspectedFileJson.like(one) for one in facts.files],
+        files=() if facts is None else facts.files,
         executable=None if facts is None else _executable(facts),
         problem=package.problem or None,
     )
@@ -238,33 +226,17 @@ def _executable(facts: PackageFacts) -> ExecutableJson | None:
     if program is None:
         return None
     build = program.build
-    return ExecutableJson(
+    return ExecutableJson.like(
+        program,
         name=facts.executable_name or "",
         format=program.format.value,
-        size=program.size,
         go=None if build is None else build.go,
         path=None if build is None else build.path,
-        main=None if build is None or build.main is None else VersionedModuleJson.like(build.main),
-        modules=_modules(build),
+        main=None if build is None else build.main,
+        modules=None if build is None else build.modules,
         settings=None if build is None else dict(build.settings),
-        notable=_notable(program),
-        unread=program.unread,
+        notable=None if program.functions is None else notable_in(program.functions),
     )
-
-
-def _modules(build: BuildInfo | None) -> list[LinkedModuleJson] | None:
-    if build is None:
-        return None
-    return [
-        LinkedModuleJson(
-            one.path, one.version, None if one.replaced_by is None else VersionedModuleJson.like(one.replaced_by)
-        )
-        for one in build.modules
-    ]
-
-
-def _notable(program: Executable) -> list[str] | None:
-    return None if program.functions is None else list(notable_in(program.functions))
 
 
 def _versions(module: GoModule | None) -> str | None:

@@ -61,7 +61,7 @@ class PathCoverJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, one: PathCover) -> PathCoverJson:
         """Describe the coverage of a path."""
-        return cls.like(one, unknown=list(one.doubtful))
+        return cls.like(one, unknown=one.doubtful)
 
 
 class CoverageJson(JsonStruct, frozen=True):
@@ -77,7 +77,7 @@ class CoverageJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, provider: ProviderCoverage) -> CoverageJson:
         """Describe a provider's coverage."""
-        return cls.like(provider, wanted=provider.is_wanted, paths=[PathCoverJson.of(one) for one in provider.paths])
+        return cls.like(provider, wanted=provider.is_wanted)
 
 
 class LockedProviderJson(JsonStruct, frozen=True):
@@ -108,20 +108,17 @@ class LockedProviderJson(JsonStruct, frozen=True):
         from locklens.review.coverage import coverage
 
         assert change.new is not None
-        counts = HashCount.of(change.locked)
-        return cls(
-            provider=str(change.address),
-            version=str(change.new.version),
+        return cls.like(
+            HashCount.of(change.locked),
+            provider=change.address,
+            version=change.new.version,
             line=change.new.line,
-            explained=counts.explained,
-            reported=counts.reported,
-            unverified=counts.unverified,
-            coverage=CoverageJson.of(coverage(change, policy)),
-            hashes=[HashJson.of(fact) for fact in change.locked],
-            packages=None if packages is None else list(packages),
-            signer=SignerJson.of(change.new_signer),
-            evidence=EvidenceJson.of(change.evidence),
-            findings=[FindingJson.of(finding) for finding in change.findings],
+            coverage=coverage(change, policy),
+            hashes=change.locked,
+            packages=packages,
+            signer=change.new_signer,
+            evidence=change.evidence,
+            findings=change.findings,
         )
 
 
@@ -137,9 +134,8 @@ class LockedRootJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, root: RootReview, policy: Policy, packages: Packages | None) -> LockedRootJson:
         """Describe a root."""
-        return cls(
-            path=root.path,
-            lock_file=root.lock_file,
+        return cls.like(
+            root,
             tool=root.tool.name,
             providers=[
                 LockedProviderJson.of(
@@ -148,7 +144,6 @@ class LockedRootJson(JsonStruct, frozen=True):
                 for change in root.changes
                 if change.new is not None
             ],
-            findings=[FindingJson.of(finding) for finding in root.findings],
         )
 
 
@@ -165,6 +160,11 @@ class LocalPathsJson(JsonStruct, frozen=True):
     platform: str | None
     install_paths: list[InstallPath]
 
+    @classmethod
+    def of(cls, policy: Policy) -> LocalPathsJson:
+        """Describe those of a policy."""
+        return cls.like(policy, platform=policy.local_platform, install_paths=sorted(policy.local_paths))
+
 
 class CoveragePolicyJson(JsonStruct, frozen=True):
     """What the policy requires of locked hashes."""
@@ -176,14 +176,7 @@ class CoveragePolicyJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, policy: Policy) -> CoveragePolicyJson:
         """Describe a policy."""
-        return cls(
-            platforms=[RequiredPlatformJson(str(one.platform), one.why) for one in policy.platforms],
-            install_paths=list(policy.paths_in_order),
-            local=LocalPathsJson(
-                platform=str(policy.local_platform) if policy.local_platform else None,
-                install_paths=sorted(policy.local_paths),
-            ),
-        )
+        return cls.like(policy, install_paths=policy.paths_in_order, local=policy)
 
 
 class HashesSummaryJson(JsonStruct, frozen=True):
@@ -224,10 +217,9 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             run=RunJson.of(review),
             policy=CoveragePolicyJson.of(review.policy),
             roots=Each(partial(LockedRootJson.of, policy=review.policy, packages=packages), review.roots),
-            summary=HashesSummaryJson(
+            summary=HashesSummaryJson.like(
+                counts,
                 hashes=len(facts),
-                explained=counts.explained,
-                reported=counts.reported,
                 unverified_hashes=counts.unverified,
                 proofs=dict(Counter(fact.proof.value for fact in facts)),
                 unverified=review.unverified,
@@ -253,7 +245,7 @@ class UseJson(JsonStruct, frozen=True):
     def of(cls, use: Use) -> UseJson:
         """Describe a use."""
         doubts = list(dict.fromkeys(rule for rule, _ in use.doubts))
-        return cls.like(use, provider=str(use.address), problem=use.problem or None, doubts=doubts)
+        return cls.like(use, provider=use.address, problem=use.problem or None, doubts=doubts)
 
 
 class PastUseJson(JsonStruct, frozen=True):
@@ -270,8 +262,7 @@ class PastUseJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, use: PastUse) -> PastUseJson:
         """Describe an earlier use."""
-        key = KeyJson.of(use.key) if use.key is not None else None
-        return cls.like(use, provider=str(use.address), key=key, problem=use.problem or None)
+        return cls.like(use, provider=use.address, problem=use.problem or None)
 
 
 class SignerUsesJson(JsonStruct, frozen=True):
@@ -289,12 +280,7 @@ class SignerUsesJson(JsonStruct, frozen=True):
     def of(cls, signer: SignerUses, past: Past | None) -> SignerUsesJson:
         """Describe a signer; `past` is that of `KeysDocument.of`."""
         before = past.get(signer.key.fingerprint, ()) if past is not None and signer.key is not None else None
-        return cls(
-            tier=signer.tier,
-            key=KeyJson.of(signer.key) if signer.key is not None else None,
-            uses=[UseJson.of(use) for use in signer.uses],
-            history=None if before is None else [PastUseJson.of(use) for use in before],
-        )
+        return cls.like(signer, history=before)
 
 
 class KeysSummaryJson(JsonStruct, frozen=True):

@@ -11,7 +11,7 @@ from msgspec import Meta
 from locklens.review import EXPLAINED, VERIFIED
 from locklens.review.model import Bump, Change, ChangeKind, LockStatus, Review, RootReview, Unverified
 from locklens.review.reports import listed_counts
-from locklens.review.reports.advisories import AdvisoriesJson
+from locklens.review.reports.advisories import AdvisoriesJson  # noqa: TC001  # evaluated by msgspec
 from locklens.review.reports.documents import (
     ConfigurationJson,
     Count,
@@ -59,13 +59,6 @@ class EntryJson(JsonStruct, frozen=True):
     hashes: list[str]
     line: FromOne
 
-    @classmethod
-    def of(cls, entry: LockEntry | None) -> EntryJson | None:
-        """Describe an entry; None if there is none."""
-        if entry is None:
-            return None
-        return cls.like(entry, version=str(entry.version))
-
 
 class LocatedEntryJson(JsonStruct, frozen=True):
     """An entry with its provider."""
@@ -79,7 +72,7 @@ class LocatedEntryJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, entry: LockEntry) -> LocatedEntryJson:
         """Describe an entry."""
-        return cls.like(entry, provider=str(entry.address), version=str(entry.version))
+        return cls.like(entry, provider=entry.address)
 
 
 class MarkerJson(JsonStruct, frozen=True):
@@ -100,15 +93,9 @@ class ConflictJson(JsonStruct, frozen=True):
     theirs: list[LocatedEntryJson]
 
     @classmethod
-    def of(cls, conflict: Conflict | None) -> ConflictJson | None:
-        """Describe a conflict; None if there is none."""
-        if conflict is None:
-            return None
-        return cls(
-            markers=[MarkerJson.like(one) for one in conflict.markers],
-            ours=[LocatedEntryJson.of(entry) for entry in conflict.ours.entries],
-            theirs=[LocatedEntryJson.of(entry) for entry in conflict.theirs.entries],
-        )
+    def of(cls, conflict: Conflict) -> ConflictJson:
+        """Describe a conflict."""
+        return cls.like(conflict, ours=conflict.ours.entries, theirs=conflict.theirs.entries)
 
 
 class ChangedHashesJson(JsonStruct, frozen=True):
@@ -124,14 +111,7 @@ class ChangedHashesJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, change: Change) -> ChangedHashesJson:
         """Describe a change."""
-        return cls(
-            added=[HashJson.of(fact) for fact in change.added],
-            removed=[HashJson.of(fact) for fact in change.removed],
-            kept=len(change.kept),
-            explained=change.hashes.explained,
-            reported=change.hashes.reported,
-            unverified=change.hashes.unverified,
-        )
+        return cls.like(change.hashes, added=change.added, removed=change.removed, kept=len(change.kept))
 
 
 class SignersJson(JsonStruct, frozen=True):
@@ -139,6 +119,11 @@ class SignersJson(JsonStruct, frozen=True):
 
     old: SignerJson | None
     new: SignerJson | None
+
+    @classmethod
+    def of(cls, change: Change) -> SignersJson:
+        """Describe those of a change."""
+        return cls.like(change, old=change.old_signer, new=change.new_signer)
 
 
 class ChangeJson(JsonStruct, frozen=True):
@@ -166,17 +151,10 @@ class ChangeJson(JsonStruct, frozen=True):
         """Describe a change."""
         return cls.like(
             change,
-            provider=str(change.address),
-            moved_from=str(change.moved_from) if change.moved_from else None,
+            provider=change.address,
             bump=change.bump if change.kind is not ChangeKind.UNCHANGED else None,
-            old=EntryJson.of(change.old),
-            new=EntryJson.of(change.new),
-            hashes=ChangedHashesJson.of(change),
-            signer=SignersJson(old=SignerJson.of(change.old_signer), new=SignerJson.of(change.new_signer)),
-            evidence=EvidenceJson.of(change.evidence),
-            advisories=AdvisoriesJson.of(change.advisories) if change.advisories is not None else None,
-            required_by=[RequirementJson.of(requirement) for requirement in change.required_by],
-            findings=[FindingJson.of(finding) for finding in change.findings],
+            hashes=change,
+            signer=change,
         )
 
 
@@ -197,14 +175,7 @@ class RootJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, root: RootReview) -> RootJson:
         """Describe a root."""
-        return cls.like(
-            root,
-            tool=root.tool.name,
-            configuration=ConfigurationJson.of(root.configuration),
-            conflict=ConflictJson.of(root.new.conflict),
-            changes=[ChangeJson.of(change) for change in root.changes],
-            findings=[FindingJson.of(finding) for finding in root.findings],
-        )
+        return cls.like(root, tool=root.tool.name, conflict=root.new.conflict)
 
 
 class AddedHashesJson(JsonStruct, frozen=True):
@@ -248,13 +219,12 @@ class ReviewSummaryJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, review: Review) -> ReviewSummaryJson:
         """Count a review."""
-        hashes = review.hashes
         return cls.like(
             review,
             changes=dict(Counter(change.kind.value for change in review.changes)),
-            hashes=AddedHashesJson(hashes.total, hashes.explained, hashes.reported, hashes.unverified),
-            findings=SeverityCountsJson.of(review.severity_counts),
-            listed_findings=SeverityCountsJson.of(listed_counts(review)),
+            hashes=AddedHashesJson.like(review.hashes, added=review.hashes.total),
+            findings=review.severity_counts,
+            listed_findings=listed_counts(review),
         )
 
 
@@ -275,7 +245,7 @@ class ReviewDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
             run=RunJson.of(review),
             base=SideJson.like(review.base),
             head=SideJson.like(review.head),
-            findings=[FindingJson.of(finding) for finding in review.own_findings],
+            findings=[FindingJson.like(finding) for finding in review.own_findings],
             roots=Each(RootJson.of, review.roots),
             summary=ReviewSummaryJson.of(review),
         )

@@ -14,28 +14,15 @@ from locklens.review.reports.documents import (
     FindingJson,
     FromOne,
     JsonStruct,
-    OverriddenJson,
     RequirementJson,
     ToolName,
 )
 from locklens.selection import Reason, Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from locklens.project.configuration import Configuration, Requirement
+    from locklens.project.configuration import Configuration
     from locklens.review.why import RootWhy, Why
-    from locklens.selection import (
-        ConstraintConflict,
-        Demand,
-        Explanation,
-        HeldBack,
-        Hold,
-        Newest,
-        Unselectable,
-        VersionChoices,
-    )
-    from locklens.versions import Version
+    from locklens.selection import Demand, Explanation, HeldBack, Hold, Unselectable, VersionChoices
 
 
 class PlaceJson(JsonStruct, frozen=True):
@@ -52,11 +39,6 @@ class NamedRequirementJson(RequirementJson, frozen=True):
     contributor: Contributor
     subject: str
     count: FromOne
-
-    @classmethod
-    def of(cls, requirement: Requirement) -> NamedRequirementJson:
-        """Describe a requirement."""
-        return cls.like(requirement, overrides=OverriddenJson.of(requirement))
 
 
 class AskerJson(JsonStruct, frozen=True):
@@ -76,7 +58,7 @@ class DemandJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, demand: Demand) -> DemandJson:
         """Describe a demand."""
-        return cls(str(demand.term), [PlaceJson.like(one) for one in demand.requirements])
+        return cls.like(demand, required_by=demand.requirements)
 
 
 class HoldJson(JsonStruct, frozen=True):
@@ -91,11 +73,7 @@ class HoldJson(JsonStruct, frozen=True):
     def of(cls, hold: Hold) -> HoldJson:
         """Describe a hold."""
         demand = hold.demand
-        return cls.like(
-            hold,
-            term=str(demand.term) if demand else None,
-            required_by=[PlaceJson.like(one) for one in demand.requirements] if demand else [],
-        )
+        return cls.like(hold, term=demand.term if demand else None, required_by=demand.requirements if demand else ())
 
 
 class HeldJson(JsonStruct, frozen=True):
@@ -107,7 +85,7 @@ class HeldJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, group: HeldBack) -> HeldJson:
         """Describe versions that are held back."""
-        return cls([str(version) for version in group.versions], [HoldJson.of(hold) for hold in group.holds])
+        return cls.like(group, held_by=group.holds)
 
 
 class OutcomeJson(JsonStruct, frozen=True):
@@ -122,7 +100,7 @@ class OutcomeJson(JsonStruct, frozen=True):
         """Describe the outcome of a selection."""
         if isinstance(outcome, Selection):
             return cls(version=str(outcome.version), obstacle=None, nearest=[])
-        return cls(version=None, obstacle=outcome.obstacle.value, nearest=[HeldJson.of(one) for one in outcome.held])
+        return cls(version=None, obstacle=outcome.obstacle.value, nearest=list(map(HeldJson.of, outcome.held)))
 
 
 class NewestJson(JsonStruct, frozen=True):
@@ -132,11 +110,6 @@ class NewestJson(JsonStruct, frozen=True):
     in_range: str | None
     same_major: str | None
     same_minor: str | None
-
-    @classmethod
-    def of(cls, newest: Newest) -> NewestJson:
-        """Describe the newest versions."""
-        return cls(*map(_text, (newest.overall, newest.in_range, newest.same_major, newest.same_minor)))
 
 
 class OfferJson(JsonStruct, frozen=True):
@@ -150,18 +123,9 @@ class OfferJson(JsonStruct, frozen=True):
     newer: list[HeldJson]
 
     @classmethod
-    def of(cls, offer: VersionChoices | None) -> OfferJson | None:
-        """Describe a registry's list; None if it was not asked."""
-        if offer is None:
-            return None
-        return cls.like(
-            offer,
-            init=OutcomeJson.of(offer.as_locked),
-            upgrade=OutcomeJson.of(offer.upgraded),
-            recommended=_text(offer.recommended),
-            newest=NewestJson.of(offer.newest),
-            newer=[HeldJson.of(one) for one in offer.newer],
-        )
+    def of(cls, offer: VersionChoices) -> OfferJson:
+        """Describe a registry's list."""
+        return cls.like(offer, init=offer.as_locked, upgrade=offer.upgraded)
 
 
 class LockedJson(JsonStruct, frozen=True):
@@ -181,9 +145,8 @@ class LockedJson(JsonStruct, frozen=True):
             return None
         return cls.like(
             entry,
-            version=str(entry.version),
             satisfies=against is None if explanation.requirements else None,
-            held_by=[HoldJson.of(hold) for hold in against.holds] if against else [],
+            held_by=against.holds if against else (),
         )
 
 
@@ -223,23 +186,14 @@ class WhyRootJson(JsonStruct, frozen=True):
         return cls.like(
             root,
             tool=root.tool.name,
-            provider=str(explanation.address),
+            provider=explanation.address,
             locked=LockedJson.of(explanation),
-            constraints=str(explanation.constraints),
-            in_effect=None if explanation.conflicts else str(explanation.essential),
-            conflicts=_conflicts(explanation.conflicts),
-            required_by=[
-                AskerJson(
-                    module=asker.module,
-                    declared=[NamedRequirementJson.of(one) for one in asker.declared],
-                    uses=[NamedRequirementJson.of(one) for one in asker.uses],
-                )
-                for asker in explanation.askers
-            ],
-            configuration=DoubtedConfigurationJson.of(root.configuration),
-            registry=OfferJson.of(explanation.offer),
+            constraints=explanation.constraints,
+            in_effect=None if explanation.conflicts else explanation.essential,
+            conflicts=explanation.conflicts,
+            required_by=explanation.askers,
+            registry=explanation.offer,
             registry_silent=root.silence or None,
-            findings=[FindingJson.of(finding) for finding in root.findings],
         )
 
 
@@ -261,17 +215,4 @@ class WhyDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
     @classmethod
     def of(cls, why: Why) -> WhyDocument:
         """Return the document of an answer."""
-        return cls(
-            asked=why.asked,
-            roots=[WhyRootJson.of(root) for root in why.roots],
-            unsure=[UnsureJson.like(one) for one in why.unsure],
-            others=why.others,
-        )
-
-
-def _conflicts(conflicts: Iterable[ConstraintConflict]) -> list[list[DemandJson]]:
-    return [[DemandJson.of(demand) for demand in conflict] for conflict in conflicts]
-
-
-def _text(version: Version | None) -> str | None:
-    return None if version is None else str(version)
+        return cls.like(why)
