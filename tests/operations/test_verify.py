@@ -101,14 +101,15 @@ def test_files_that_are_not_as_signed_are_named(monkeypatch: pytest.MonkeyPatch,
         text, hint = capfd.readouterr()
         assert "\x1b" not in text
         assert f"changed   {PROGRAM}" in text
-        command = "locklens doctor --provider registry.terraform.io/acme/demo"
-        assert hint.splitlines()[-1] == f"hint: {command} names the cause, and how to replace the package"
+        command = "locklens doctor --provider registry.terraform.io/acme/demo -- ."
+        assert hint.splitlines()[-1] == f"hint: `{command}` names the cause, and how to replace the package"
         assert run(*command.split()[1:]) == 1
         assert "plugin-corrupted" in capfd.readouterr().out
         assert "1 package compared: 1 not as locked" in text
         monkeypatch.chdir(place.work.parent)
         assert run("-C", place.work.name, "verify") == 1
-        assert f"hint: {command} -- {place.work.name} names the cause" in capfd.readouterr().err
+        elsewhere = command.replace("locklens", f"locklens -C {place.work.name}", 1)
+        assert f"hint: `{elsewhere}` names the cause" in capfd.readouterr().err
 
 
 def test_offline_asks_nobody_and_compares_with_a_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
@@ -227,7 +228,7 @@ def test_a_signed_copy_of_a_platform_that_is_not_locked_is_called_so(
         words = "it is the signed package, of which the lock file has no hash, so that `init` refuses it"
         assert (
             ours["reason"]
-            == f"{words}; `locklens lock -platform={HERE} registry.terraform.io/acme/demo` adds its hashes"
+            == f"{words}; `locklens lock -platform={HERE} registry.terraform.io/acme/demo -- .` adds its hashes"
         )
         assert run("init") == 1
 
@@ -282,7 +283,7 @@ def test_lock_is_not_advised_where_locked_hashes_contradict_the_release(
         assert run("verify") == 1
         told = capfd.readouterr()
         assert "locklens lock" not in told.out
-        assert "hint: locklens doctor --provider registry.terraform.io/acme/demo" in told.err
+        assert "hint: `locklens doctor --provider registry.terraform.io/acme/demo" in told.err
 
 
 COUNTING = """

@@ -126,7 +126,7 @@ def test_nothing_breaks_out_of_the_reports(sample: Review, text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_nothing_breaks_out_of_the_limits_of_a_health(sample: Review, text: str) -> None:
     found = poisoned(replace(sample, roots=sample.roots[:2]), text)
-    shown = Shown(markdown.health_markdown(Health(text, text, "", found, (), ())))
+    shown = Shown(markdown.health_markdown(Health(text, text, found, (), ())))
     shown.check(tables=True)
     assert "PWN" not in shown.outside
 

@@ -95,6 +95,26 @@ def path_from_shell(folder: str | os.PathLike[str]) -> str:
     return real if below.partition(os.sep)[0] == ".." else below
 
 
+def locklens_words(place: str) -> list[str]:
+    """Return the first words of a command that works in a folder, which is named as `path_from_shell` does."""
+    return ["locklens", *(["-C", place] if place != "." else [])]
+
+
+def command_on(top: str | os.PathLike[str], *words: str, roots: Iterable[str]) -> list[str]:
+    """Return the words of a command on roots relative to a top, named as from the shell's folder where that is in it.
+
+    Args:
+        top: The folder that the roots are relative to.
+        words: The command without its roots.
+        roots: Their folders.
+    """
+    real, start = os.path.realpath(top), os.path.realpath(shell_folder())
+    if os.path.relpath(start, real).partition(os.sep)[0] == "..":
+        start = real
+    named = (os.path.relpath(os.path.join(real, root), start) for root in roots)  # noqa: PTH118
+    return [*locklens_words(path_from_shell(start)), *words, "--", *named]
+
+
 def git_words(top: str | os.PathLike[str], *words: str, paths: Iterable[str]) -> list[str]:
     """Return the words of a git command about files that are named relative to a repository's top."""
     real, here = os.path.realpath(top), os.path.realpath(shell_folder())

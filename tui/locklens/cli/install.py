@@ -21,7 +21,7 @@ from locklens.cli.options import (
 )
 from locklens.errors import LockLensError, UsageError
 from locklens.operations.reports import formats_of, report_pages
-from locklens.text import counted, page, visible
+from locklens.text import counted, page, shell_words, visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -419,11 +419,11 @@ def _run_verify(options: Namespace) -> int:
 
 def _next_step(found: PackageVerification) -> Iterator[str]:
     """Return the command for the first package that differs; it examines one provider of one root."""
+    from locklens.machine import command_on
     from locklens.operations.verification import PackageVerdict
-    from locklens.operations.verification.verify import command_on
 
     first = next((one.place for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
     if first is not None:
         words = ["doctor", "--provider", str(first.address)]
-        command = command_on(Path.cwd(), words, [first.root or ""])
-        yield f"hint: {command} names the cause, and how to replace the package"
+        command = shell_words(command_on(Path.cwd(), *words, roots=[first.root or ""]))
+        yield f"hint: `{command}` names the cause, and how to replace the package"

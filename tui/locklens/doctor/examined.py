@@ -14,6 +14,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor import EditedHash
 from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
 from locklens.hashes import hashes_of_files, is_of_zip, packages_of
+from locklens.machine import locklens_words
 from locklens.project.configuration import Contributor
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import listing, shell_word, shell_words
@@ -164,7 +165,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     def command_line(self, *words: str) -> str:
         """Return a command line of locklens that works in the folder that the user's shell is in."""
-        return shell_words(["locklens", *([] if self.start == "." else ["-C", self.start]), *words])
+        return shell_words([*locklens_words(self.start), *words])
 
     @property
     def is_of_mirror_alone(self) -> bool:

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
+from locklens.machine import command_on
 from locklens.policy import POLICY_FILE, Policy
 from locklens.review import HashCount
 from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, worst
@@ -186,7 +187,6 @@ class Health(Struct, frozen=True):
     Attributes:
         folder: The folder, as the user wrote it.
         top: The folder on disk that the review's paths are relative to.
-        here: The current folder, relative to the top of the review's paths.
         review: The roots with their findings; a root without a lock file has only such about that.
         checks: A result for every check, in the order of CHECKS.
         spread: By the number of roots, the most first.
@@ -199,7 +199,6 @@ class Health(Struct, frozen=True):
 
     folder: str
     top: str
-    here: str
     review: Review
     checks: tuple[CheckResult, ...]
     spread: tuple[Spread, ...]
@@ -476,16 +475,9 @@ def _removal(lock_file: str, found: Iterable[Finding]) -> str:
 
 def command_words(check: Check, fix: Fix, health: Health) -> tuple[str, ...]:
     """Return the command of a fix, as words."""
-    # A relative path that leads up and down again would depend on the folders above the current one.
-    is_elsewhere = health.here.partition("/")[0] == ".."
-    words = ["locklens", *(["-C", health.top] if is_elsewhere else []), check.command]
-    if check.command == "lock":
-        words += (word for each in health.review.policy.required for word in ("--platform", str(each)))
-    import posixpath
-
-    start = "." if is_elsewhere else health.here
-    roots = (posixpath.relpath(path or ".", start) for path in fix.roots)
-    return (*words, *fix.words, "--", *roots)
+    required = health.review.policy.required if check.command == "lock" else ()
+    platforms = (word for each in required for word in ("--platform", str(each)))
+    return tuple(command_on(health.top, check.command, *platforms, *fix.words, roots=fix.roots))
 
 
 def commands_text(check: Check, found: CheckRemedy, health: Health) -> str:

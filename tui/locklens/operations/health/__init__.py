@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, RunCancelledError
-from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.health.judging import (
     UNREAD,
@@ -195,11 +194,9 @@ class _Scan(Struct):
         )
         unknown = self.unknown(self.lacking(unknown_ages, is_offline=review.offline))
         undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
-        here = os.path.relpath(os.path.realpath(shell_folder()), os.path.realpath(self.top)).replace(os.sep, "/")
         return Health(
             self.request.name,
             self.top,
-            here,
             review,
             results(judged, {check: (len(numbers), reason) for check, (numbers, reason) in unknown.items()}),
             spread_of(judged),

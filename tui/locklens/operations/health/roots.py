@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
 from locklens.lockfile import LockFile
+from locklens.machine import locklens_words, path_from_shell
 from locklens.operations.comparison import RootSettings, path_below_top, within
 from locklens.operations.review.completion import absent_configuration
 from locklens.operations.review.unreviewed import roots_without_locks
@@ -36,7 +37,7 @@ from locklens.review.rules.health import OF_ABSENCE, OF_ENTRY, Absence, AbsentLo
 from locklens.review.rules.judge import judge_root
 from locklens.review.rules.root import CHECKS, own_packages
 from locklens.selection.choosing import combined
-from locklens.text import identity_of, reason_of
+from locklens.text import identity_of, reason_of, shell_words
 
 if TYPE_CHECKING:
     import threading
@@ -184,7 +185,8 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
             )
             if place is not None and (other := _repository_of(top, place)):
                 words = f"in another repository than {folder}, such as a submodule"
-                hint = f"locklens -C {os.path.relpath(os.path.join(top, other))} health reads that one"  # noqa: PTH118
+                elsewhere = locklens_words(path_from_shell(os.path.join(top, other)))  # noqa: PTH118
+                hint = f"{shell_words([*elsewhere, 'health'])} reads that one"
             raise ConfigurationError(words, path=name, hint=hint)
         wanted.add(place)
     locked, configured = ([one for one in folders if one in wanted] for folders in (layout.locked, layout.configured))

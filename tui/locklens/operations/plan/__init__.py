@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.lockfile.update import Difference
-from locklens.machine import path_from_shell, shell_folder
+from locklens.machine import locklens_words, path_from_shell, shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import diffs
 from locklens.project import LOCK_FILE
@@ -290,15 +290,9 @@ def file_order(path: str) -> tuple[bool, bytes]:
     return path.endswith(LOCK_FILE), name_bytes(path)
 
 
-def start_words(folder: Path) -> list[str]:
-    """Return the first words of a command line that acts in a folder, wherever the shell is."""
-    name = path_from_shell(folder)
-    return ["locklens", *(["-C", name] if name != "." else [])]
-
-
 def command_line(command: str, request: Scope, words: Sequence[str]) -> str:
     """Return the command line of a plan, as a shell reads it; see `locklens.text.shell_words`."""
-    start = start_words(request.folder)
+    start = locklens_words(path_from_shell(request.folder))
     # A separate word that begins with a dash would be an option.
     roots = [word for root in request.roots for word in ([f"--root={root}"] if root[:1] == "-" else ["--root", root])]
     settings = ["--tool", request.tool.name] if request.tool else []

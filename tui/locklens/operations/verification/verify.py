@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,7 @@ from locklens.hashes import HashedPackage, is_known_scheme, packages_of
 from locklens.install.context import InstallContext
 from locklens.install.fetching import admitted, downloaded
 from locklens.install.mirroring import read_stored_package
-from locklens.machine import shell_folder
+from locklens.machine import command_on
 from locklens.operations.root_modules import Root, RootOptions, RootReader, require_folder, tracked_packages_of
 from locklens.operations.verification import (
     EntryPackages,
@@ -349,8 +348,8 @@ class _Verifying:
         command = self._command(["lock", f"-platform={place.platform}", str(place.address)], lockers)
         return f"; `{command}` adds its hashes"
 
-    def _command(self, words: list[str], roots: Sequence[Root]) -> str:
-        return command_on(self._folder, words, [root.path for root in roots])
+    def _command(self, words: Sequence[str], roots: Iterable[Root]) -> str:
+        return shell_words(command_on(self._folder, *words, roots=sorted(root.path for root in roots)))
 
     def _downloaded(self, place: PackagePlace, tool: Dialect) -> _Contents:
         context = self._contexts[tool.name]
@@ -358,21 +357,6 @@ class _Verifying:
         with tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-") as spool:
             found = _of_zip(downloaded(context, metadata, release, cast("BinaryIO", spool)))
             return replace(found, listed=release.hashes)
-
-
-def command_on(folder: Path, words: Sequence[str], roots: Iterable[str]) -> str:
-    """Return a command on roots, as it is run in the folder that the shell is in.
-
-    Args:
-        folder: The folder that the roots are relative to.
-        words: The command without its roots.
-        roots: Their folders.
-    """
-    start, here = os.path.realpath(shell_folder()), os.path.realpath(folder)
-    is_elsewhere = os.path.relpath(here, start).partition(os.sep)[0] == ".."
-    lead, start = (["-C", here], here) if is_elsewhere else ([], start)
-    paths = sorted(os.path.relpath(os.path.realpath(folder / root), start) for root in roots)
-    return shell_words(["locklens", *lead, *words, *(["--", *paths] if paths != ["."] else [])])
 
 
 def _next_step(place: PackagePlace, hint: str = "") -> str:

@@ -14,8 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, LockLensError
+from locklens.machine import locklens_words, path_from_shell
 from locklens.operations.comparison import RootSettings
-from locklens.operations.plan import Plan, PlannedFile, Scope, start_words
+from locklens.operations.plan import Plan, PlannedFile, Scope
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
@@ -150,7 +151,7 @@ class DropPin(FileOperation, frozen=True):
 
 def _start_words(top: Path) -> list[str]:
     """Return the first words of a command about the policy of a top: any folder of the repository will do."""
-    return start_words(Scope.at(top, (), RootSettings()).folder)
+    return locklens_words(path_from_shell(Scope.at(top, (), RootSettings()).folder))
 
 
 def _by_words(by: str) -> list[str]:
