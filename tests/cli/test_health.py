@@ -219,6 +219,12 @@ def test_a_lock_file_that_is_ignored_or_missing(run: Run, top: Path) -> None:
     }  # fmt: skip
 
 
+def test_nothing_to_check_is_not_a_success(run: Run, top: Path) -> None:
+    assert document(run, "--offline", status=2)["summary"]["verdict"] == "unknown"
+    lay(top / "unit", AWS)
+    assert document(run, "--offline", status=0)["summary"]["roots"] == 1
+
+
 def test_nothing_is_ok_where_no_registry_answered(run: Run, top: Path) -> None:
     lay(top / "unit", AWS)
     summary = document(run, "--offline", status=0)["summary"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from locklens.cli import DONE, FINDINGS, deliver, has_terminal, no_terminal, takes_colour, tell
+from locklens.cli import DONE, FINDINGS, UNUSABLE, deliver, has_terminal, no_terminal, takes_colour, tell
 from locklens.cli.options import Parser, given_tool, network_of, platform_option, platforms_of
 from locklens.cli.review import (
     ReviewProgress,
@@ -223,7 +223,9 @@ def _run_health(options: Namespace, open_ui: OpenUi) -> int:
         fail_on=options.fail_on,
     )
     deliver(report, options.output)
-    return FINDINGS if health.fails(options.fail_on) else DONE
+    if health.fails(options.fail_on):
+        return FINDINGS
+    return DONE if health.review.roots else UNUSABLE
 
 
 def _tell_scanning(progress: ReviewProgress, what: str, done: int, total: int) -> None:

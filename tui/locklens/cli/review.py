@@ -10,7 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from locklens.cli import DONE, FINDINGS, LiveLine, deliver, has_terminal, is_watched, no_terminal, takes_colour, tell
+from locklens.cli import (
+    DONE,
+    FINDINGS,
+    UNUSABLE,
+    LiveLine,
+    deliver,
+    has_terminal,
+    is_watched,
+    no_terminal,
+    takes_colour,
+    tell,
+)
 from locklens.cli.options import Parser, given_tool, network_of
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, render_failure, report_pages
@@ -350,7 +361,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
         tell(f"note: {words}" for words in recover_at(Path.cwd()))
     started = perf_counter()
     locklens = LockLens(request)
-    packages, differs = None, False
+    packages, differs, is_vacuous = None, False, False
     try:
         with ReviewProgress(is_verbose=options.verbose) as progress:
             result = locklens.review(on_event=progress.take)
@@ -361,6 +372,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
 
             found = _packages(locklens, result)
             packages, differs = package_documents(found), any(one.failing for one in found.values())
+            is_vacuous = all(one.is_vacuous for one in found.values())
     finally:
         if request.network is not None:
             request.network.cache.close()
@@ -376,7 +388,9 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
     for other, file in options.report:
         deliver(report_pages(view, other, result, **{**facts, "colour": False}), file)
     deliver(report_pages(view, form, result, **facts), options.output)
-    return FINDINGS if differs or result.fails(options.fail_on) else DONE
+    if differs or result.fails(options.fail_on):
+        return FINDINGS
+    return UNUSABLE if is_vacuous else DONE
 
 
 class ReviewProgress:

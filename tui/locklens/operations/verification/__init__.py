@@ -186,6 +186,11 @@ class EntryPackages(Struct, frozen=True):
         return tuple(package for package in self.packages if package.verdict in FAILING)
 
     @property
+    def is_vacuous(self) -> bool:
+        """True if no package could be compared."""
+        return all(package.verdict not in _COMPARED for package in self.packages)
+
+    @property
     def worst(self) -> PackageVerdict | None:
         """The verdict that is most urgent; None without any package."""
         verdicts = {package.verdict for package in self.packages}
