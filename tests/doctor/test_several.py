@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +244,49 @@ def test_signed_hashes_that_another_root_locked_later_rule_no_republication_out(
     git(equal, "commit", "-qam", "locked anew")
     verdicts = {one["id"]: one["verdict"] for one in doctor(equal, "--", "live/test")["causes"]}
     assert (verdicts["hand-edit"], verdicts["republished"]) == ("unknown", "likely")
+
+
+def test_a_lock_file_that_was_restored_tells_the_root(
+    equal: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "live/qa/.terraform.lock.hcl"
+    git(equal, "rm", "-q", name)
+    git(equal, "commit", "-qm", "ignore lock files")
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    listed = '- Finding acme/demo versions matching "~> 1.4"...\n\n'
+    (equal / "ci.log").write_text(f"{listed}Error: Provider dependency changes detected\n\n{words}\n", "utf-8")
+    restore = next(one["command"] for one in doctor(equal, "ci.log")["remedies"] if one["id"] == "restore-file")
+    assert subprocess.run(shlex.split(restore), cwd=equal, check=True).returncode == 0
+    for _ in range(2):
+        document = doctor(equal, "ci.log")
+        assert document["fixed"] == f"{name} has just the providers now that the run required"
+        assert document["facts"]["root"] == "live/qa"
+        monkeypatch.setenv("GIT_COMMITTER_DATE", "2040-01-01T00:00:00Z")
+        git(equal, "commit", "--allow-empty", "-qam", "restored")
+
+
+@pytest.mark.parametrize("is_by_locklens", [True, False])
+def test_constraints_that_were_edited_tell_the_root_as_they_were(
+    is_by_locklens: bool, equal: Path, doctor: Any
+) -> None:
+    constraints = equal / "live/qa/main.tf"
+    constraints.write_text(requires(("acme/demo", "~> 1.3.0")), "utf-8")
+    git(equal, "commit", "-qam", "stay at 1.3")
+    words = (
+        "Could not retrieve the list of available versions for provider acme/demo: locked provider "
+        "registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.3.0; must use terraform "
+        "init -upgrade to allow selection of new versions"
+    )
+    (equal / "ci.log").write_text(boxed_log(("Failed to query available provider packages", words)), "utf-8")
+    assert doctor(equal, "ci.log")["facts"]["root"] == "live/qa"
+    if is_by_locklens:
+        upgrade = ["upgrade", "acme/demo=1.5.0", "--edit-constraints", "--root=live/qa"]
+        assert main(upgrade, no_screen) == 0
+        git(equal, "commit", "-qam", "upgraded")
+    else:
+        constraints.write_text(requires(("acme/demo", "~> 1.4")), "utf-8")
+    document = doctor(equal, "ci.log")
+    assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
 
 
 def test_a_restored_version_ends_the_error_of_the_one_that_was_not_installed(equal: Path, doctor: Any) -> None:

@@ -80,7 +80,7 @@ class Examined(Struct, frozen=True, dict=True):
         tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
             file took that entry away, committed or not; else "".
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
-            commit; None without one.
+            commit that is no later; None without one.
         others: The provider in other lock files.
         locking: Their roots, relative to the folder of the diagnosis.
         twins: The provider of the same name in the other tool's registry, in any lock file.

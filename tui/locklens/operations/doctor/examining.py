@@ -140,9 +140,10 @@ class Examiner:
         return is_sound and (was_broken or self._writes.made_readable(lock))
 
     def _has_other_providers(self, path: str) -> bool:
-        """True if locklens added or removed entries of a lock file later than the log."""
-        before = self._writes.providers_before(self._locks.lock(path))
-        return before is not None and before != frozenset(self._locks.lock(path).by_address)
+        """True if entries of a lock file were added or removed later than the log."""
+        lock = self._locks.lock(path)
+        before = self._locked_before(lock) if self._is_later(self._checkout.top / lock.path) else None
+        return before is not None and before != frozenset(lock.by_address)
 
     def _altered(self, one: DoctorSubject) -> tuple[list[str], list[str]]:
         """Return the roots that an error fits: where the installed package is not locked, and where it was moved aside.
@@ -317,7 +318,9 @@ class Examiner:
 
     def _locked_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         before = self._writes.providers_before(lock)
-        return before if before is not None or self._history is None else self._history.providers(lock.path)
+        if before is not None or self._history is None:
+            return before
+        return self._history.providers(lock.path, self._request.logged)
 
     def _with_requirements(self, one: DoctorSubject, others: Mapping[str, ElsewhereEntry]) -> Iterator[ElsewhereEntry]:
         """Yield the entries of other roots, with what requires the provider where a constraint may be theirs, too.

@@ -94,6 +94,14 @@ class LaterWrites:
             return None
         return frozenset(parse(writes[-1][1].old or b"", lock.path).by_address)
 
+    def files_before(self) -> dict[str, bytes | None]:
+        """Return each file that was written, by its path below the top, as it was before the first write."""
+        top, before = os.path.realpath(self._top), dict[str, bytes | None]()
+        for record in self._records:
+            for file in record.files if record.target == "files" else ():
+                before[os.path.relpath(file.path, top).replace(os.sep, "/")] = file.old
+        return before
+
     def _is_of_branch(
         self, lock: LockFile, record: Record, file: WrittenFile, of: Callable[[LockFile], object]
     ) -> bool:
@@ -223,13 +231,18 @@ class LockHistory:
         dates = [date for _, date, _ in takewhile(lambda one: of(one[2]) == of(lock), self._locks(lock.path))]
         return dates[-1] if dates else ""
 
-    def providers(self, lock_path: str) -> frozenset[ProviderAddress] | None:
+    def providers(self, lock_path: str, until: str) -> frozenset[ProviderAddress] | None:
         """Return the providers in the newest commit of a lock file, none where it removed it; None without a commit.
+
+        Args:
+            lock_path: Relative to the top.
+            until: The time that the commit is not later than, ISO 8601 in UTC; "" for any.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        return next((frozenset(lock.by_address) for _, _, lock in self._locks(lock_path)), None)
+        states = ((date, frozenset(lock.by_address)) for _, date, lock in self._locks(lock_path))
+        return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
 
     def readable(self, lock_path: str) -> str:
         """Return the newest commit whose lock file can be read; "" if there is none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.model import WARNINGS, ReadLog, RecognisedError
 from locklens.errors import ConfigurationError, NoRepositoryError
 from locklens.operations.comparison import within
+from locklens.operations.doctor.history import LaterWrites
 from locklens.operations.root_modules import (
     Root,
     RootReader,
@@ -28,8 +30,8 @@ from locklens.operations.root_modules import (
 )
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.git import Repository
-from locklens.project.gittree import IndexTree, SparseWorkTree
-from locklens.project.tree import WorkTree, folder_of
+from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
+from locklens.project.tree import OverlayTree, WorkTree, folder_of
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
+    from locklens.project.tree import Tree
 
 
 _MOST_READ = 200
@@ -328,7 +331,7 @@ class SubjectFinder:
             return [path for path in requiring if not self._fits(path, error)] or requiring
         if error.constraint and error.version:  # it may have locked another version since
             locking = self._locking(replace(error, version=""))
-            if own := [path for path in locking[:_MOST_READ] if self._has_constraint(path, error)]:
+            if own := self._constrained(locking[:_MOST_READ], error):
                 return own
         fitting = self._locking(error)
         if error.kind == "provider-not-available":  # of a root that does not lock it, or has not installed it
@@ -369,15 +372,35 @@ class SubjectFinder:
         if not 1 < len(paths) <= _MOST_READ:
             return paths  # of too many, none is ruled out without its configuration
         if error.constraint:
-            paths = [path for path in paths if self._has_constraint(path, error)] or paths
+            paths = self._constrained(paths, error) or paths
         if error.reused or error.searched:
             listed = [path for path in paths if self._is_listed(path, error)]
             paths = listed or [path for path in paths if self._is_whole(path, error)] or paths
         return paths
 
-    def _has_constraint(self, path: str, error: RecognisedError) -> bool:
-        """True if the root has the constraints that the message names."""
-        root = self._root(path)
+    def _constrained(self, paths: Sequence[str], error: RecognisedError) -> list[str]:
+        """Return the roots with the constraints of the message: as they are, else before they were edited."""
+        if own := [path for path in paths if self._has_constraint(self._root(path), error)]:
+            return own
+        for tree in self._earlier_trees:
+            earlier = (self._reader.read_folder(tree, path) for path in paths)
+            if own := [root.path for root in earlier if self._has_constraint(root, error)]:
+                return own
+        return []
+
+    @cached_property
+    def _earlier_trees(self) -> tuple[Tree, ...]:
+        """The files before locklens wrote any later than the log, and those of HEAD."""
+        tree, repository = self._checkout.tree, self._checkout.repository
+        trees: list[Tree] = []
+        if before := LaterWrites(self._checkout.top, self._request.logged, None).files_before():
+            trees.append(OverlayTree(before, tree))
+        if repository is not None and not repository.is_unborn:
+            trees.append(RevisionTree(repository, repository.resolve("HEAD")))
+        return tuple(trees)
+
+    def _has_constraint(self, root: Root, error: RecognisedError) -> bool:
+        """True if a root has the constraints that the message names."""
         address = self._address(error, root)
         if address is None:
             return False
