@@ -99,6 +99,7 @@ def test_a_root_that_nobody_names_is_not_fixed(several: Path, doctor: Any) -> No
     git(several, "commit", "-qm", "roots")
     main_tf = several / "live/bump/main.tf"
     main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.5", "~> 1.4.0"), "utf-8")
+    git(several, "commit", "-qam", "no root has the constraint of the log, nor has HEAD")
     document = doctor(several, _log(several, VIOLATED))
     assert (document["state"], document["next"], document["facts"]["root"]) == ("open", None, None)
     assert "live/bump" in document["errors"][0]["roots"]
@@ -704,6 +705,19 @@ def test_a_merge_that_left_an_unreadable_file_is_named(several: Path, doctor: An
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init")
 
 
+def test_a_package_that_was_handed_in_tells_its_platform(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    place = tmp_path / "mirror/registry.terraform.io/acme/demo/1.4.2/linux_amd64"
+    shutil.copytree(folder / "live/prod/.terraform/providers" / DEMO / "1.4.2/linux_amd64", place)
+    words = (
+        "Error while installing acme/demo v1.4.2: the local package for registry.terraform.io/acme/demo 1.4.2 doesn't "
+        "match any of the checksums previously recorded in the dependency lock file"
+    )
+    document = doctor(folder, "--prove", "changed", "--package", str(place), _log(folder, (INSTALL, words)))
+    assert document["facts"]["platform"] == "linux_amd64"
+    assert {one["id"]: one["verdict"] for one in document["causes"]}["h1-missing"] == "no"
+
+
 @pytest.mark.parametrize(("is_kept", "is_alone"), [(True, True), (False, True), (True, False)])
 def test_a_folder_of_the_plugin_cache_that_opentofu_finds_modified(
     is_kept: bool, is_alone: bool, made: Any, doctor: Any, tmp_path: Path
@@ -725,9 +739,10 @@ def test_a_folder_of_the_plugin_cache_that_opentofu_finds_modified(
     causes = {one["id"]: one["verdict"] for one in document["causes"]}
     assert causes == {"cache-differs": "yes", "plugin-corrupted": "no", "republished": "no"}
     assert [one["command"].partition(" && ")[0] for one in document["remedies"]] == [f"mv -- {place} {place}.suspect"]
-    assert doctor(folder, log)["causes"][0]["verdict"] == "likely"  # of a folder that is not looked into
+    assert doctor(folder, log)["causes"][0]["verdict"] == "yes", "the message names the cache"
     place.rename(f"{place}.suspect")
     shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", place)
     if not is_kept:
         shutil.rmtree(f"{place}.suspect")
-    assert doctor(folder, "--plugin-cache", str(tmp_path / "cache"), log)["state"] == "fixed"
+    for named in ((), ("--plugin-cache", str(tmp_path / "cache"))):
+        assert doctor(folder, *named, log)["state"] == "fixed"

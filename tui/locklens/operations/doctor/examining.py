@@ -177,10 +177,17 @@ class Examiner:
         sources = self.sources(first)
         platform = self.incident(first, sources).platform or ""
         given = self._packages_on_disk.given(package, platform) if package else None
-        return [self._examined(one, self.incident(one, sources), sources, given) for one in subjects]
+        of_package = given.platform if given is not None else ""
+        return [self._examined(one, self.incident(one, sources, of_package), sources, given) for one in subjects]
 
-    def incident(self, subject: DoctorSubject | None, sources: Sources) -> Incident:
-        """Return the circumstances of the error: what the user said, else the log, else this machine."""
+    def incident(self, subject: DoctorSubject | None, sources: Sources, of_package: str = "") -> Incident:
+        """Return the circumstances of the error: what the user said, else the log, else this machine.
+
+        Args:
+            subject: The provider in its root.
+            sources: The places that packages come from.
+            of_package: The platform of the package that was handed in; "" for unknown.
+        """
         request, log = self._request, self._read.facts
         told: dict[str, str] = {}
         tool = _first(told, "tool", (("given", request.tool.name if request.tool else ""), ("log", log.tool),
@@ -195,6 +202,7 @@ class Examiner:
             (
                 ("given", request.platform),
                 ("log", (error.platform if error is not None else "") or log.platform),
+                ("the package", of_package),
                 ("this machine", own),
                 (f"{ASSUMED}: {here} of the log is here", this_platform() if here else ""),
             ),
@@ -212,7 +220,7 @@ class Examiner:
             return "", False
         below = f"{one.entry.address}/{one.entry.version}"
         mirrors = sources.of_provider(one.entry.address).mirrors
-        named = [place for place in (sources.cache, *self._request.mirrors, *mirrors) if place]
+        named = [place for place in (sources.cache, _named_cache(one.error), *self._request.mirrors, *mirrors) if place]
         for top in (self._installed(one.root.path, one.error).place, *named):
             if platform := self._kept_aside(self._request.folder / top / below):
                 return f"{below}/{platform}", top in {*self._request.mirrors, *mirrors}
@@ -381,9 +389,9 @@ class Examiner:
                 replace(package, is_of_root=data == own, base=data.base, is_new=self._is_later(Path(package.place)))
                 for package in finder.copies("installed", data.place, address, version, shown=data.shown)
             ]
-        if sources.cache:
-            cached = finder.copies("plugin-cache", sources.cache, address, version)
-            found += [replace(each, is_of_run=bool(self._request.cache)) for each in cached]
+        for cache in filter(None, dict.fromkeys((sources.cache, _named_cache(one.error)))):
+            cached = finder.copies("plugin-cache", cache, address, version)
+            found += [replace(each, is_of_run=cache == self._request.cache) for each in cached]
             found = _linked(found)
         for mirror in dict.fromkeys(self._request.mirrors):
             found += [replace(each, is_of_run=True) for each in finder.copies("mirror", mirror, address, version)]
@@ -500,6 +508,14 @@ def _is_of_cache(error: RecognisedError, cache: str) -> bool:
         return False
     top = place.rsplit("/", _ADDRESS_PARTS)[0]
     return top.rpartition("/")[2] != "providers" or (cache != "" and top == redacted(os.path.normpath(cache)))
+
+
+def _named_cache(error: RecognisedError | None) -> str:
+    """Return the plugin cache on this machine that a message names; "" without one."""
+    if error is None or not _is_of_cache(error, "") or not os.path.isabs(error.place):  # noqa: PTH117
+        return ""
+    top = error.place.rsplit("/", _ADDRESS_PARTS)[0]
+    return top if Path(top).is_dir() else ""
 
 
 _ADDRESS_PARTS = 5
