@@ -33,7 +33,9 @@ from locklens.review.context import LockedPlace, RootContext
 from locklens.review.evidence import trace, unasked_case
 from locklens.review.health import CHECKS as HEALTH_CHECKS
 from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
+from locklens.review.platform_agreement import builds_of
 from locklens.review.rules import Verdict, agreement, release
+from locklens.review.rules import change as change_rules
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.catalogue import RULES, RuleSubject, explain_rule, wording_of
 from locklens.review.rules.configuration import askers
@@ -516,6 +518,29 @@ def test_equal_changes_of_many_roots_are_judged_once_and_as_if_alone(monkeypatch
     lines = [one.line for root in alone for one in root.changes[0].findings if one.rule == "LK017"]
     assert len(set(lines)) == len(roots), lines
     assert {"LK003", "LK016", "LK017", "LK021", "LK025"} <= set(rules(alone[0].changes[0].findings))
+
+
+def test_a_check_whose_verdicts_are_shared_sees_what_the_changes_have_in_common(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (change,) = compare(lock(block("1.0.0", ZH["1"])), lock(block("2.0.0", ZH["2"])))
+    inside = replace(change, builds=builds_of({}))
+    seen: list[Change] = []
+
+    def of_change(one: Change, _: Policy) -> Iterator[Verdict]:
+        seen.append(one)
+        yield from ()
+
+    def of_case(case: Case, policy: Policy) -> Iterator[Verdict]:
+        yield from of_change(case.change, policy)
+
+    monkeypatch.setattr(change_rules, "CHECKS", {"LK004": of_change})
+    monkeypatch.setattr(release, "CHECKS", {"LK001": of_case})
+    assert inside.key == change.key
+    case = unasked_case(inside, TERRAFORM)
+    assert case is not None
+    KnownVerdicts().of(inside, Policy.none(), replace(case, change=inside))
+    assert seen == [change, change]
 
 
 def counting(

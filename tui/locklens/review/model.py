@@ -287,6 +287,27 @@ class Change(Struct, frozen=True):
         return (self.id, self.kind, *sides, *places)
 
     @property
+    def of_entries(self) -> Change:
+        """What `key` and the facts about the entries determine; a field that is not named here is empty."""
+        return Change(
+            self.id,
+            self.group,
+            self.address,
+            self.kind,
+            self.moved_from,
+            self.bump,
+            self.old,
+            self.new,
+            self.added,
+            self.removed,
+            self.kept,
+            self.evidence,
+            self.old_signer,
+            self.new_signer,
+            elsewhere=self.elsewhere,
+        )
+
+    @property
     def severity(self) -> Severity | None:
         """The severity of the worst finding; None without findings."""
         return worst(self.findings)

@@ -44,8 +44,9 @@ class KnownVerdicts:
         key = (id(case), *change.key)  # The case is kept, so that no other one gets its id.
         if key not in self._known:
             # The case may be that of an equal change, whose entries stand at other lines.
-            of_change = case and replace(case, change=replace(case.change, old=change.old, new=change.new))
-            self._known[key] = change.new.line, case, [*_of_entries(change, policy, of_change)]
+            of_case = case and replace(case, change=replace(case.change.of_entries, old=change.old, new=change.new))
+            # A check sees nothing that differs between changes of one key, as what is inside packages does.
+            self._known[key] = change.new.line, case, [*_of_entries(change.of_entries, policy, of_case)]
         line, _, found = self._known[key]
         if line == change.new.line:
             return found
