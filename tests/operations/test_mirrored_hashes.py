@@ -134,7 +134,7 @@ def test_install_paths_are_those_of_the_cli_configuration_where_the_policy_names
         lock.write_text("".join(one for one in lock.read_text().splitlines(keepends=True) if '"h1:' not in one))
         findings = hashes_of(capfd)["roots"][0]["providers"][0]["findings"]
         assert [one["message"] for one in findings if one["rule"] == "LK009"] == [
-            f"{HERE} is not covered from a plugin cache: no h1 for it is locked"
+            f"{HERE} is not covered from a plugin cache: no h1 for it is locked; init does not use a cached package"
         ]
         capfd.readouterr()
         run("health", "--format", "json")

@@ -147,7 +147,7 @@ def test_what_an_h1_alone_cannot_install(monkeypatch: pytest.MonkeyPatch, capfd:
         capfd.readouterr()
         go("review", "--format", "text")
         said = " ".join(capfd.readouterr().out.split())
-        assert f"{HERE} (here) is not covered from an OCI mirror: no zh for it is locked" in said
+        assert f"{HERE} (here) is not covered from an OCI mirror: no zh for it is locked; init fails" in said
         assert go("lock", f"-platform={HERE}") == 0
         assert go("init") == 0
 

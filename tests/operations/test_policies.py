@@ -200,24 +200,25 @@ def test_a_release_that_has_no_package_any_more(desk: Desk) -> None:
     change = desk.change(wanted, OLD, new)
     assert [severity for severity, _ in told(change, "LK008")] == [Severity.WARN, Severity.INFO]
     assert told(change, "LK009") == [
-        (Severity.WARN, f"{lost[0]} (laptops) is not covered from the registry: the release has no package for it")
+        (Severity.WARN, f"{lost[0]} (laptops) is not covered from the registry: the release has no package for it; init fails")
     ]
 
 
 def test_a_cache_needs_what_a_registry_does_not(desk: Desk) -> None:
     first, second = "linux_amd64", "darwin_arm64"
     wanted = f'platforms = ["{first}", "{second}"]'
+    unused = "init does not use a cached package"
     cached = f'install_paths = ["direct", "plugin-cache"]\n{wanted}\n'
     assert told(desk.change(wanted, None, OLD), "LK009") == []
     assert told(desk.change(cached, None, OLD), "LK009") == [
         (
-            Severity.WARN,
-            f"at least 1 of {first}, {second} has no usable hash from a plugin cache: only 1 h1 hash could be theirs",
+            Severity.INFO,
+            f"at least 1 of {first}, {second} has no usable hash from a plugin cache: only 1 h1 hash could be theirs; {unused}",
         )
     ]
     proven = desk.change(cached, None, OLD, prove="all")
     assert told(proven, "LK009") == [
-        (Severity.WARN, f"{second} is not covered from a plugin cache: no h1 for it is locked")
+        (Severity.INFO, f"{second} is not covered from a plugin cache: no h1 for it is locked; {unused}")
     ]
     both = SampleLock(AWS, "5.84.0", unpacked=(first, second))
     assert told(desk.change(cached, None, both, prove="all"), "LK009") == []
@@ -227,7 +228,7 @@ def test_what_is_not_changed_is_judged_too(desk: Desk) -> None:
     packed = SampleLock(AWS, "5.84.0", packed=PLATFORMS[:1], unpacked=())
     wanted = f'platforms = ["{PLATFORMS[1]}"]'
     assert told(desk.change(wanted, packed, packed), "LK009") == [
-        (Severity.WARN, f"{PLATFORMS[1]} is not covered from the registry: no hash for it is locked")
+        (Severity.WARN, f"{PLATFORMS[1]} is not covered from the registry: no hash for it is locked; init fails")
     ]
 
 

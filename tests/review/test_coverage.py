@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from conformance.case import LOCK_FILE, TOOLS, Case, Entry, Files, Lock, Theme, Tool, init
+from conformance.outcome import Status
+from conformance.running import is_here, process, run_case
+from conformance.table.mirrors import LOCKED, PINNED, folder, installation, packed, unpacked
 from hypothesis import given
 from hypothesis import strategies as st
 from kit.judging import settled_alone
@@ -19,7 +23,7 @@ from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.review import HashFact, Proof
 from locklens.review.changes import compare
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
-from locklens.review.model import ChangeKind
+from locklens.review.model import ChangeKind, Severity
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.platforms import CHECKS
 
@@ -164,9 +168,10 @@ def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
         if number == 1:
             assert len(told) == 1
             assert told[0].startswith("at least 1 of linux_amd64, darwin_arm64 has no usable hash from ")
-            assert told[0].endswith(" could be theirs")
+            assert told[0].endswith(" could be theirs; init does not use a cached package")
         elif told:
-            assert told == ["linux_amd64, darwin_arm64 are not covered from a plugin cache: no h1 of them is locked"]
+            words = "linux_amd64, darwin_arm64 are not covered from a plugin cache: no h1 for them is locked"
+            assert told == [f"{words}; init does not use a cached package"]
 
 
 @pytest.mark.parametrize("case", real_cases("pairs"))
@@ -198,3 +203,51 @@ def test_the_advice_about_a_platform_works_for_its_entry(proof: Proof, offered: 
     now = LockedHashes(facts, frozenset(offered) if offered is not None else None)
     (verdict,) = CHECKS["LK009"](None, now, policy)
     assert expected in RULES["LK009"].wording(verdict.case).remedy
+
+
+_CACHED = {"cli": 'plugin_cache_dir = "@WORK@/cache"\n', "cache": "cache"}
+_MIRRORED = {"cli": installation(folder())}
+_PLACES: dict[InstallPath, tuple[dict[str, str], Files]] = {
+    DIRECT: ({}, {}),
+    CACHE: (_CACHED, unpacked(top="cache")),
+    PACKED: (_MIRRORED, packed()),
+    UNPACKED: (_MIRRORED, unpacked()),
+}
+_OTHER_H1, _OTHER_ZH = replace(LOCKED, h1=(MAC,), zh=(MAC,)), replace(LOCKED, h1=(), zh=(MAC,))
+_OTHER_H1_AND_ALL_ZH = replace(LOCKED, h1=(MAC,))
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@pytest.mark.parametrize(
+    ("path", "entry", "facts", "severity", "then"),
+    [
+        (DIRECT, _OTHER_H1, (h1("a", MAC), zh("1", MAC)), None, "init fails"),
+        (DIRECT, _OTHER_ZH, (zh("1", MAC),), None, "init fails"),
+        (PACKED, _OTHER_H1, (h1("a", MAC), zh("1", MAC)), None, "init fails"),
+        (UNPACKED, _OTHER_H1, (h1("a", MAC), zh("1", MAC)), None, "init fails"),
+        (UNPACKED, _OTHER_H1_AND_ALL_ZH, (h1("a", MAC), zh("1", MAC), zh("2", LINUX)), None, "init fails"),
+        (UNPACKED, _OTHER_ZH, (zh("1", MAC),), None, "init does not verify the package"),
+        (CACHE, _OTHER_H1_AND_ALL_ZH, (h1("a", MAC), zh("1", MAC), zh("2", LINUX)), Severity.INFO, "init does not use a cached package"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_init_is_what_the_tools_do(
+    path: InstallPath, entry: Entry, facts: tuple[HashFact, ...], severity: Severity | None, then: str, tool: Tool
+) -> None:
+    now = LockedHashes(facts, ALL, frozenset({MAC}))
+    (verdict,) = CHECKS["LK009"](None, now, policy(LINUX, paths=(path,)))
+    assert verdict.message.endswith(f"; {then}")
+    assert verdict.severity is severity
+    if not is_here(tool):
+        return
+    options, files = _PLACES[path]
+    case = Case(
+        theme=Theme.PLUGIN_CACHE,
+        name="x",
+        files={"main.tf": PINNED, LOCK_FILE: Lock((entry,)), **files},
+        turns=(init("-lockfile=readonly"),),
+        **options,
+    )
+    (outcome,) = run_case(case, tool, process(tool.command))
+    assert (outcome.status is not Status.DONE) == (then == "init fails")
+    if path is CACHE:
+        assert outcome.asked.get("package"), "the package in the cache is passed over"

@@ -233,12 +233,13 @@ _ALL = (
         PLATFORMS,
         WARN,
         ENTRY,
-        "Platform lost: its next init fails",
+        "Platform lost: it is no longer covered",
         "A platform had a usable hash for one of the install paths in use, and the change removes it. Without "
         "install_paths in locklens.toml the install path is the registry; on this machine's platform, also the plugin "
-        "cache and the mirrors of the CLI configuration. If the policy has required platforms, losing another one has "
-        "the severity info.",
-        'The next run on that platform fails with "doesn\'t match any of the checksums".',
+        "cache and the mirrors of the CLI configuration. Losing a platform has the severity info where the policy "
+        "requires others, or for a plugin cache alone.",
+        'The next run on that platform fails with "doesn\'t match any of the checksums"; without any h1 an unpacked '
+        "mirror is not verified, and a plugin cache is only not used.",
         "Run `terraform providers lock -platform=OS_ARCH` for the platform and check for added lines.",
         "Lock the platform again and commit the result.",
         "registry",
@@ -248,22 +249,24 @@ _ALL = (
         PLATFORMS,
         WARN,
         ENTRY,
-        "Required platform not covered: its next init fails",
+        "Required platform not covered",
         "The policy (platforms in locklens.toml) requires a platform for which the lock file has no usable hash on "
         "one of the install paths in use: a zh or an h1 for the registry or a packed mirror, an h1 for a plugin cache "
-        "or an unpacked mirror.",
-        "The first run on that platform fails, usually in CI or on a colleague's machine.",
+        "or an unpacked mirror. For a plugin cache alone the severity is info.",
+        "The first run on that platform fails, usually in CI or on a colleague's machine. An unpacked mirror is not "
+        "verified where no h1 is locked at all. A plugin cache is not used until an h1 of the platform is locked: init "
+        "downloads the package again and adds it, and with -lockfile=readonly does so each time.",
         "Compare the lock file's hashes with the platforms of the release.",
         "Lock the required platforms: L on the screen, or `locklens lock --platform OS_ARCH` for each.",
         "wanted",
         {
             "contradicted": RuleWording(
-                "Required platform not covered: its next init fails",
+                "Required platform not covered",
                 "First settle which locked hashes are of the release, as the finding about them says: until then "
                 "nothing can be added to this entry.",
             ),
             "not-offered": RuleWording(
-                "Required platform not covered: its next init fails",
+                "Required platform not covered",
                 "Select a version that has a package for the platform (U on the screen), or take the platform out of "
                 "the policy.",
             ),
@@ -461,7 +464,8 @@ _ALL = (
         "Fewer h1 hashes: other platforms cannot install from a cache",
         "The entry had h1 hashes of several platforms, and has fewer now. It is a warning if locklens.toml lists "
         "plugin-cache or unpacked-mirror in install_paths.",
-        "With a plugin cache or an unpacked mirror only h1 counts: the other platforms can no longer be installed.",
+        "Only h1 counts there: an unpacked mirror's packages are refused on the other platforms, and a plugin cache's "
+        "are not used.",
         "Check whether a cache or an unpacked mirror is in use; `init` on one platform records only its own h1.",
         "Run `terraform providers lock` with all platforms in use.",
     ),

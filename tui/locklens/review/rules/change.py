@@ -130,7 +130,7 @@ def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
     before, after = len(hashes_of_files(change.old.hashes)), len(hashes_of_files(change.new.hashes))
     if before > 1 and after < before:
         used = any(path.needs_h1 for path in policy.install_paths)
-        effect = "with a cache or an unpacked mirror some platforms can no longer be installed"
+        effect = "a cache or an unpacked mirror no longer serves some platforms"
         yield Verdict(f"{before} h1 before, {after} now: {effect}", severity=Severity.WARN if used else None)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
+from locklens.hashes import is_of_files
+from locklens.policy import InstallPath, Policy
+from locklens.review.coverage import PATH_NAMES, LockedHashes, cover
 from locklens.review.model import Severity
 from locklens.review.rules import Verdict
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from locklens.policy import InstallPath, Policy
 
 
 def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
@@ -28,7 +28,8 @@ def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Ite
             offered = tuple(now.offered is None or platform in now.offered for platform in platforms)
             losses.setdefault((platforms, offered), []).append(path)
     for (platforms, offered), paths in losses.items():
-        severity = Severity.INFO if required and not required & {*platforms} else None
+        is_minor = bool(required) and not required & {*platforms}
+        severity = Severity.INFO if is_minor or set(paths) == {InstallPath.PLUGIN_CACHE} else None
         reason = _reason(platforms, paths, is_offered=all(offered))
         names = f"{listing(platforms)} could be installed from {_named(paths)} before, and no longer can"
         yield Verdict(f"{names}: {reason}", severity=severity)
@@ -44,28 +45,46 @@ def _split(platforms: Sequence[str], required: set[str]) -> Iterator[tuple[str, 
 def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
     required = [str(each.platform) for each in policy.platforms]
     why = {str(each.platform): f" ({each.why})" if each.why else "" for each in policy.platforms}
-    gaps: dict[tuple[tuple[str, ...], tuple[str, ...], int], list[PathCover]] = {}
+    gaps: dict[tuple[tuple[str, ...], tuple[str, ...], int, str], list[InstallPath]] = {}
     for path in policy.paths_in_order:
         on_path = cover(now, path, policy.on_path(path, required))
         if on_path.at_least_missing:
-            gaps.setdefault((on_path.missing, on_path.doubtful, on_path.spare), []).append(on_path)
-    for (missing, doubtful, spare), covers in gaps.items():
-        paths = [each.path for each in covers]
+            gap = on_path.missing, on_path.doubtful, on_path.spare, _then(path, now)
+            gaps.setdefault(gap, []).append(path)
+    for (missing, doubtful, spare, then), paths in gaps.items():
+        severity = Severity.INFO if then == _CACHE_UNUSED else None
         if missing:
             for platforms in _by_offer(missing, now):
                 names = listing([f"{platform}{why[platform]}" for platform in platforms])
                 are = "is" if len(platforms) == 1 else "are"
                 is_offered = now.offered is None or platforms[0] in now.offered
                 reason = _reason(platforms, paths, is_offered=is_offered)
-                words = f"{names} {are} not covered from {_named(paths)}: {reason}"
-                yield Verdict(words, case=_case(now) if is_offered else "not-offered")
+                words = f"{names} {are} not covered from {_named(paths)}: {reason}; {then}"
+                yield Verdict(words, severity=severity, case=_case(now) if is_offered else "not-offered")
         if (at_least := len(doubtful) - spare) > 0:
             names = listing([f"{platform}{why[platform]}" for platform in doubtful])
             hashes = f"{_only(paths)} hash".lstrip()
             number = f"at least {at_least} of {names}" if len(doubtful) > 1 else names
             left = f"only {counted(spare, hashes, f'{hashes}es')} could be {'theirs' if len(doubtful) > 1 else 'its'}"
             have = "has" if at_least == 1 else "have"
-            yield Verdict(f"{number} {have} no usable hash from {_named(paths)}: {left}", case=_case(now))
+            words = f"{number} {have} no usable hash from {_named(paths)}: {left}; {then}"
+            yield Verdict(words, severity=severity, case=_case(now))
+
+
+_CACHE_UNUSED = "init does not use a cached package"
+
+
+def _then(path: InstallPath, now: LockedHashes) -> str:
+    """Return what both tools' `init` does without a usable hash.
+
+    A plugin cache is passed over, and the package comes from the other source. An unpacked package is compared with the
+    `h1` alone, and with nothing where none is locked.
+    """
+    if path is InstallPath.PLUGIN_CACHE:
+        return _CACHE_UNUSED
+    if path is InstallPath.UNPACKED_MIRROR and not any(is_of_files(fact.hash) for fact in now.facts):
+        return "init does not verify the package"
+    return "init fails"
 
 
 def _case(now: LockedHashes) -> str:

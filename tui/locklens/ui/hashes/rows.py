@@ -36,7 +36,7 @@ HASHES_GRAMMAR = Grammar(
     "provider, version, root, finding, platform, proof or hash",
     (ROOT, PROVIDER, RULE, PROOF, PLATFORM),
     {
-        "not-covered": "a required platform cannot be installed on some path",
+        "not-covered": "a required platform has no usable hash for some path",
         "unverified": "not all hashes are verified",
         **dict.fromkeys(PACKAGE_FILTER_WORDS, "a package on this machine has this verdict, after p"),
     },
