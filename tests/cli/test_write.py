@@ -94,7 +94,7 @@ def test_upgrade_with_its_constraint(run: Run, top: Path) -> None:
     status, out, err = run("upgrade", "demo", "-edit-constraints", "-root=a")
     assert status == 0, err
     assert out == (
-        "a: acme/demo 1.4.1 -> 1.5.0; constraint in a/main.tf:5 set to 1.5.0\nwrote a/main.tf\nwrote a/.terraform.lock.hcl\n"
+        "a: acme/demo 1.4.1 -> 1.5.0; constraint in a/main.tf:3 set to 1.5.0\nwrote a/main.tf\nwrote a/.terraform.lock.hcl\n"
     )
     assert (top / "a/main.tf").read_text() == requiring(demo="1.5.0", random="~> 3.6")
     after = (top / "a" / LOCK).read_bytes()
@@ -228,7 +228,7 @@ def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path
     status, out, err = run(*words, "--dry-run")
     assert status == 0
     assert git(top, "status", "--short") == ""
-    assert "a: acme/demo 1.4.1 would become 1.5.0; constraint in a/main.tf:5 would be set to 1.5.0\n" in err
+    assert "a: acme/demo 1.4.1 would become 1.5.0; constraint in a/main.tf:3 would be set to 1.5.0\n" in err
     assert err.endswith("\ndry run: nothing was written\n")
     assert not (Path(os.environ["XDG_DATA_HOME"]) / "locklens" / "writes").exists()
     (tmp_path / "diff").write_text(out)
@@ -249,7 +249,7 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
         (f"{HOST}/acme/demo", "upgrade", "1.5.0"),
         (f"{HOST}/hashicorp/random", "upgrade", "3.7.2"),
     ]
-    assert changes[0]["edits"] == [{"file": "a/main.tf", "line": 5, "old": "1.4.1", "new": "1.5.0"}]
+    assert changes[0]["edits"] == [{"file": "a/main.tf", "line": 3, "old": "1.4.1", "new": "1.5.0"}]
     assert [one["path"] for one in found if one["type"] == "file"] == ["a/main.tf", f"a/{LOCK}"]
     assert found[-1] == {
         "type": "outcome",

@@ -32,7 +32,6 @@ def offer(
     locked: str | None = "1.0.0",
     root: str = "",
     name: str = "x",
-    guards: dict[str, str] | None = None,
     listed: Callable[[Version], ListedVersion] = lambda one: ListedVersion(one, ("5.0",), (LINUX, WINDOWS)),
 ) -> UpgradeCandidates:
     """An offer of versions with their ages, such as "1.0.0:90 1.1.0:3 2.0.0"; each constraint in a line of its own."""
@@ -49,9 +48,7 @@ def offer(
         replace(requirement(text, f"{file}:{line}"), address=address) for line, text in enumerate(constraints, start=1)
     )
     entry = LockEntry(address, version(locked), "", (), 4) if locked else None
-    asked = UpgradeCandidates(
-        root, lock_file, TERRAFORM, address, f"acme/{name}", entry, requirements, guards=guards or {}
-    )
+    asked = UpgradeCandidates(root, lock_file, TERRAFORM, address, f"acme/{name}", entry, requirements)
     return candidates_of(asked, versions, ReleaseDates(MappingProxyType(dates), "x"), now=NOW)
 
 

@@ -21,6 +21,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
+from locklens.operations.plan import Scope
 from locklens.operations.root_modules import RootReader
 from locklens.operations.upgrades import (
     CandidateTable,
@@ -33,6 +34,8 @@ from locklens.operations.upgrades import (
 )
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
 from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, recommend
+from locklens.operations.write.registry_source import RegistrySource
+from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.releases import NetworkSettings
@@ -160,7 +163,7 @@ def test_a_version_out_of_range_can_be_picked_where_its_constraint_can_be_edited
     assert [one.line for one in choice.excluding] == [1, 2]
     assert some.refusal(choice) == ""
     assert edits_in_short(choice) == "main.tf:1 +1"
-    guarded = replace(some, guards={"main.tf": "the module is fetched"})
+    guarded = replace(some, guards={some.requirements[0].site: "the module is fetched"})
     assert guarded.refusal(choice) == "~> 1.0 (main.tf:1) excludes it: the module is fetched"
 
 
@@ -333,6 +336,33 @@ def test_constraints_in_fetched_modules_are_not_ours_to_edit(bench: Bench) -> No
     choice = one.choice(parsed("2.0.0"))
     assert choice is not None
     assert "the module is fetched" in one.refusal(choice)
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ('{ source = "acme/demo", version = "~> 1.0" }', ""),
+        ('{ source = "acme/demo", version = ">= 1.0, != 2.0.0" }', "!= 2.0.0 excludes exactly this version"),
+        ('{ source = "acme/demo", version = "<= 1.1.0" }', ""),
+        ('{\n source = "acme/demo"\n version = <<EOT\n~> 1.0\nEOT\n }', "is not a plain string but a heredoc"),
+    ],
+)
+def test_the_list_offers_no_edit_that_the_plan_refuses(bench: Bench, entry: str, reason: str) -> None:
+    written = f"terraform {{\n  required_providers {{\n    demo = {entry}\n  }}\n}}\n"
+    bench.lay("", {"main.tf": written}, SampleLock(DEMO, "1.0.0"))
+    (one,) = bench.offers().providers
+    choice = one.choice(parsed("2.0.0"))
+    assert choice is not None
+    assert edits_in_short(choice) == "main.tf:3"
+    assert reason in one.refusal(choice)
+    assert bool(one.refusal(choice)) == bool(reason)
+    upgrade = Upgrade(Scope(bench.top, ("",)), ("demo=2.0.0",), edits_constraints=True)
+    with Cache.in_memory() as cache, RegistrySource(bench.environ, cache) as supply:
+        plan = upgrade.plan(supply)
+    assert [reason in failed.sentence for failed in plan.failures] == [True] * bool(reason)
+    assert [(edit.file, edit.line) for change in plan.changes for edit in change.edits] == (
+        [] if reason else [("main.tf", 3)]
+    )
 
 
 @pytest.mark.parametrize("fault", [Fault.SERVER_ERROR, Fault.HTML, Fault.NOT_FOUND])

@@ -200,7 +200,10 @@ def test_a_release_that_has_no_package_any_more(desk: Desk) -> None:
     change = desk.change(wanted, OLD, new)
     assert [severity for severity, _ in told(change, "LK008")] == [Severity.WARN, Severity.INFO]
     assert told(change, "LK009") == [
-        (Severity.WARN, f"{lost[0]} (laptops) is not covered from the registry: the release has no package for it; init fails")
+        (
+            Severity.WARN,
+            f"{lost[0]} (laptops) is not covered from the registry: the release has no package for it; init fails",
+        )
     ]
 
 

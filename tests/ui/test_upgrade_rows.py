@@ -213,7 +213,7 @@ def test_the_common_cells_of_a_provider_heed_each_root() -> None:
         (replace(SILENT, problem="", is_asked=False), "no version of acme/silent is known"),
         (CURRENT, "no newer version of acme/current is released"),
         (HELD, "no target version: ~> 1.0 (a/main.tf:1); right steps to one"),
-        (replace(HELD, guards={"a/main.tf": "it is fetched"}), "no target version: ~> 1.0 (a/main.tf:1)"),
+        (replace(HELD, guards={HELD.requirements[0].site: "it is fetched"}), "no target version: ~> 1.0 (a/main.tf:1)"),
     ],
 )
 def test_why_a_row_cannot_be_selected(some: UpgradeCandidates, words: str) -> None:
@@ -329,7 +329,7 @@ def test_versions_that_are_stepped_to() -> None:
 
 
 def test_a_version_that_cannot_be_edited_for_is_not_stepped_to() -> None:
-    guarded = replace(HELD, guards={"a/main.tf": "the module is fetched"})
+    guarded = replace(HELD, guards={HELD.requirements[0].site: "the module is fetched"})
     assert selection_of(guarded).moved([guarded], 1).picks == ()
     assert "cannot be selected" in text(
         upgrade_lines(rows(selection_of(guarded))[1], selection_of(guarded), in_full=True)

@@ -43,6 +43,8 @@ _UNFETCHABLE = {
 """For each reason that fetching does not remove, what such a module is."""
 
 Mode = Literal["managed", "data", "ephemeral", "action"]
+RequirementSite = tuple[str, int, str]
+"""File, line and subject of a requirement."""
 
 
 class Contributor(StrEnum):
@@ -95,6 +97,11 @@ class Requirement(Struct, frozen=True):
     subject: str
     overrides: Hidden | None = None
     count: int = 1
+
+    @property
+    def site(self) -> RequirementSite:
+        """Where it stands: two of one line differ in their subject."""
+        return self.file, self.line, self.subject
 
 
 class ModuleReference(Struct, frozen=True):

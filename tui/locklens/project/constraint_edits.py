@@ -7,6 +7,7 @@ Whether the file may be written at all is `protection`'s question; nothing is wr
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ class ConstraintEdit(Struct, frozen=True):
 
     Attributes:
         file: Path in the tree.
-        line: Line of the string, from 1.
+        line: Line of the requirement, from 1; its string may stand further below.
         old: The constraint as it stood.
         new: The text that replaces it.
     """
@@ -56,37 +57,57 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
     Raises:
         ConfigurationError: The constraint is written in a way that is not rewritten, or cannot admit the version.
     """
-    file, line = requirement.file, requirement.line
+    if reason := oddly_written(data, requirement) or inadmissible(requirement.constraint, version):
+        raise ConfigurationError(reason, path=requirement.file, line=requirement.line, hint=_BY_HAND)
     literal = _literal(data, requirement)
-    line = literal.place.line
-    if literal.text != requirement.constraint:
-        words = f"the constraint {requirement.constraint.strip()!r} is not written here: an override file sets it"
-        raise ConfigurationError(words, path=file, line=line, hint=_BY_HAND)
-    text = hcl.decode(data)
-    start, end = literal.place.start, literal.place.end
-    if text[start:end] != f'"{requirement.constraint}"':
-        kind = "heredoc" if text[start : start + 2] == "<<" else "template or has escapes"
-        kind = kind if isinstance(literal.value, str) else "number or another constant"
-        words = f"the constraint {requirement.constraint.strip()!r} is not a plain string but a {kind}"
-        raise ConfigurationError(words, path=file, line=line, hint=_BY_HAND)
-    try:
-        new = admitting(requirement.constraint, version)
-    except NotAdmissibleError as error:
-        words = f"{error}: not rewritten for {version}"
-        raise ConfigurationError(words, path=file, line=line, hint=_BY_HAND) from error
-    edited = hcl.encode(f"{text[: start + 1]}{new}{text[end - 1 :]}")
+    assert literal is not None  # or it would be oddly_written
+    new = admitting(requirement.constraint, version)
+    text, place = hcl.decode(data), literal.place
+    edited = hcl.encode(f"{text[: place.start + 1]}{new}{text[place.end - 1 :]}")
     assert Constraints.parse(new).excluded_by(version) == ()
-    return edited, ConstraintEdit(file, line, requirement.constraint, new)
+    return edited, ConstraintEdit(requirement.file, requirement.line, requirement.constraint, new)
 
 
-def _literal(data: bytes, requirement: Requirement) -> hcl.Literal:
-    """Return the one constant that is the requirement's constraint."""
-    body = parse_file(data, is_json=is_json(requirement.file)).body
+@lru_cache(maxsize=4096)  # A list asks for each of many versions, in each of many roots.
+def inadmissible(constraint: str, version: Version) -> str:
+    """The reason why a constraint is not rewritten for a version, however it is written; "" if it is."""
+    try:
+        admitting(constraint, version)
+    except NotAdmissibleError as error:
+        return f"{error}: not rewritten for {version}"
+    return ""
+
+
+def oddly_written(data: bytes, requirement: Requirement) -> str:
+    """The reason why a constraint is not rewritten, for any version, because of how the file has it; "" if it is.
+
+    Args:
+        data: The file's bytes.
+        requirement: The requirement, read from these bytes.
+    """
+    literal = _literal(data, requirement)
+    if literal is None:
+        return f"the constraint of {requirement.subject} was not found there"
+    if literal.text != requirement.constraint:
+        return f"the constraint {requirement.constraint.strip()!r} is not written here: an override file sets it"
+    written = hcl.decode(data)[literal.place.start : literal.place.end]
+    if written == f'"{requirement.constraint}"':
+        return ""
+    kind = "heredoc" if written.startswith("<<") else "template or has escapes"
+    kind = kind if isinstance(literal.value, str) else "number or another constant"
+    return f"the constraint {requirement.constraint.strip()!r} is not a plain string but a {kind}"
+
+
+def _literal(data: bytes, requirement: Requirement) -> hcl.Literal | None:
+    """Return the one constant that is the requirement's constraint; None if it is not there."""
+    body = _body(data, is_json=is_json(requirement.file))
     found = [] if body is None else [value for value in _values(body, requirement) if value is not None]
-    if len(found) != 1 or not isinstance(found[0], hcl.Literal):
-        words = f"the constraint of {requirement.subject} was not found there"
-        raise ConfigurationError(words, path=requirement.file, line=requirement.line, hint=_BY_HAND)
-    return found[0]
+    return found[0] if len(found) == 1 and isinstance(found[0], hcl.Literal) else None
+
+
+@lru_cache(maxsize=4)  # One file has the constraints of several providers.
+def _body(data: bytes, *, is_json: bool) -> hcl.Body | None:
+    return parse_file(data, is_json=is_json).body
 
 
 def _values(body: hcl.Body, requirement: Requirement) -> Iterator[hcl.Expression | None]:

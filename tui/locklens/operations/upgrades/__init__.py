@@ -13,6 +13,7 @@ from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files
 from locklens.operations.root_modules import Root, recorded_words
 from locklens.project.configuration import by_trouble
+from locklens.project.constraint_edits import inadmissible
 from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.review.changes import bump_of
 from locklens.selection import HeldBack, Hold, Reason
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from locklens.errors import LockLensError
     from locklens.hashes import HashedFiles
     from locklens.lockfile import LockEntry
-    from locklens.project.configuration import Requirement
+    from locklens.project.configuration import Requirement, RequirementSite
     from locklens.review.inspection import ReleaseAdvisories
     from locklens.review.model import Bump
 
@@ -71,10 +72,7 @@ class CandidateVersion(Struct, frozen=True):
     def excluding(self) -> tuple[Requirement, ...]:
         """The requirements whose constraint has to be edited for it, the first of each place."""
         demands = [hold.demand for hold in self.holds if hold.demand is not None]
-        by_place = {
-            (entry.file, entry.line, entry.subject): entry for demand in demands for entry in demand.requirements
-        }
-        return tuple(by_place.values())
+        return tuple({entry.site: entry for demand in demands for entry in demand.requirements}.values())
 
 
 class UpgradeCandidates(Struct, frozen=True):
@@ -91,7 +89,7 @@ class UpgradeCandidates(Struct, frozen=True):
         choices: The candidate versions, newest first: releases, and selectable pre-releases.
         newest: The newest release; None if there is none.
         newer: The versions above the locked one, with their holds.
-        guards: Reason why a file with constraints must not be edited, by file; absent for files that may be.
+        guards: Reason why a constraint is not rewritten for any version, by site; absent for those that may be.
         unread: Names the modules that cannot be read, whose constraints are unknown; "" if all are read.
         recorded: What the lock file's record stands in for, in words; "" if no requirement is known from it alone.
         is_asked: True if the lookup has ended, with or without an answer.
@@ -112,7 +110,7 @@ class UpgradeCandidates(Struct, frozen=True):
     choices: tuple[CandidateVersion, ...] = ()
     newest: Version | None = None
     newer: tuple[HeldBack, ...] = ()
-    guards: Mapping[str, str] = {}
+    guards: Mapping[RequirementSite, str] = {}
     unread: str = ""
     recorded: str = ""
     is_asked: bool = False
@@ -177,7 +175,7 @@ class UpgradeCandidates(Struct, frozen=True):
         if other:
             return str(other[0])
         for entry in choice.excluding:
-            if reason := self.guards.get(entry.file, ""):
+            if reason := self.guards.get(entry.site) or inadmissible(entry.constraint, choice.version):
                 return f"{entry.constraint.strip()} ({entry.file}:{entry.line}) excludes it: {reason}"
         return ""
 
@@ -253,11 +251,13 @@ def edits_in_short(choice: CandidateVersion) -> str:
     return f"{places[0]}{more}" if places else ""
 
 
-def candidates_before_lookup(root: Root, address: ProviderAddress, guards: Mapping[str, str]) -> UpgradeCandidates:
+def candidates_before_lookup(
+    root: Root, address: ProviderAddress, guards: Mapping[RequirementSite, str]
+) -> UpgradeCandidates:
     """Return the candidates of a provider before any lookup."""
     entry = root.lock.by_address.get(address)
     requirements = root.requirements(address)
-    guarded = {entry.file: guards[entry.file] for entry in requirements if guards.get(entry.file)}
+    guarded = {entry.site: guards[entry.site] for entry in requirements if guards.get(entry.site)}
     return UpgradeCandidates(
         root.path,
         root.lock.path,

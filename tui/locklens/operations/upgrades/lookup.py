@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.errors import LockLensError
+from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.review.inside import advisory_lookup
 from locklens.operations.review.opened import open_review
 from locklens.operations.root_modules import Root
@@ -29,7 +29,7 @@ from locklens.operations.upgrades import (
 )
 from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import require_upgradable
-from locklens.project.constraint_edits import protection
+from locklens.project.constraint_edits import protection, oddly_written
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
 from locklens.releases import Listing, ListingId, NetworkSettings, ReleaseFacts, ReleaseId
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.operations.review.request import ReviewRequest
+    from locklens.project.configuration import Requirement, RequirementSite
+    from locklens.project.tree import Tree
     from locklens.sources.metadata import ReleaseDates
     from locklens.versions import Version
 
@@ -130,7 +132,7 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
     """The candidates before any request."""
     drafts: list[UpgradeCandidates] = []
     refused: list[RefusedRoot] = []
-    guards: dict[tuple[str, str | None], str] = {}
+    guards: dict[tuple[RequirementSite, str | None], str] = {}
     tree = FileSystem(request.top)
     for root in request.roots:
         try:
@@ -139,14 +141,23 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
             refused.append(RefusedRoot(root.path, root.lock.path, error))
             continue
         fetched = data_folder(tree, root.path, os.environ)
-        guarded = {}
-        for file in {root.lock.path, *(entry.file for entry in root.configuration.requirements if entry.constraint)}:
-            if (file, fetched) not in guards:
-                guards[file, fetched] = protection(request.top, file, fetched)
-            guarded[file] = guards[file, fetched]
         addresses = root.configuration.required() | frozenset(root.lock.by_address)
+        guarded = {}
+        for one in (one for address in addresses for one in root.requirements(address) if one.constraint):
+            if (one.site, fetched) not in guards:
+                guards[one.site, fetched] = protection(request.top, one.file, fetched) or _written_oddly(tree, one)
+            guarded[one.site] = guards[one.site, fetched]
         drafts += [candidates_before_lookup(root, address, guarded) for address in sorted(addresses)]
     return CandidateTable(tuple(drafts), tuple(refused))
+
+
+def _written_oddly(tree: Tree, requirement: Requirement) -> str:
+    """The reason why a constraint is not rewritten; "" also for a file that is not there, of which the plan tells."""
+    try:
+        data = tree.read(requirement.file)
+    except ConfigurationError as error:
+        return error.message
+    return oddly_written(data, requirement) if data is not None else ""
 
 
 def _ask(

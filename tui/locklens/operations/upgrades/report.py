@@ -101,7 +101,7 @@ def warning_lines(offer: UpgradeCandidates, selection: UpgradeSelection) -> Iter
 def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[Line]:
     """Yield each constraint with its place, and those that exclude a version."""
     excluding = choice.excluding if choice is not None else ()
-    excluding_places = {(entry.file, entry.line, entry.subject) for entry in excluding}
+    excluding_places = {entry.site for entry in excluding}
     constraints = [entry for entry in offer.requirements if entry.constraint]
     if not offer.requirements:
         reason = "not required by this root: prune removes it"
@@ -119,9 +119,9 @@ def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None)
             place=place,
         )
     for number, entry in enumerate(constraints):
-        is_excluding = (entry.file, entry.line, entry.subject) in excluding_places
+        is_excluding = entry.site in excluding_places
         verdict = Span("  excludes it" if is_excluding else "", Role.WARN)
-        yield _requirement_line("" if number else "CONSTRAINTS", entry, verdict, offer.guards.get(entry.file, ""))
+        yield _requirement_line("" if number else "CONSTRAINTS", entry, verdict, offer.guards.get(entry.site, ""))
     if offer.recorded:
         yield labelled("", Span(offer.recorded, Role.DIM))
     if choice is not None and choice.excluding and offer.refusal(choice):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile import LockEntry
-    from locklens.project.configuration import Requirement
+    from locklens.project.configuration import Requirement, RequirementSite
     from locklens.releases import ReleaseFacts
     from locklens.sources.metadata import ListedVersion
 
@@ -486,10 +486,10 @@ class RootConstraints:
 
 def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
     """Return the requirements that exclude a version; of several in the same place, the first."""
-    excluding: dict[tuple[str, int, str], Requirement] = {}
+    excluding: dict[RequirementSite, Requirement] = {}
     for requirement in requirements:
         if requirement.constraints.excluded_by(version):
-            excluding.setdefault((requirement.file, requirement.line, requirement.subject), requirement)
+            excluding.setdefault(requirement.site, requirement)
     return list(excluding.values())
 
 
