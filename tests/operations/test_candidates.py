@@ -357,7 +357,7 @@ def test_the_list_offers_no_edit_that_the_plan_refuses(bench: Bench, entry: str,
     assert reason in one.refusal(choice)
     assert bool(one.refusal(choice)) == bool(reason)
     upgrade = Upgrade(Scope(bench.top, ("",)), ("demo=2.0.0",), edits_constraints=True)
-    with Cache.in_memory() as cache, RegistrySource(bench.environ, cache) as supply:
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(bench.environ, cache)) as supply:
         plan = upgrade.plan(supply)
     assert [reason in failed.sentence for failed in plan.failures] == [True] * bool(reason)
     assert [(edit.file, edit.line) for change in plan.changes for edit in change.edits] == (

@@ -205,13 +205,11 @@ def test_the_advice_about_a_platform_works_for_its_entry(proof: Proof, offered: 
     assert expected in RULES["LK009"].wording(verdict.case).remedy
 
 
-_CACHED = {"cli": 'plugin_cache_dir = "@WORK@/cache"\n', "cache": "cache"}
-_MIRRORED = {"cli": installation(folder())}
-_PLACES: dict[InstallPath, tuple[dict[str, str], Files]] = {
-    DIRECT: ({}, {}),
-    CACHE: (_CACHED, unpacked(top="cache")),
-    PACKED: (_MIRRORED, packed()),
-    UNPACKED: (_MIRRORED, unpacked()),
+_PLACES: dict[InstallPath, tuple[str, Files]] = {
+    DIRECT: ("", {}),
+    CACHE: ('plugin_cache_dir = "@WORK@/cache"\n', unpacked(top="cache")),
+    PACKED: (installation(folder()), packed()),
+    UNPACKED: (installation(folder()), unpacked()),
 }
 _OTHER_H1, _OTHER_ZH = replace(LOCKED, h1=(MAC,), zh=(MAC,)), replace(LOCKED, h1=(), zh=(MAC,))
 _OTHER_H1_AND_ALL_ZH = replace(LOCKED, h1=(MAC,))
@@ -239,13 +237,13 @@ def test_what_is_said_of_init_is_what_the_tools_do(
     assert verdict.severity is severity
     if not is_here(tool):
         return
-    options, files = _PLACES[path]
+    cli, files = _PLACES[path]
     case = Case(
         theme=Theme.PLUGIN_CACHE,
         name="x",
         files={"main.tf": PINNED, LOCK_FILE: Lock((entry,)), **files},
         turns=(init("-lockfile=readonly"),),
-        **options,
+        cli=cli,
     )
     (outcome,) = run_case(case, tool, process(tool.command))
     assert (outcome.status is not Status.DONE) == (then == "init fails")

@@ -29,7 +29,7 @@ from locklens.operations.upgrades import (
 )
 from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import require_upgradable
-from locklens.project.constraint_edits import protection, oddly_written
+from locklens.project.constraint_edits import oddly_written, protection
 from locklens.project.state import data_folder
 from locklens.project.tree import FileSystem
 from locklens.releases import Listing, ListingId, NetworkSettings, ReleaseFacts, ReleaseId
