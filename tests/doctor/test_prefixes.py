@@ -71,6 +71,14 @@ PACKED: dict[str, Callable[[str], str]] = {
     "a message for each line": lambda log: "\n".join(f'level=error msg="{line}"' for line in log.split("\n")),
     "a field for each line": lambda log: "\n".join(json.dumps({"level": "error", "msg": line}) for line in log.split("\n")),
     "a field beside an empty one": lambda log: "\n".join(json.dumps({"msg": "", "@message": line}) for line in log.split("\n")),
+    "a list of lines": lambda log: 'ok: [web1] => {\n    "init.stderr_lines": [\n' + ",\n".join(
+        f"        {json.dumps(line)}" for line in log.split("\n")
+    ) + "\n    ]\n}\n",
+    "a list of lines behind a time": lambda log: "\n".join(
+        f"2026-11-23T08:12:{n % 60:02}Z     {json.dumps(line, ensure_ascii=False)}," for n, line in enumerate(log.split("\n"))
+    ),
+    "lines in single marks": lambda log: "\n".join(f"'{line}'" for line in log.split("\n")),
+    "carriage returns": lambda log: log.replace("\n", "\r"),
     "a log in a log": lambda log: json.dumps({"log": json.dumps({"message": log}) + "\n"}),
 }  # fmt: skip
 

@@ -108,8 +108,11 @@ def decoded_log(data: bytes) -> tuple[str, bool]:
     """Return the text of a log, and whether its beginning was left out; UTF-16 with a mark is read too."""
     is_cut = len(data) > MOST_BYTES
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data[: MOST_BYTES + 2].decode("utf-16", "replace"), is_cut
-    return data[-MOST_BYTES:].decode("utf-8", "replace"), is_cut
+        text = data[: MOST_BYTES + 2].decode("utf-16", "replace")
+    else:
+        text = data[-MOST_BYTES:].decode("utf-8", "replace")
+    is_of_returns = "\n" not in text.rstrip("\r\n")  # else progress is drawn over by them
+    return (text.replace("\r", "\n") if is_of_returns else text), is_cut
 
 
 def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
@@ -128,7 +131,7 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
     fields = _fields(lines[first:])
     unpacked = [
         (number, piece)
-        for number, line in enumerate(lines[first:], start=first + 1)
+        for number, line in enumerate(_unquoted(lines[first:]), start=first + 1)
         for piece in ((line,) if '"' not in line and "\\" not in line else _unpacked(line, fields))
     ][-MOST_LINES:]
     whole = [_without_colours(piece) for _, piece in unpacked]
@@ -143,6 +146,24 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
         unit = _unit(head + prefix) if (head + prefix).strip() else unit
         cleaned.append(_cleaned(rest, number, unit))
     return cleaned
+
+
+def _unquoted(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines; of those that follow each other in quotation marks, as in a list, each without its own."""
+    items = [_item(line) for line in lines]
+    for line, before, item, after in zip(lines, [None, *items], items, [*items[1:], None], strict=False):
+        yield line if item is None or (before is None and after is None) else item
+
+
+def _item(line: str) -> str | None:
+    """Return a line without the quotation marks around its text; None where they are not around all of it."""
+    text = line.rstrip(" \t\r,")
+    mark = text[-1:]
+    if mark not in {'"', "'"} or len(line) > LONGEST_LINE or "\\n" in line:
+        return None
+    head, opened, inside = text[:-1].partition(mark)
+    is_field = inside.partition(mark)[2].startswith(":")
+    return None if not opened or is_field or head.rstrip() == head != "" else head + _unescaped(inside)
 
 
 def _without_colours(line: str) -> str:
