@@ -97,6 +97,26 @@ def test_a_fix_of_one_provider_says_that_another_one_needs_its_own(made: Any, do
     assert "acme/demo needs another fix" in out.partition(" b ")[2]
 
 
+@pytest.mark.parametrize(("reason", "fix", "words"), [
+    ("tls: failed to verify certificate: x509: certificate signed by unknown authority", "trust-authority", "SSL_CERT_FILE"),
+    ("403 Forbidden", "test-credentials", "Give the runner a token"),
+])  # fmt: skip
+def test_what_is_done_about_a_host_is_said_once(reason: str, fix: str, words: str, made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, NETBOX_ELSEWHERE),)))
+    failed = (
+        "Could not retrieve the list of available versions for provider {0}: could not query provider registry for "
+        'registry.terraform.io/{0}: the request failed: Get "https://r.example.com/v1/providers/{0}/versions": {1}'
+    )
+    summary = "Failed to query available provider packages"
+    log = boxed_log(*((summary, failed.format(name, reason)) for name in ("acme/demo", "acme/netbox")))
+    (folder / "ci.log").write_text(log, "utf-8")
+    document = doctor(folder, "--offline", "ci.log")
+    assert [one["id"] for one in document["remedies"]] == [fix]
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "ci.log").split())
+    assert words in out.partition(" FIX ")[2]
+    assert "try again; " not in out
+
+
 def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
     document = doctor(several)
     held = [

@@ -403,7 +403,7 @@ CATALOGUE = (
         "could not query provider registry for",
         "failed to query provider mirror",
         causes=(*_ABOUT_NETWORK, _C.MIRROR_LACKS),
-        advice="try again; after a timeout TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give more time",
+        advice="the registry, or the mirror, gave no answer that can be used: its reason stands behind the message",
     ),
     _row(
         "package-damaged",

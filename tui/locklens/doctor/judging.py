@@ -282,7 +282,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if any(Trait.OF_HASHES in cause.traits for cause in causes):
             offered = [*provider_remedies.copies(one), *offered]
         for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
-            found.setdefault(frozenset((remedy.command or remedy.title).split()), []).append((remedy, one))
+            key = remedy.title if remedy.host else remedy.command or remedy.title
+            found.setdefault(frozenset(key.split()), []).append((remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone
         sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
         own = [one for one in sound if one.causes and not one.examined.fitting]

@@ -370,6 +370,7 @@ class Remedy(Struct, frozen=True):
         subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
         hint: The command line that shows what to edit by hand, and mends nothing itself; "" without one.
         is_left_out: True if the command line cannot be shared, as it has a secret.
+        host: The host that it is about, whatever the provider; "" for none.
     """
 
     id: str
@@ -383,6 +384,7 @@ class Remedy(Struct, frozen=True):
     subject: str = ""
     hint: str = ""
     is_left_out: bool = False
+    host: str = ""
 
 
 class NotOffered(Struct, frozen=True):

@@ -93,7 +93,7 @@ def _request(x: Examined) -> str:
 
 _TITLES_OF_DENIALS = {
     "credentials-missing": "{} requires credentials, and none were sent",
-    "credentials-rejected": "{} refused the credentials",
+    "credentials-rejected": "{} asks for credentials, or refused those that were sent",
     "credentials-helper": "the credentials helper failed",
 }
 

@@ -418,8 +418,9 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     """The tool is run again; an answer that makes no sense is looked at first."""
     if one.examined.message.reason in {NetworkReason.MALFORMED, NetworkReason.LOOP}:
         yield from fix_request(one)
-    title = "Try again"
-    yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.next_step)
+    is_late = one.examined.message.reason is NetworkReason.TIMEOUT
+    note = "TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time" if is_late else ""
+    yield Remedy("retry", "Try again", len(one.alone.roots), _NONE, None, one.next_step, note)
 
 
 def fix_package(one: Affected) -> Iterator[Remedy]:
@@ -438,16 +439,29 @@ def _compared(one: Affected, title: str, where: str) -> Remedy:
 
 
 def fix_request(one: Affected) -> Iterator[Remedy]:
-    """The request is repeated on the runner, as the message names it."""
+    """The request is repeated on the runner, as the message names it; an authority that it lacks is added."""
     host = _host(one.examined)
     text = one.examined.message.text
     urls = (url.rstrip(":") for url in _URL.findall(text) if not url.endswith("..."))
     named = next((url for url in urls if f"//{host}/" in url), "")
     x = one.examined
     is_of_block = x.registry_url and x.address is not None and host == x.address.host
-    command = shell_words(["curl", "-sSvI", named or (x.registry_url if is_of_block else f"https://{host}/")])
+    url, roots = named or (x.registry_url if is_of_block else f"https://{host}/"), len(one.alone.roots)
+    if x.message.reason is NetworkReason.CERTIFICATE:
+        title = f"Have the runner trust the certificate authority of {host}, by hand, if it is one of yours"
+        note = (
+            "the hint shows the issuer, and changes nothing: -k is for this look alone; the certificate of your own "
+            "authority belongs in the runner's trust store, or on Linux in the file that SSL_CERT_FILE names"
+        )
+        yield Remedy("trust-authority", title, roots, _NONE, 0, "", note, hint=_head(url, "-sSvIk"), host=host)
+        return
     title = f"Check on the runner who answers for {host}"
-    yield Remedy("test-registry", title, len(one.alone.roots), _NONE, 0, command)
+    yield Remedy("test-registry", title, roots, _NONE, 0, _head(url, "-sSvI"), host=host)
+
+
+def _head(url: str, options: str) -> str:
+    """Return the command line that asks for a URL and shows who answers."""
+    return shell_words(["curl", options, url])
 
 
 _URL = re.compile(r"https?://[\w./:~%+-]{0,299}[\w/](?=[\"\s]|:\s|$)")
@@ -478,7 +492,7 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
         block = f"TOKEN is that of the credentials block of {host}: a host with a port has no TF_TOKEN_ variable"
         note = f"{block}; {note}" if note else block
     title = f"Give the runner a token for {host}, and try it there: 200 means that it is accepted"
-    yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note)
+    yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
 
 
 def _host(x: Examined) -> str:
