@@ -184,15 +184,13 @@ class MirrorFolder(Struct, frozen=True):
 
     Attributes:
         path: The folder.
-        cancel: Set by another thread to stop.
     """
 
     path: Path
-    cancel: threading.Event | None = None
 
     def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Wait until no other process fills the folder; errors as in `locklens.storage.files.turn`."""
-        return turn(self.path, (_LOCK,), cancel=self.cancel, on_waiting=on_waiting)
+        return turn(self.path, (_LOCK,), on_waiting=on_waiting)
 
     def place(self, build: MirroredBuild) -> Path:
         """Return the place of a package's zip file."""

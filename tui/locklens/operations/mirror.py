@@ -28,7 +28,6 @@ from locklens.storage.files import lies_in_repository
 from locklens.text import counted
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
@@ -111,7 +110,6 @@ def fill_mirror(
     *,
     on_event: Callable[[InstallEvent], None] = lambda _: None,
     on_waiting: Callable[[], None] = lambda: None,
-    cancel: threading.Event | None = None,
 ) -> MirrorResult:
     """Fill a mirror.
 
@@ -120,18 +118,16 @@ def fill_mirror(
         settings: The network settings.
         on_event: Called with events, from any thread, but never concurrently.
         on_waiting: Called where another process fills the folder for a while.
-        cancel: Set by another thread to stop.
 
     Raises:
         LockLensError: A root cannot be read, the folder cannot be written to, or a link on the way to it leads out of
             the repository that one works in.
-        RunCancelledError: The run was cancelled.
     """
     if not isinstance(request.place, str):
         lies_in_repository(request.place)
     locked: dict[tuple[str, ProviderAddress, Version], dict[Place, frozenset[str]]] = {}
     wanted, failures = _required(request, locked)
-    with ReleaseSession(settings, None, cancel, is_installing=True) as session:
+    with ReleaseSession(settings, None, is_installing=True) as session:
         runs: list[_Run] = []
         for tool in {one.tool.name: one.tool for one in wanted}.values():
             context = InstallContext(session, tool, on_event)
@@ -140,7 +136,7 @@ def fill_mirror(
         if isinstance(request.place, str):
             result = _pushed(request, request.place, runs)
         else:
-            into = MirrorFolder(request.place, cancel)
+            into = MirrorFolder(request.place)
             with nullcontext() if request.is_dry else into.turn(on_waiting):
                 result = _filled(request, into, runs, locked, has_failed=bool(failures))
         return replace(result, failures=(*failures, *result.failures), notes=session.notes, log=session.log)

@@ -72,14 +72,13 @@ class InspectionRequest(RootSettings, frozen=True):
     new_hashes: frozenset[str] = frozenset()
 
 
-def inspect_files(paths: Sequence[Path], *, cancel: threading.Event | None = None) -> Inspection:
+def inspect_files(paths: Sequence[Path]) -> Inspection:
     """Look into packages on the disk: zip files or unpacked folders, one, or an older and a newer one.
 
     Raises:
         ConfigurationError: There is no such file or folder.
-        RunCancelledError: The run was cancelled.
     """
-    packages = tuple((_of_path(path, cancel),) for path in paths)
+    packages = tuple((_of_path(path),) for path in paths)
     return _with_advisories(Inspection(packages, moment(), is_offline=True))
 
 
@@ -88,12 +87,12 @@ def _with_advisories(found: Inspection) -> Inspection:
     return replace(found, advisories=advisories, notes=(*found.notes, *filter(None, [problem])))
 
 
-def _of_path(path: Path, cancel: threading.Event | None) -> InspectedPackage:
+def _of_path(path: Path) -> InspectedPackage:
     if not path.exists():
         raise ConfigurationError("no such file or folder", path=str(path))
     found = InspectedPackage(None, None, None, str(path))
     try:
-        return replace(found, facts=_read(path, cancel))
+        return replace(found, facts=_read(path, None))
     except LockLensError as error:
         return replace(found, problem=str(error))
     except (OSError, ValueError) as error:

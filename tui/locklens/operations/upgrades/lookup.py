@@ -92,7 +92,6 @@ def look_up_candidates(
     *,
     on_known: Callable[[CandidateTable], None] = lambda _: None,
     cancel: threading.Event | None = None,
-    now: datetime | None = None,
 ) -> CandidateTable:
     """Return the upgrade candidates of each provider of each root.
 
@@ -101,7 +100,6 @@ def look_up_candidates(
         on_known: Called in this thread with partial results: first before any request, then at most every
             LOOKUP_BATCH_SECONDS.
         cancel: Set by another thread to stop.
-        now: The time, for ages.
 
     Raises:
         RunCancelledError: The run was cancelled.
@@ -115,7 +113,7 @@ def look_up_candidates(
     waiting: dict[tuple[Dialect, ProviderAddress], list[UpgradeCandidates]] = {}
     for offer in drafted.providers:
         waiting.setdefault((offer.tool, offer.address), []).append(offer)
-    moment, reported_at = now or datetime.now(UTC), time.monotonic()
+    moment, reported_at = datetime.now(UTC), time.monotonic()
     with ReleaseSession(request.network, request.base, cancel) as session:
         lookup = ReleaseLookup(session)
         locked = {key: frozenset(offer.locked for offer in offers if offer.locked) for key, offers in waiting.items()}

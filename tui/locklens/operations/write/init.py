@@ -33,7 +33,6 @@ from locklens.project.tree import FileSystem
 from locklens.storage.files import turn
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
@@ -49,7 +48,6 @@ class Init(RegistryRun):
         options: Options of every root.
         settings: The network settings; their `methods` stand for the sources of the tool.
         on_event: Called with events, from any thread, but never concurrently.
-        cancel: Set by another thread to stop.
     """
 
     def __init__(
@@ -59,13 +57,11 @@ class Init(RegistryRun):
         *,
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         on_waiting: Callable[[], None] = lambda: None,
-        cancel: threading.Event | None = None,
     ) -> None:
         self._options = options
         self._on_event = on_event
         self._on_waiting = on_waiting
-        self._cancel = cancel
-        super().__init__(settings, None, cancel)
+        super().__init__(settings, None)
         self._reader = RootReader(options, environ=options.environ)
 
     def _context(self, root: Root) -> InstallContext:
@@ -77,7 +73,6 @@ class Init(RegistryRun):
 
         Raises:
             ConfigurationError: There is no such folder, or the lock file cannot be written.
-            RunCancelledError: The run was cancelled; the lock file is unchanged.
         """
         tree = FileSystem(self._options.folder)
         path = require_folder(tree, path)
@@ -100,7 +95,7 @@ class Init(RegistryRun):
             return outcome
         if self._options.dry_run:
             return initialising.work(root)
-        with turn(*data_folder_of(root, self._options).turns, cancel=self._cancel, on_waiting=self._on_waiting):
+        with turn(*data_folder_of(root, self._options).turns, on_waiting=self._on_waiting):
             # Another process may have written in between.
             return initialising.work(self._reader.read_folder(tree, root.path))
 

@@ -317,9 +317,7 @@ def _namespace(name: str) -> tuple[str, str]:
         raise ConfigurationError(f"invalid namespace {name!r}: {error}", hint=hint) from error
 
 
-def decision_of(
-    folder: Path, reason: str, *, by: str = "", until: date | None = None, today: date | None = None
-) -> Decision:
+def decision_of(folder: Path, reason: str, *, by: str = "", until: date | None = None) -> Decision:
     """Return the decision of the current user.
 
     Args:
@@ -327,21 +325,20 @@ def decision_of(
         reason: One printable line.
         by: Their name; "" for that of git.
         until: The same as in `Decision`.
-        today: The date; None for that of the clock, UTC.
 
     Raises:
         ConfigurationError: The name is unknown, the reason is no printable line, or `until` has passed.
     """
-    on = today or datetime.now(UTC).date()
+    today = datetime.now(UTC).date()
     if not reason.isprintable():
         raise ConfigurationError("the reason must be one line of printable characters")
-    if until is not None and until < on:
+    if until is not None and until < today:
         raise ConfigurationError(f"{until} has passed")
     name = by or name_in_git(folder)
     if not name or not name.isprintable():
         words = "git does not know your name: set it with `git config user.name NAME`"
         raise ConfigurationError(words, hint="or name it with --by NAME")
-    return Decision(reason, name, on, until, is_name_typed=bool(by))
+    return Decision(reason, name, today, until, is_name_typed=bool(by))
 
 
 def name_in_git(folder: Path) -> str:

@@ -53,7 +53,9 @@ class RegistryRun:
         cancel: Set by another thread to stop.
     """
 
-    def __init__(self, settings: NetworkSettings, hosts: frozenset[str] | None, cancel: threading.Event | None) -> None:
+    def __init__(
+        self, settings: NetworkSettings, hosts: frozenset[str] | None, cancel: threading.Event | None = None
+    ) -> None:
         self._session = ReleaseSession(settings, hosts, cancel, is_installing=True)
 
     def __enter__(self) -> Self:
@@ -183,7 +185,6 @@ class _Release(Struct):
     Attributes:
         address: The provider.
         version: The locked version.
-        h1s: The `h1` hashes of all entries of the release.
         of_zh: The platform of each package, by `zh`; {} if unknown.
         of_h1: The platform of each known `h1`.
         tried: Platforms whose package was hashed here, or could not be.
@@ -191,7 +192,6 @@ class _Release(Struct):
 
     address: ProviderAddress
     version: Version
-    h1s: set[str] = field(default_factory=set)
     of_zh: dict[str, Platform] = field(default_factory=dict)
     of_h1: dict[str, Platform] = field(default_factory=dict)
     tried: set[Platform] = field(default_factory=set)
@@ -213,8 +213,7 @@ def entry_platforms(entries: Sequence[LockEntry], context: InstallContext, here:
     """
     releases: dict[tuple[ProviderAddress, Version], _Release] = {}
     for entry in entries:
-        release = releases.setdefault((entry.address, entry.version), _Release(entry.address, entry.version))
-        release.h1s |= hashes_of_files(entry.hashes)
+        releases.setdefault((entry.address, entry.version), _Release(entry.address, entry.version))
     context.map(lambda release: _look_up(release, context, here), releases.values())
     by_entry = [(entry, releases[entry.address, entry.version]) for entry in entries]
     while works := _packages_to_hash(by_entry, here):

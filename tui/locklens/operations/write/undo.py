@@ -94,13 +94,13 @@ def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[App
     return tuple(writes)
 
 
-def damaged_records(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
+def damaged_records(folder: Path) -> tuple[str, ...]:
     """Return a sentence for each record of a write that is damaged, so that the write cannot be undone.
 
     Each is reported from the moment on at which the record was read; errors are those of `applied_writes`.
     """
     words = "a record of a write here is damaged, so that this write cannot be undone; it was set aside"
-    return tuple(f"{place}: {words}" for place in (journal or Journal()).damaged(top_of(folder)))
+    return tuple(f"{place}: {words}" for place in Journal().damaged(top_of(folder)))
 
 
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:

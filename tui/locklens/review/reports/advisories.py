@@ -86,13 +86,13 @@ def unknown_words(known: ChangeAdvisories) -> Sequence[str]:
     return [each.words for each in known.now.unjudged]
 
 
-def advisory_lines(known: ChangeAdvisories | None, label: str = "ADVISORIES") -> Iterator[Line]:
+def advisory_lines(known: ChangeAdvisories | None) -> Iterator[Line]:
     """Yield what is known of advisories: what a newer package introduces first, then what it fixes and keeps."""
     if known is None:
         return
     differences = known.differences
     where = f", {known.platform}" if known.platform else ""
-    yield labelled(label, _head_words(known), Span(f"  {known.date_words}{where}", Role.DIM))
+    yield labelled("ADVISORIES", _head_words(known), Span(f"  {known.date_words}{where}", Role.DIM))
     if differences is None:
         yield from _match_lines("", known.now.matches, Role.WARN)
     else:
