@@ -563,7 +563,9 @@ def test_a_copy_of_a_mirror_on_the_runner_is_fetched_into_the_mirror(made: Any, 
     h1 = "h1:" + "A" * 43 + "="
     document = doctor(folder, "--package", h1, "ci.log")
     command = next(one["command"] for one in document["remedies"] if one["id"] == "replace-copy")
-    assert command == "mv -- DIR DIR.suspect && locklens mirror --platform=linux_amd64 MIRROR --root=live/prod"
+    filled = "--platform=linux_amd64 MIRROR --root=live/prod"
+    moved = "mv -- DIR DIR.suspect"
+    assert command == f"locklens mirror --dry-run {filled} && {moved} && locklens mirror {filled}"
 
 
 def test_a_constraint_that_was_never_met_is_not_fixed(made: Any, doctor: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -180,9 +182,13 @@ def test_no_copy_is_moved_away_by_a_line_that_cannot_fetch_another(made: Any, do
     folder = made(INCIDENTS["mirror-differs"])
     settings = tmp_path / "demo.tfrc"
     settings.write_text(settings.read_text("utf-8").replace("127.0.0.1:", "127.0.0.1:1"), "utf-8")
-    document = doctor(folder, *INCIDENTS["mirror-differs"].options, "ci.log")
-    (fix,) = (one for one in document["remedies"] if one["id"] == "replace-copy")
-    assert (fix["command"], fix["hint"].split()[:2]) == (None, ["locklens", "mirror"])
+    for words in ((), ("--offline",)):
+        document = doctor(folder, *INCIDENTS["mirror-differs"].options, *words, "ci.log")
+        (fix,) = (one for one in document["remedies"] if one["id"] == "replace-copy")
+        before = sorted(folder.rglob("mirror/**/*"))
+        line = fix["command"].replace("locklens", f"{sys.executable} -m locklens")
+        assert subprocess.run(["sh", "-c", line], cwd=folder, check=False, capture_output=True).returncode == 1
+        assert sorted(folder.rglob("mirror/**/*")) == before
 
 
 @pytest.mark.parametrize("options", [(), ("--platform", "linux_amd64"), ("--platform", "darwin_arm64")])

@@ -449,12 +449,6 @@ class Examined(Struct, frozen=True, dict=True):
         return f"the package of {platform} that the registry reports"
 
     @property
-    def is_unanswered(self) -> bool:
-        """True if a registry was asked for the release, and gave no answer."""
-        trouble = self.case.new.trouble if self.case is not None else None
-        return not self.is_known and trouble is not None and trouble.was_asked
-
-    @property
     def why_unknown(self) -> str:
         """The missing fact about the release, and the way to it."""
         trouble = self.case.new.trouble if self.case is not None else None

@@ -333,8 +333,7 @@ def _filled_place(x: Examined) -> tuple[str, str]:
 
 def _mirror_line(one: Affected, place: str, platform: str = "") -> str:
     """Return the command line that fills a mirror for the roots, of a platform or that of the failing run."""
-    words = [f"--platform={platform or one.platform or 'OS_ARCH'}", place]
-    return one.alone.line("mirror", *words)
+    return one.alone.line("mirror", f"{_OF_PLATFORM.strip()}{platform or one.platform or 'OS_ARCH'}", place)
 
 
 def fix_copy(one: Affected) -> Iterator[Remedy]:
@@ -364,11 +363,16 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
 
 
 _AGAIN = ", and fetch the package again"
+_OF_PLATFORM = " --platform="
 
 
 def _aside_line(place: str, aside: str, then: str) -> str:
-    """Return the command line that moves a copy aside, by the end of its new name, and what follows; "" for nothing."""
-    return " && ".join(filter(None, (shell_words(["mv", "--", place, f"{place}{aside}"]), then)))
+    """Return the command line that moves a copy aside, by the end of its new name, and what follows; "" for nothing.
+
+    Before a mirror's copy is moved, the line makes sure that the registry gives another one.
+    """
+    probe = then.replace(_OF_PLATFORM, f" --dry-run{_OF_PLATFORM}", 1) if _OF_PLATFORM in then else ""
+    return " && ".join(filter(None, (probe, shell_words(["mv", "--", place, f"{place}{aside}"]), then)))
 
 
 def _hash_words(target: FoundPackage, then: str) -> str:
@@ -395,12 +399,9 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     shown, then = one.path(target.path), _fetched_again(one, target)
     title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, target.aside, then)
     note = _hash_words(target, then)
+    is_sure = one.examined.is_known or then == one.next_step  # else the copy may be the last one
+    write = one.write("replace", place=target.place, base=target.base, next_step=then) if is_sure else None
     size = one.size_of(one.examined.platform)
-    if then and then != one.next_step and one.examined.is_unanswered:
-        note = f"the registry was asked, with an error, so that {then} would fail here, and leave no copy; {note}"
-        title = f"{title}, by hand, on a machine that reaches the registry"
-        return Remedy(remedy, title, len(one.alone.roots), _NONE, size, "", note, hint=then)
-    write = one.write("replace", place=target.place, base=target.base, next_step=then)
     return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
 
 
