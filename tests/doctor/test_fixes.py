@@ -69,6 +69,25 @@ def test_a_merge_takes_the_entry_of_the_side_that_its_fix_names(
     assert doctor(folder, "ci.log")["state"] == "fixed"
 
 
+@pytest.mark.parametrize("withdrawn", [("1.5.0",), ("1.4.2", "1.5.0")])
+def test_no_fix_of_a_merge_leads_to_a_version_that_is_not_listed(
+    withdrawn: tuple[str, ...], made: Any, doctor: Any
+) -> None:
+    rules = tuple(FaultRule(Fault.WITHDRAWN, DEMO.provider, version) for version in withdrawn)
+    folder = made(replace(INCIDENTS["bad-merge"], rules=rules))
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert (fix["command"] is None) == (len(withdrawn) > 1)
+    offline = [one["command"] for one in doctor(folder, "--offline", "ci.log")["remedies"]]
+    assert len(offline) == 2, "nobody was asked"
+    run(offline[0].partition(" && ")[0])
+    document = doctor(folder, "ci.log", "--", "live/prod")
+    assert document["state"] == "open"
+    (missing,) = (one["missing"] for one in document["causes"])
+    assert missing == "whether init fails for another cause now: locklens doctor -- live/prod"
+    causes = {one["id"]: one["verdict"] for one in doctor(folder, "--", "live/prod")["causes"]}
+    assert causes["hand-edit"] == "yes", "the version of one side, the hashes of the other"
+
+
 def staged(folder: Path, text: bytes, *sides: bytes) -> None:
     """Leaves a lock file in conflict: the three sides in git's index, and a text in the work tree."""
     names = [git(folder, "hash-object", "-w", "--stdin", given=side) for side in sides]

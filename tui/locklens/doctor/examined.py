@@ -103,6 +103,7 @@ class Examined(Struct, frozen=True, dict=True):
         is_constraint_of_here: True if the constraint in the message stands in the configuration, or did in a commit.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
+        unlisted: Providers with the versions of a conflict's sides that their registries do not list.
         names_tool: True if commands have to name the tool: it is not the one that is detected in the root.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
         top: The folder that `root` is relative to, likewise.
@@ -152,6 +153,7 @@ class Examined(Struct, frozen=True, dict=True):
     is_constraint_of_here: bool = True
     removed_by: str = ""
     is_ignored: bool = False
+    unlisted: frozenset[tuple[ProviderAddress, str]] = frozenset()
 
     @property
     def message(self) -> RecognisedError:

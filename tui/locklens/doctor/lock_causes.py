@@ -66,7 +66,9 @@ def lock_syntax(x: Examined) -> Judgement | None:
             words = (
                 "each lock file that the log fits can be read here: the log is of another commit, or it was fixed since"
             )
-        return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
+            return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
+        rest = x.command_line("doctor", "--", x.where)
+        return Judgement(_UNKNOWN, words, f"whether init fails for another cause now: {rest}")
     return Judgement(_NO, f"{x.lock.path} can be read")
 
 

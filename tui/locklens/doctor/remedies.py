@@ -313,8 +313,12 @@ def fix_merge(one: Affected) -> Iterator[Remedy]:
         write = one.alone.write("merge")
         yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, write=write)
         return
-    for side, name in zip(MergeSide, conflict.names, strict=True):
-        yield _merged_with(one, side, name, clashes)
+    offered = [_merged_with(one, side, name, clashes) for side, name in zip(MergeSide, conflict.names, strict=True)]
+    yield from filter(None, offered)
+    if not any(offered):
+        shown = shell_words([*one.examined.git, "diff", "--", one.examined.lock.path])
+        title = "Resolve the conflict by hand: the registry lists the version of neither side"
+        yield Remedy("show-change", title, 1, _NONE, 0, "", hint=shown)
 
 
 def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
@@ -332,8 +336,8 @@ def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
         return None
 
 
-def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy:
-    """Return the remedy that takes the entries of one side.
+def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy | None:
+    """Return the remedy that takes the entries of one side; None where it leads to a version that is not listed.
 
     Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one.
     """
@@ -347,6 +351,8 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
         if entry is None or clash.ours is None or clash.theirs is None or clash.ours.version == clash.theirs.version:
             continue
         if share_packages(clash.ours, clash.theirs):
+            if (clash.address, str(entry.version)) in one.examined.unlisted:
+                return None
             of_other += ["--prefer", f"{provider}={other}"]
             moved.append(f"{provider}={entry.version}")
     title = f"Merge block by block with {name}: {listing(shown, 3)}"

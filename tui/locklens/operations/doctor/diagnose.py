@@ -129,6 +129,7 @@ def _diagnosed(
     subjects = examiner.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
+    entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
     damaged = [
         (one.root.tool, one.entry, x.platform, one.error.hashes)
         for one, x in zip(subjects, found, strict=True)
@@ -143,6 +144,9 @@ def _diagnosed(
     rules = request.started_from.rules if request.started_from is not None else ()
     known = []
     for one, examined in zip(subjects, found, strict=True):
+        sides = {entry: answers.of(one.root.tool, entry) for entry in one.sides}
+        unlisted = {(entry.address, str(entry.version)) for entry, side in sides.items() if side and side.is_unlisted}
+        examined = replace(examined, unlisted=frozenset(unlisted))  # noqa: PLW2901
         looked_up = answers.of(one.root.tool, one.entry) if one.entry is not None else None
         if looked_up is not None:
             names = ("change", "case", "neighbour", "downloads", "hashes_of", "is_offered")

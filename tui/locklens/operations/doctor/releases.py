@@ -60,6 +60,11 @@ class LookedUp(Struct, frozen=True):
     hashes_of: str = ""
     is_offered: bool = False
 
+    @property
+    def is_unlisted(self) -> bool:
+        """True if the registry lists versions, and not that of the entry."""
+        return self.case.listing.is_known and not self.case.listing.has(self.case.entry.version)
+
 
 class LookedUpEntries(Struct, frozen=True):
     """The facts about entries, and the limits of the session."""

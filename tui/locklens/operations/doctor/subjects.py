@@ -17,6 +17,7 @@ from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.model import WARNINGS, ReadLog, RecognisedError
 from locklens.errors import ConfigurationError, NoRepositoryError
+from locklens.lockfile.merge import share_packages
 from locklens.operations.comparison import within
 from locklens.operations.doctor.history import LaterWrites
 from locklens.operations.root_modules import (
@@ -116,6 +117,18 @@ class DoctorSubject(Struct, frozen=True):
     address: ProviderAddress | None
     entry: LockEntry | None
     fitting: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> tuple[LockEntry, ...]:
+        """The entries of a conflict whose two sides have packages of one version, and different versions."""
+        conflict = self.root.lock.conflict
+        return tuple(
+            entry
+            for _, ours, theirs in (conflict.pairs if conflict is not None else ())
+            if ours is not None and theirs is not None and ours.version != theirs.version
+            if share_packages(ours, theirs)
+            for entry in (ours, theirs)
+        )
 
 
 class SubjectFinder:
