@@ -527,6 +527,9 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
             assert any(row.state.text == "EXPIRED" for row in on.signers.left.rows)
             await on.choose("acme-new-owner")
             assert "LK001: Republished: the same version has other packages now" in on.said
+            await on.press("T")
+            refused = "trust: registry.terraform.io/acme/demo 1.4.2: LK001: Republished"
+            assert refused in " ".join(on.text.split()), "before anything is asked for"
             await on.choose("hashicorp")
             await on.press("enter")
             await until(on, lambda: "same key" in on.said)

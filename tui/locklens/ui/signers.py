@@ -371,9 +371,9 @@ class SignersScreen(RowActionsScreen):
         name = policy_edits.namespace_name(self._signers, use.address)
         try:
             asks_name = not policy_edits.name_in_git(self.writable[1])
-            pinned = policy_edits.keys_of(self._signers, name)
+            pinned = policy_edits.seen_keys(self.review, name)
         except LockLensError as error:
-            self.say(f"trust: {error}")
+            self.say(f"trust: {error.sentence}")
             return
         form = trust_form(name, pinned, today_utc(), asks_name=asks_name)
         self.app.push_screen(form, partial(self._pin, name, pinned))

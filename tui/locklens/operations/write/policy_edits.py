@@ -260,12 +260,23 @@ def _nothing_to_accept(rule: str, changes: Iterable[Change], own: Iterable[Findi
 
 
 def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
-    """Return the pin of a namespace to the keys that sign its locked releases now.
+    """Return the pin of a namespace to its `seen_keys`, whose errors it raises.
 
     Args:
         review: The review of all locked providers.
         name: A namespace, or "host/namespace".
         decision: Who pins it, why, and when to review it.
+    """
+    pin = Pin(*_namespace(name), keys=seen_keys(review, name))
+    return replace(pin, by=decision.by, on=decision.on, why=decision.reason, review_by=decision.until)
+
+
+def seen_keys(review: Review, name: str) -> tuple[str, ...]:
+    """Return the fingerprints of the keys that sign the locked releases of a namespace, which a pin may name.
+
+    Args:
+        review: The review of all locked providers.
+        name: A namespace, or "host/namespace".
 
     Raises:
         ConfigurationError: The name is invalid.
@@ -300,9 +311,7 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
             words = f"{name} is a provider, and keys are pinned for a namespace"
             raise ConfigurationError(words, hint=f"locklens keys trust {shlex.quote(named.namespace)}")
         raise LockLensError(f"no release of {name} is locked here", hint="locklens keys lists the signers")
-    return replace(
-        covering, keys=tuple(keys), by=decision.by, on=decision.on, why=decision.reason, review_by=decision.until
-    )
+    return tuple(keys)
 
 
 def _namespace(name: str) -> tuple[str, str]:
@@ -363,25 +372,3 @@ def namespace_name(signers: Collection[SignerUses], address: ProviderAddress) ->
     """Return the name that a pin of a provider's namespace has: with its host where other hosts have the namespace."""
     hosts = {use.address.host for one in signers for use in one.uses if use.address.namespace == address.namespace}
     return address.namespace if len(hosts) == 1 else f"{address.host}/{address.namespace}"
-
-
-def keys_of(signers: Collection[SignerUses], name: str) -> tuple[str, ...]:
-    """Return the fingerprints of the keys that sign the locked releases of a namespace.
-
-    Args:
-        signers: The signers of all locked releases.
-        name: The name that `namespace_name` returns.
-
-    Raises:
-        LockLensError: None of its releases has a known key.
-    """
-    host, namespace = parts_of_pin_name(name)
-    pin = Pin(namespace, host or "")
-    keys = [
-        one.key.fingerprint
-        for one in signers
-        if one.key is not None and any(pin.covers(use.address) for use in one.uses)
-    ]
-    if not keys:
-        raise LockLensError(f"no key signs a locked release of {name}")
-    return tuple(dict.fromkeys(keys))
