@@ -90,13 +90,13 @@ def test_platforms_that_all_changes_share_are_said_once(samples: Samples) -> Non
 def test_packages_on_their_way(samples: Samples) -> None:
     downloads = (
         DownloadRow("aws 5.2.0 linux_amd64", 0.0, 1 << 20, 2 << 20),
-        DownloadRow("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="in an earlier run"),
+        DownloadRow("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="before, not downloaded"),
         DownloadRow("aws 5.2.0 windows_amd64", 0.0, note="asking"),
     )
     text = said(PlanProgress("Upgrade aws", PlanStage.PLANNING, downloads=downloads))
     assert "  ..  hash packages  1 of 3\n" in text
     assert "      aws 5.2.0 linux_amd64    #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left\n" in text
-    assert "      aws 5.2.0 darwin_arm64   hashed  in an earlier run\n" in text
+    assert "      aws 5.2.0 darwin_arm64   hashed  before, not downloaded\n" in text
     assert "      aws 5.2.0 windows_amd64  asking\n" in text
 
 
@@ -105,7 +105,7 @@ def test_steps_end_with_the_plan(samples: Samples) -> None:
     words = "aws 5.2.0 for windows_amd64: it was republished"
     downloads = (
         DownloadRow("aws 5.2.0 linux_amd64", 0.0, 1 << 20, 2 << 20),
-        DownloadRow("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="in an earlier run"),
+        DownloadRow("aws 5.2.0 darwin_arm64", 0.0, ended=1.0, note="before, not downloaded"),
         DownloadRow("aws 5.2.0 windows_amd64", 0.0, ended=1.0, problem=words),
         DownloadRow("tls 4.0.0 linux_amd64", 0.0, note="asking"),
         DownloadRow("dns 3.0.0 linux_amd64", 0.0, ended=1.0, problem="the disk is full"),
@@ -325,7 +325,7 @@ def test_events_become_lines() -> None:
     take_event(downloads, HashesObtained("aws", LINUX, Tracking.NEW_HASHES), 6.0)
     assert [one.text for one in download_lines(downloads.in_order, 6.0)] == [
         "aws 5.2.0 linux_amd64   #####.....  50 %  2.0 MiB of 4.0 MiB  2.0 MiB/s  1 s left",
-        "aws 5.2.0 darwin_arm64  hashed  in an earlier run",
+        "aws 5.2.0 darwin_arm64  hashed  before, not downloaded",
         "tls 5.2.0 linux_amd64   FAILED  tls 5.2.0 for linux_amd64: it is down",
     ]
     assert (downloads.hashed, downloads.has_failed) == (1, True)

@@ -160,7 +160,7 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
         case events.PackageHashed(provider, version, platform, signed, was_remembered, is_reported):
             package = f"{provider} {version} for {platform} ({signed})"
             if was_remembered:
-                return [f"- Not downloaded: {package}; hashed in an earlier run"]
+                return [f"- Not downloaded: {package}; hashed before"]
             if is_reported:
                 return [f"- Not downloaded: {package}; h1 reported by the registry"]
             return [f"- Retrieved {package}"]

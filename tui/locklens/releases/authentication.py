@@ -244,7 +244,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         ]
         if not wrong:
             return self
-        warning = left_out(wrong, "the packages that were hashed in earlier runs have others")
+        warning = left_out(wrong, "the packages that were hashed before have others")
         return replace(self, reported=self.reported.without(wrong), warnings=(*self.warnings, warning))
 
     def check(self, found: Collection[str], platform: Platform) -> frozenset[str]:

@@ -30,7 +30,7 @@ class InspectedPackage(Struct, frozen=True):
         address: None for a file or folder that was named.
         version: None for the same.
         platform: None for the same.
-        source: Where it comes from, for a person: a registry, a path, an earlier run; "" where it was not found.
+        source: Where it comes from, for a person: a registry, a path, the cache; "" where it was not found.
         facts: None where there are none.
         problem: Why there are none, a clause; "" where there are some.
         state: What tells it from another package of the same version; "" where there is none.

@@ -330,7 +330,7 @@ def take_event(downloads: Downloads, event: InstallEvent, now: float) -> None:
         case PackageArriving(provider, version, platform, received, size):
             downloads.arrive(f"{provider} {version} {platform}", received, size, now)
         case PackageHashed(provider, version, platform, _, is_cached, is_reported):
-            label, note = f"{provider} {version} {platform}", "in an earlier run" if is_cached else ""
+            label, note = f"{provider} {version} {platform}", "before, not downloaded" if is_cached else ""
             if is_reported:
                 downloads.end(label, now, note="by the registry, not downloaded", outcome="reported")
             else:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from locklens.releases.authentication import AuthenticatedRelease
     from locklens.sources.metadata import PackageMetadata
 
-EARLIER_RUN = "an earlier run"
-"""The source of kept facts."""
+KEPT = "the cache"
+"""The source of facts that were kept when the package was read, in this run or an earlier one."""
 
 
 class InspectionRequest(RootSettings, frozen=True):
@@ -248,12 +248,12 @@ class _Inspecting:
             return self._locked_before(wanted, str(error))
         kept = kept_facts(self._session.cache, metadata.zh) if metadata.zh else None
         if kept is not None and not kept.lacks_functions:
-            return wanted.found(EARLIER_RUN, self._sharing(kept))
+            return wanted.found(KEPT, self._sharing(kept))
         if (local := self._local(wanted, metadata.zh)) is not None:
             return local
         # What newer advisories name is worth no second download, but without any database nothing was kept for them.
         if kept is not None and (kept.is_for_advisories or self._settings.is_offline):
-            return wanted.found(EARLIER_RUN, self._sharing(kept))
+            return wanted.found(KEPT, self._sharing(kept))
         if self._settings.is_offline:
             return wanted.found("", problem="it is not on this machine, and is not downloaded offline")
         return _Download(wanted, metadata, release, self._size(of, metadata), kept)
@@ -269,7 +269,7 @@ class _Inspecting:
         locked = packages_of(wanted.of.hashes)
         for facts in filter(None, (kept_facts(self._session.cache, zh) for zh in sorted(locked))):
             if platform_of(facts) == wanted.platform:
-                return wanted.found(EARLIER_RUN, self._sharing(facts))
+                return wanted.found(KEPT, self._sharing(facts))
         if locked:
             problem += "; the locked one is not on this machine, and was not inspected before"
         return wanted.found("", problem=problem)
@@ -349,7 +349,7 @@ class _Inspecting:
     def _instead(self, download: _Download, problem: str) -> InspectedPackage:
         """Return what is known of a package that is not downloaded."""
         if download.kept is not None:
-            return download.wanted.found(EARLIER_RUN, self._sharing(download.kept))
+            return download.wanted.found(KEPT, self._sharing(download.kept))
         return download.wanted.found("", problem=problem)
 
     def _download(self, download: _Download) -> InspectedPackage:
