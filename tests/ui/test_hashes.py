@@ -17,6 +17,7 @@ from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
+from locklens.dialect import OPENTOFU
 from locklens.errors import LockLensError
 from locklens.operations.compare import open_locked
 from locklens.operations.locklens import LockLens
@@ -158,6 +159,16 @@ def test_rows_by_root(repository: Review) -> None:
     ]
     assert [row.severity for row in rows[:2]] == [Severity.WARN, Severity.WARN]
     assert [row.has_findings for row in rows[:2]] == [False, True]  # n goes to the row that says what is found
+
+
+def test_providers_of_both_default_registries_are_told_apart(samples: Samples) -> None:
+    ours = samples.change("hashicorp/random", "3.7.2", "3.7.2", kind=ChangeKind.UNCHANGED)
+    assert ours.new is not None
+    address = ProviderAddress(OPENTOFU.default_host, "hashicorp", "random")
+    theirs = replace(ours, address=address, new=replace(ours.new, address=address))
+    review = samples.review(samples.root("a", [ours]), replace(samples.root("b", [theirs]), tool=OPENTOFU))
+    names = ["a", "hashicorp/random (terraform)", "b", "hashicorp/random (tofu)"]
+    assert [row.name for row in hash_rows(review)] == names
 
 
 def test_the_severity_of_a_section_is_the_worst_of_its_rows_and_its_root(samples: Samples, repository: Review) -> None:

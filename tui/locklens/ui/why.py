@@ -312,7 +312,7 @@ class InsideDialog(ReadingDialog):
     # Display
 
     def _redraw_moving(self) -> None:
-        if self._steps.is_confirmed and self._job.is_running:
+        if not self.is_waiting:
             self._redraw()
 
     def _redraw(self) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from locklens.lines import Role, Span
@@ -58,6 +59,7 @@ class HashRow(Struct, frozen=True):
         cover: Number of covered platforms.
         proof: Number of hashes that are not verified.
         packages: The most urgent verdict on the packages of this machine; "" before they were compared.
+        tool: The tool whose default registry has the provider, where that of another row has the same name; else "".
     """
 
     key: str
@@ -70,6 +72,7 @@ class HashRow(Struct, frozen=True):
     cover: Span = Span("")
     proof: Span = Span("")
     packages: Span = Span("")
+    tool: str = ""
 
     @property
     def named(self) -> tuple[Named, ...]:
@@ -86,7 +89,9 @@ class HashRow(Struct, frozen=True):
         """The name of the root or provider; untrusted text."""
         if self.root is not None and self.depth != 1:
             return self.root.path or "."
-        return provider_name(self.subjects[0]) if self.depth else "in several roots"
+        if not self.depth:
+            return "in several roots"
+        return f"{provider_name(self.subjects[0])}{f' ({self.tool})' if self.tool else ''}"
 
     @property
     def version(self) -> str:
@@ -169,7 +174,15 @@ def hash_rows(
         if own or (root.findings and _matches(inputs, root)):
             rows.append(_section(root.lock_file, root, own, inputs, shared=shared[root.lock_file]))
             rows += (_of_entry(f"{root.lock_file}:{one.change.address}", [one], inputs) for one in own)
-    return tuple(rows)
+    return tuple(_told_apart(rows))
+
+
+def _told_apart(rows: list[HashRow]) -> Iterator[HashRow]:
+    """Add the tool to the names that providers of the default registries of both tools share."""
+    named = Counter(name for name, _ in {(row.name, row.subjects[0].change.address) for row in rows if row.depth == 1})
+    for row in rows:
+        is_shared = row.depth == 1 and named[row.name] > 1
+        yield replace(row, tool=row.subjects[0].root.tool.command) if is_shared else row
 
 
 _Entry = tuple[object, ...]
