@@ -117,6 +117,19 @@ def test_a_group_lists_its_roots(samples: Samples) -> None:
     assert "in 1 of 2" in text
 
 
+def test_a_group_says_where_a_finding_differs_between_its_roots(samples: Samples) -> None:
+    def said(*messages: str) -> str:
+        changes = (samples.change(findings=(samples.finding("LK009", Severity.WARN, words),)) for words in messages)
+        review = samples.review(*(samples.root(f"r{number}", [one]) for number, one in enumerate(changes)))
+        return texts(detail_lines(first_node(review), review)).split("FINDINGS")[1].split("VERSION")[0]
+
+    assert "of them" not in said("linux_amd64 is missing", "linux_amd64 is missing")
+    shown = said("linux_amd64 is missing", "darwin_arm64 is missing", "darwin_arm64 is missing")
+    assert "in 3 of 3" in shown
+    assert "in 2 of them: darwin_arm64 is missing" in shown
+    assert "and in 2 other wordings, which x lists" in said(*(f"{one} is missing" for one in "abcdef"))
+
+
 def test_what_is_accepted_in_one_root_is_not_called_accepted_in_all(samples: Samples) -> None:
     found = samples.finding("LK003", Severity.BLOCK)
     done = samples.change(findings=(replace(found, accepted=Accepted("checked")),), constraints=("", "~> 5.0"))
@@ -143,7 +156,7 @@ def test_what_one_root_of_many_has_alone_is_not_to_be_looked_for(samples: Sample
     assert listed.index("WARN  teams/9  LK027  constraints ") < listed.index("6: LK027  constraints ")
     assert all(f"WARN  teams/{number}\n" in listed for number in range(6))
     assert "an entry at line 8" in shown, "what the first root has, as all that is said of one root"
-    assert "an entry at line 9" not in shown
+    assert "in 1 of them: an entry at line 9" in shown
 
 
 def test_a_root_says_ok_of_no_change_before_its_facts_are_known(samples: Samples) -> None:

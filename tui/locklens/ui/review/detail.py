@@ -40,13 +40,15 @@ from locklens.ui.review.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.project.configuration import Configuration
     from locklens.review.model import Accepted, Change, Finding, Review, RootReview
 
 _LABEL = 13
 _ABSENT = "-"
+_OTHER_WORDS = 3
+"""Other words of one finding that a group lists."""
 
 
 def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking: bool = False) -> tuple[Line, ...]:
@@ -129,10 +131,11 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
             found.setdefault(key, []).append((finding, subject))
     if found:
         yield from heading("FINDINGS")
-        for (_, accepted), own in sorted(found.items(), key=lambda one: (_worst_first(one[1][0][0]), bool(one[0][1]))):
-            # In the words of the first root, as all that the roots do not share.
-            finding = own[0][0]
+        for (_, accepted), own in sorted(found.items(), key=lambda one: (min(map(_worst, one[1])), bool(one[0][1]))):
+            # In the words of the root where it is worst, as all that the roots do not share.
+            finding = min(own, key=_worst)[0]
             yield from finding_lines(finding, in_full=in_full, hit=f"in {len(own)} of {len(node.subjects)}")
+            yield from _other_words(finding, [one for one, _ in own], in_full=in_full)
             if accepted is None:
                 yield from _pending_lines(finding, [subject for _, subject in own], review)
     yield Line()
@@ -151,6 +154,16 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
             yield Line()
             yield line(Span(f"As in {members[0].root.path or '.'}{more}:", Role.DIM))
         yield from hash_lines(members[0].change, is_asking=is_asking, in_full=in_full)
+
+
+def _other_words(shown: Finding, found: Iterable[Finding], *, in_full: bool) -> Iterator[Line]:
+    """What a finding says in other roots of a group than the shown one, by the number of these roots."""
+    others = Counter(one.message for one in found if one.message != shown.message)
+    listed = others.most_common(None if in_full else _OTHER_WORDS)
+    for message, number in listed:
+        yield line(f"       in {number} of them: {message}", hanging=7)
+    if more := len(others) - len(listed):
+        yield line(Span(f"       and in {counted(more, 'other wording')}, which x lists", Role.DIM), hanging=7)
 
 
 def _member_lines(node: Node, unlike: tuple[str, ...]) -> Iterator[Line]:
@@ -219,6 +232,10 @@ def _pending_lines(finding: Finding, subjects: Sequence[RootChange], review: Rev
 
 def _worst_first(finding: Finding) -> tuple[int, str]:
     return finding.severity.rank, finding.rule
+
+
+def _worst(found: tuple[Finding, RootChange]) -> tuple[int, str]:
+    return _worst_first(found[0])
 
 
 def _labelled(label: str, *spans: Span | str) -> Line:
