@@ -39,7 +39,7 @@ def root(tmp_path: Path) -> Path:
 )
 def test_what_is_below_the_root_is_not_trusted(root: Path, path: str, trusted: str, names: tuple[str, ...]) -> None:
     found = DataFolder.of(root, root.parent / path)
-    assert found.turns == (root.parent / trusted, (*names, ".locklens.lock"))
+    assert found.lock_place == (root.parent / trusted, (*names, ".locklens.lock"))
 
 
 @pytest.mark.parametrize(

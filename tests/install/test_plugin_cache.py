@@ -25,7 +25,7 @@ from locklens.demo import h1
 from locklens.errors import RunCancelledError
 from locklens.install.context import CacheBusy, InstallEvent, LinkedFromCache
 from locklens.packages.installed import h1_of_folder
-from locklens.storage.files import RealFolder, turn
+from locklens.storage.files import RealFolder, exclusive_lock
 from locklens.versions import Version
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
@@ -134,15 +134,15 @@ def test_a_lock_that_opentofu_holds_is_waited_for(tmp_path: Path) -> None:
     with (
         held(tmp_path / "x.lock"),
         pytest.raises(RunCancelledError),
-        turn(tmp_path, ("x.lock",), cancel=cancel, is_opentofus=True),
+        exclusive_lock(tmp_path, ("x.lock",), cancel=cancel, is_shared_with_opentofu=True),
     ):
         pass
-    with turn(tmp_path, ("x.lock",), cancel=cancel, is_opentofus=True):
+    with exclusive_lock(tmp_path, ("x.lock",), cancel=cancel, is_shared_with_opentofu=True):
         pass
 
 
 def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.storage.files._SAY_AFTER", 0.0)
+    monkeypatch.setattr("locklens.storage.files._NOTICE_SECONDS", 0.0)
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     config.write_text(config.read_text() + f'plugin_cache_dir = "{tmp_path}/cache"\n')
     version = tmp_path / "cache" / HOST / "acme/demo/1.1.0"
@@ -164,7 +164,7 @@ def test_init_waits_for_its_turn_in_the_cache(place: Place, tmp_path: Path, monk
 
 def shared(place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cached package with no locked hash, half-written, which the settings let count for the lock file."""
-    monkeypatch.setattr("locklens.storage.files._SAY_AFTER", 0.0)
+    monkeypatch.setattr("locklens.storage.files._NOTICE_SECONDS", 0.0)
     config = Path(place.environ["TF_CLI_CONFIG_FILE"])
     config.write_text(
         config.read_text()

@@ -11,7 +11,7 @@ from kit.waiting import LIMIT
 
 from locklens.errors import ConfigurationError
 from locklens.storage import files
-from locklens.storage.files import OpenFolders, RealFolder, leads_through_link, turn, turn_within
+from locklens.storage.files import OpenFolders, RealFolder, exclusive_lock, leads_through_link, lock_within
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 
@@ -95,27 +95,27 @@ def test_a_turn_is_not_taken_through_a_link(top: Path) -> None:
     outside = top.parent / "outside"
     (top / "a").mkdir()
     (top / "a" / "lock").symlink_to(outside / "made")
-    with pytest.raises(ConfigurationError, match="lock: it is a link"), turn(top, ("a", "lock")):
+    with pytest.raises(ConfigurationError, match="lock: it is a link"), exclusive_lock(top, ("a", "lock")):
         pass
-    with pytest.raises(OSError, match="symbolic links"), turn_within(top / "a" / "lock", 0):
+    with pytest.raises(OSError, match="symbolic links"), lock_within(top / "a" / "lock", 0):
         pass
     assert not (outside / "made").exists()
-    with turn(top, ("b", "lock")):
+    with exclusive_lock(top, ("b", "lock")):
         assert (top / "b" / "lock").is_file()
 
 
 def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locklens.storage.files._SAY_AFTER", -1.0)
+    monkeypatch.setattr("locklens.storage.files._NOTICE_SECONDS", -1.0)
     waits, found = threading.Event(), []
 
     def wait_for_it() -> None:
-        with turn(top, ("a", "lock"), on_waiting=waits.set):
+        with exclusive_lock(top, ("a", "lock"), on_waiting=waits.set):
             found.append((top / "a" / "lock").exists())
 
     waiting = threading.Thread(target=wait_for_it)
-    with turn(top, ("a", "lock")):
+    with exclusive_lock(top, ("a", "lock")):
         waiting.start()
         assert waits.wait(LIMIT)
         assert (top / "a" / "lock").exists()
@@ -125,13 +125,13 @@ def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
 
 
 def test_turns_never_overlap_though_each_removes_its_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.storage.files._GLANCE", 0.0)
+    monkeypatch.setattr("locklens.storage.files._RETRY_SECONDS", 0.0)
     inside: list[int] = []
     overlaps: list[list[int]] = []
 
     def take_turns(name: int) -> None:
         for _ in range(50):
-            with turn(top, ("lock",)):
+            with exclusive_lock(top, ("lock",)):
                 inside.append(name)
                 overlaps.extend([list(inside)] if len(inside) > 1 else [])
                 inside.remove(name)

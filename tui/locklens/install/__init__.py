@@ -31,7 +31,7 @@ from locklens.hashes import hashes_of_files
 from locklens.packages import LIMITS, stop_if
 from locklens.packages.installed import hashed_folder
 from locklens.project.folders import TooManyFoldersError, walk
-from locklens.storage.files import OpenFolders, RealFolder, leads_through_link, turn
+from locklens.storage.files import OpenFolders, RealFolder, exclusive_lock, leads_through_link
 from locklens.text import disk_advice
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ class DataFolder:
         """Return the plugin cache at a path."""
         return cls(path, (), packages="")
 
-    def turns_at(self, place: Path) -> tuple[Path, tuple[str, ...]]:
-        """The place of the lock that OpenTofu takes for a package of a plugin cache, in the form of `turns`."""
+    def lock_place_at(self, place: Path) -> tuple[Path, tuple[str, ...]]:
+        """The place of the lock that OpenTofu takes for a package of a plugin cache, in the form of `lock_place`."""
         return self._trusted, (*self._way_to(place), f"{place.name}.lock")
 
     @property
@@ -99,7 +99,7 @@ class DataFolder:
         return self._trusted.joinpath(*self._names, *self._packages)
 
     @property
-    def turns(self) -> tuple[Path, tuple[str, ...]]:
+    def lock_place(self) -> tuple[Path, tuple[str, ...]]:
         """The place of the lock that processes wait for; see `locklens.storage.files`."""
         return self._trusted, (*self._names, ".locklens.lock")
 
@@ -237,19 +237,21 @@ class PluginCache(Struct, frozen=True):
         folder = DataFolder.of_cache(Path(config.plugin_cache_dir).absolute())
         return cls(folder, config.cache_may_break_lock)
 
-    def turn(
+    def exclusive_lock(
         self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]
     ) -> AbstractContextManager[None]:
-        """Wait until no other process installs a package; errors as in `locklens.storage.files.turn`."""
-        return turn(*self.folder.turns_at(place), cancel=cancel, on_waiting=on_waiting, is_opentofus=True)
+        """Wait until no other process installs a package; errors as in `locklens.storage.files.exclusive_lock`."""
+        return exclusive_lock(
+            *self.folder.lock_place_at(place), cancel=cancel, on_waiting=on_waiting, is_shared_with_opentofu=True
+        )
 
     def settled_hashes(
         self, place: Path, *, cancel: threading.Event | None, on_waiting: Callable[[], None]
     ) -> frozenset[str]:
-        """Return the hashes of a package that no process is installing any more, none where there is none.
+        """Return the hashes of a package once no process installs it any more; none if there is no package.
 
-        No locked hash can tell a package from the half of it. OpenTofu unpacks into the cache with its lock held;
-        Terraform does without one, so that nothing may have changed there for a while.
+        Without a locked hash, a package cannot be distinguished from an incomplete one. OpenTofu holds a lock while it
+        unpacks into the cache. Terraform takes none, so nothing may have changed there for a while.
 
         Raises:
             RunCancelledError: `cancel` was set.
@@ -257,7 +259,7 @@ class PluginCache(Struct, frozen=True):
         if not place.is_dir():
             return frozenset()
         try:
-            with self.turn(place, cancel=cancel, on_waiting=on_waiting):
+            with self.exclusive_lock(place, cancel=cancel, on_waiting=on_waiting):
                 until = time.monotonic() + _PATIENCE
                 while _age(place) < _QUIET:
                     stop_if(cancel)

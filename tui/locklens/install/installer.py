@@ -298,7 +298,7 @@ class Installer(Struct, frozen=True):
             return nullcontext()
         busy = CacheBusy(self.context.name(metadata.address), metadata.version)
         cancel = self.context.session.cancel
-        return self._cache.turn(place, cancel=cancel, on_waiting=lambda: self.context.emit(busy))
+        return self._cache.exclusive_lock(place, cancel=cancel, on_waiting=lambda: self.context.emit(busy))
 
     def _report_difference(
         self, address: ProviderAddress, version: Version, place: Path, hashes: frozenset[str]

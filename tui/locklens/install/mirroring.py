@@ -25,7 +25,7 @@ from locklens.packages.contents import Digest, new_digest
 from locklens.packages.hashing import Passed, hash_arriving_package
 from locklens.releases.authentication import check_reported
 from locklens.sources.mirrors import MirroredPackage, search
-from locklens.storage.files import OpenFolders, RealFolder, open_regular, turn
+from locklens.storage.files import OpenFolders, RealFolder, exclusive_lock, open_regular
 
 if TYPE_CHECKING:
     import threading
@@ -188,9 +188,9 @@ class MirrorFolder(Struct, frozen=True):
 
     path: Path
 
-    def turn(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
-        """Wait until no other process fills the folder; errors as in `locklens.storage.files.turn`."""
-        return turn(self.path, (_LOCK,), on_waiting=on_waiting)
+    def exclusive_lock(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
+        """Wait until no other process fills the folder; errors as in `locklens.storage.files.exclusive_lock`."""
+        return exclusive_lock(self.path, (_LOCK,), on_waiting=on_waiting)
 
     def place(self, build: MirroredBuild) -> Path:
         """Return the place of a package's zip file."""

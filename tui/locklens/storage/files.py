@@ -1,8 +1,8 @@
-"""Files and folders: bounded reads, atomic writes, and folders that are entered without following a link, and locked.
+"""Files and folders: bounded reads, atomic writes, folders that are opened without following links, and file locks.
 
-What lies below a root module may be tracked by its repository, links too. On POSIX each folder is held open and its
-contents are reached through its descriptor, so that nothing on the way is exchanged meanwhile; Windows has none, so
-each folder is checked once, when it is entered. A lock is the system's, so it ends with its process.
+A repository can track anything below its root modules, links too. On POSIX each folder is held open and its contents
+are reached through its descriptor, so that no folder of a path can be replaced in between; Windows has no such
+descriptors, so each folder is checked once, when it is opened. Locks are the system's, and end with their process.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _REPARSE_POINT = 0x400
 """FILE_ATTRIBUTE_REPARSE_POINT, which Windows sets for links and junctions."""
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""O_NONBLOCK is for what takes the place of a file once it was looked at: a pipe, or a kernel's log below /proc."""
+"""O_NONBLOCK, since a pipe or a kernel log may take the place of a file after it was checked, and would block."""
 
 _LOCK_FILE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-_GLANCE = 0.05
+_RETRY_SECONDS = 0.05
 """Seconds between two attempts to take a lock."""
 
-_SAY_AFTER = 2.0
-"""Seconds of waiting after which the user is told."""
+_NOTICE_SECONDS = 2.0
+"""Seconds of waiting after which `on_waiting` is called."""
 
 
 def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> bytes:
@@ -57,8 +57,8 @@ def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> byt
 
     Args:
         path: The file.
-        limit: The most bytes that are read, whole KiB.
-        missing: Returned if there is no such file; None if that is an error.
+        limit: The largest allowed size in bytes, a multiple of 1024.
+        missing: Returned if there is no such file; None to raise an error instead.
 
     Raises:
         ConfigurationError: The file cannot be read, or is larger.
@@ -85,7 +85,7 @@ def open_regular(path: str | bytes | Path, *, follows_link: bool = True) -> Bina
     Raises:
         OSError: It cannot be opened, or is a folder, a device, a pipe or a socket.
     """
-    # A device acts on being opened, so what it is has to be known before; and again afterwards.
+    # Opening a device can have an effect, so the type is checked before; and after, if the file was replaced meanwhile.
     _require_regular(os.stat(path, follow_symlinks=follows_link))  # noqa: PTH116
     file = open(os.open(path, _READ if follows_link else _READ | _NO_FOLLOW), "rb")  # noqa: PTH123, SIM115
     try:
@@ -109,8 +109,8 @@ def write_atomically(path: Path, data: bytes | Iterator[bytes], *, mode: int = 0
     Args:
         path: The file; a symbolic link is replaced, not followed. Only a link outside of the repository that leads to
             a device, a pipe or an open file of this process is followed.
-        data: The whole new content; in pieces, each is made after the one before is written.
-        mode: Permissions of the new file, whatever the process's umask is.
+        data: The whole new content, or its pieces; each piece is made only when the earlier ones are written.
+        mode: Permissions of the new file, regardless of the umask.
 
     Raises:
         ConfigurationError: The file cannot be written, or a link in the current repository leads out of it; the old
@@ -118,8 +118,8 @@ def write_atomically(path: Path, data: bytes | Iterator[bytes], *, mode: int = 0
     """
     pieces = (data,) if isinstance(data, bytes) else data
     try:
-        is_repositorys = lies_in_repository(path.parent, named=path)
-        if not (is_repositorys and path.is_symlink()):
+        is_in_repository = lies_in_repository(path.parent, named=path)
+        if not (is_in_repository and path.is_symlink()):
             if (opened := _open_descriptor(path)) is not None:
                 with os.fdopen(os.dup(opened), "wb") as file:
                     file.writelines(pieces)
@@ -149,8 +149,8 @@ def write_atomically(path: Path, data: bytes | Iterator[bytes], *, mode: int = 0
 def _open_descriptor(path: Path) -> int | None:
     """Return the descriptor that a path like /dev/stdout or /dev/fd/3 names.
 
-    Where standard output is redirected, such a path leads to a regular file: replaced, the link of the whole machine
-    would be gone, and what else is written to the output would be lost.
+    If standard output is redirected, such a path leads to a regular file. Replacing it would remove the link for the
+    whole machine, and lose everything else that is written to the output.
     """
     for _ in range(_MAX_LINKS):
         match = _DESCRIPTOR.fullmatch(str(path))
@@ -170,15 +170,15 @@ def lies_in_repository(folder: Path, *, named: Path | None = None) -> bool:
         named: The path that an error names; None for the folder.
 
     Raises:
-        ConfigurationError: Its path lies there, but a link on the way, which the repository may have made, leads out.
+        ConfigurationError: The path lies there, but a link in it, which the repository may have added, leads out.
     """
     here = os.path.realpath(".")
     top = next((str(one) for one in (Path(here), *Path(here).parents) if os.path.lexists(one / ".git")), here)
     place = os.path.realpath(folder)
     if is_within(top, place):
         return True
-    way = Path(os.path.abspath(folder))  # noqa: PTH100 - links are not to be resolved
-    if any(is_within(top, os.path.realpath(one)) for one in (way, *way.parents)):
+    unresolved = Path(os.path.abspath(folder))  # noqa: PTH100 - links are not to be resolved
+    if any(is_within(top, os.path.realpath(one)) for one in (unresolved, *unresolved.parents)):
         hint = "name the intended folder itself"
         words = f"a link leads out of the repository, to {place}"
         raise ConfigurationError(words, path=str(named or folder), hint=hint)
@@ -186,17 +186,17 @@ def lies_in_repository(folder: Path, *, named: Path | None = None) -> bool:
 
 
 def is_within(top: str, place: str) -> bool:
-    """True if a path is a folder or in it; both are without links, on any drive."""
+    """True if a path is a folder or in it; both are resolved, and may be on different drives."""
     return place == top or place.startswith(top if top.endswith(os.sep) else top + os.sep)
 
 
 def is_below(top: str, place: str) -> bool:
-    """True if a path is one of the user's files in a repository: not its top, and in no folder of git's."""
+    """True if a path can be a file of the user in a repository: below its top, and not in a `.git` folder."""
     return place != top and is_within(top, place) and ".git" not in Path(place).relative_to(top).parts
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, if the system has a way to."""
+    """Flush the names in a folder to the disk, if the system can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -356,46 +356,46 @@ def leads_through_link(top: Path, names: Sequence[str]) -> bool:
 
 
 @contextmanager
-def turn(
+def exclusive_lock(
     top: Path,
     names: Sequence[str],
     *,
     cancel: threading.Event | None = None,
     on_waiting: Callable[[], None] = lambda: None,
-    is_opentofus: bool = False,
+    is_shared_with_opentofu: bool = False,
 ) -> Iterator[None]:
-    """Wait until no other process has its turn, and keep others waiting until the block ends.
+    """Wait until no other process holds the lock, and hold it until the block ends.
 
     Args:
         top: A trusted folder; no link below it is followed.
         names: Names of the nested folders below it, and of the lock file in the last of them. Missing ones are made;
             the folders stay, and the file is removed again.
-        cancel: Ends the waiting.
+        cancel: Set by another thread to end the waiting.
         on_waiting: Called once, after a few seconds of waiting.
-        is_opentofus: True for a lock that OpenTofu takes too (internal/flock): one process at a time has it, and the
-            threads of a process do not exclude each other. Its file stays, because OpenTofu may be waiting for it and
-            does not check whether it still exists.
+        is_shared_with_opentofu: True for a lock that OpenTofu takes too (internal/flock): it excludes other processes,
+            but not other threads of the same one. Its file stays, because OpenTofu may be waiting for it and does not
+            check whether it still exists.
 
     Raises:
         ConfigurationError: The file cannot be made, or it or a folder on the way to it is a link.
         RunCancelledError: `cancel` was set.
     """
     *folders, file = names
-    start, has_said = time.monotonic(), False
+    start, is_notified = time.monotonic(), False
 
     def wait() -> None:
-        nonlocal has_said
+        nonlocal is_notified
         if cancel is not None and cancel.is_set():
             raise RunCancelledError("the run was cancelled")
-        if not has_said and time.monotonic() - start > _SAY_AFTER:
-            has_said = True
+        if not is_notified and time.monotonic() - start > _NOTICE_SECONDS:
+            is_notified = True
             on_waiting()
-        time.sleep(_GLANCE)
+        time.sleep(_RETRY_SECONDS)
 
     with ExitStack() as opened:
         try:
             folder = opened.enter_context(OpenFolders(top, folders)).end
-            descriptor = _held(folder, file, wait, is_opentofus=is_opentofus)
+            descriptor = _locked(folder, file, wait, is_shared_with_opentofu=is_shared_with_opentofu)
         except OSError as error:
             hint = disk_advice(error)
             place = str(top.joinpath(*folders))
@@ -403,22 +403,24 @@ def turn(
         try:
             yield
         finally:
-            # Where an open file cannot be removed, it is closed first: whoever opens it in between keeps it there.
-            ends = [partial(folder.remove, file), partial(os.close, descriptor)]
-            for end in ends[is_opentofus:] if os.name == "posix" else reversed(ends[is_opentofus:]):
+            close = partial(os.close, descriptor)
+            removals = [] if is_shared_with_opentofu else [partial(folder.remove, file)]
+            # Windows removes no open file, so it is closed first; if another process opens it in between, it stays.
+            for step in (*removals, close) if os.name == "posix" else (close, *removals):
                 with suppress(OSError):
-                    end()
+                    step()
 
 
-def _held(folder: RealFolder, file: str, wait: Callable[[], None], *, is_opentofus: bool) -> int:
-    """Return the descriptor of a locked file that still has its name: other processes remove theirs."""
+def _locked(folder: RealFolder, file: str, wait: Callable[[], None], *, is_shared_with_opentofu: bool) -> int:
+    """Lock a file, and return its descriptor; again if another process removed the file before it was locked."""
+    try_lock = _try_lock_as_opentofu if is_shared_with_opentofu else _try_lock
     while True:
         descriptor = folder.open(file, _LOCK_FILE, 0o644)
         try:
-            while not (_taken_as_tofu if is_opentofus else _taken)(descriptor):
+            while not try_lock(descriptor):
                 wait()
             named = folder.status(file)
-            if is_opentofus or (named is not None and os.path.samestat(named, os.fstat(descriptor))):
+            if is_shared_with_opentofu or (named is not None and os.path.samestat(named, os.fstat(descriptor))):
                 return descriptor
         except BaseException:
             os.close(descriptor)
@@ -427,7 +429,7 @@ def _held(folder: RealFolder, file: str, wait: Callable[[], None], *, is_opentof
 
 
 @contextmanager
-def turn_within(path: Path, seconds: float) -> Iterator[bool]:
+def lock_within(path: Path, seconds: float) -> Iterator[bool]:
     """Wait for a lock for a limited time, and yield True if this process has it.
 
     Args:
@@ -440,8 +442,8 @@ def turn_within(path: Path, seconds: float) -> Iterator[bool]:
     descriptor = os.open(path, _LOCK_FILE | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         until = time.monotonic() + seconds
-        while not (is_held := _taken(descriptor)) and time.monotonic() < until:
-            time.sleep(_GLANCE)
+        while not (is_held := _try_lock(descriptor)) and time.monotonic() < until:
+            time.sleep(_RETRY_SECONDS)
         yield is_held
     finally:
         os.close(descriptor)
@@ -449,7 +451,7 @@ def turn_within(path: Path, seconds: float) -> Iterator[bool]:
 
 if sys.platform == "win32":
 
-    def _taken(descriptor: int) -> bool:
+    def _try_lock(descriptor: int) -> bool:
         import msvcrt
 
         try:
@@ -458,11 +460,11 @@ if sys.platform == "win32":
             return False
         return True
 
-    _taken_as_tofu = _taken
+    _try_lock_as_opentofu = _try_lock
 
 else:
 
-    def _taken_as_tofu(descriptor: int) -> bool:
+    def _try_lock_as_opentofu(descriptor: int) -> bool:
         import fcntl
 
         try:
@@ -471,7 +473,7 @@ else:
             return False
         return True
 
-    def _taken(descriptor: int) -> bool:
+    def _try_lock(descriptor: int) -> bool:
         import fcntl
 
         try:

@@ -23,7 +23,7 @@ import msgspec
 
 from locklens.errors import ConfigurationError
 from locklens.machine import distrust_reason
-from locklens.storage.files import open_regular, sync_folder, turn_within
+from locklens.storage.files import lock_within, open_regular, sync_folder
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Journal:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         if why := distrust_reason(self.folder.stat()):
             raise PermissionError(errno.EPERM, why)
-        with turn_within(self._path(top, "lock"), wait) as is_held:
+        with lock_within(self._path(top, "lock"), wait) as is_held:
             yield is_held
 
     def begin(self, record: Record) -> None:

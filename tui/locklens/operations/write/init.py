@@ -30,7 +30,7 @@ from locklens.operations.write.diagnostics import (
 from locklens.operations.write.registry_source import RegistryRun
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
-from locklens.storage.files import turn
+from locklens.storage.files import exclusive_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,7 +95,7 @@ class Init(RegistryRun):
             return outcome
         if self._options.dry_run:
             return initialising.work(root)
-        with turn(*data_folder_of(root, self._options).turns, on_waiting=self._on_waiting):
+        with exclusive_lock(*data_folder_of(root, self._options).lock_place, on_waiting=self._on_waiting):
             # Another process may have written in between.
             return initialising.work(self._reader.read_folder(tree, root.path))
 
