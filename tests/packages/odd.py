@@ -125,9 +125,9 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "wrong packed size": (with_provider(Item(b"x", b"y" * 90, central={"packed": 2})), "it cannot be inflated"),
     "wrong offset": (with_provider(Item(b"x", b"y", central={"offset": 3})), "it is not where the directory says"),
     "offset beyond": (with_provider(Item(b"x", b"y", central={"offset": 1 << 30})), "it is not where"),
-    "descriptor is promised and not there": (with_provider(Item(b"x", b"y", central={"flags": 8})), "what follows it"),
+    "descriptor is promised and not there": (with_provider(Item(b"x", b"y", central={"flags": 8})), "no data descriptor"),
     "descriptor with CRC 0": (
-        with_provider(Item(b"x", b"y", descriptor="32 bits", central={"crc": 0})), "what follows it"
+        with_provider(Item(b"x", b"y", descriptor="32 bits", central={"crc": 0})), "no data descriptor"
     ),
     "no deflate stream": (with_provider(Item(b"x", b"\xff" * 9, STORED, central={"method": 8})), "be inflated"),
     "too few entries": (build([PROVIDER, TEXT], end={"count": 3}), "its directory is damaged"),

@@ -1,10 +1,10 @@
 """The contents of a zip file: inflated, digested in a second thread, and checked as the tools check them.
 
-A second thread does half of the work: one inflates while the other one hashes. Both let other threads run, so that two
-threads use two cores. Where other packages keep the processors busy anyway, there is none: handing blocks from one
-processor to another costs more than it brings.
+One thread inflates while a second one hashes; both release the interpreter lock, so they use two cores. While other
+packages keep all processors busy, there is no second thread: handing blocks from one processor to another would cost
+more than it gains.
 
-Inflating is the one door to isal, which takes half the time of the standard library's zlib and is not everywhere.
+Only this module imports isal, which takes half the time of the standard library's zlib but is not available everywhere.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ DESCRIPTOR_SIGNATURE = b"PK\x07\x08"
 PIECE = 1 << 18
 
 BLOCK = 1 << 20
-"""Bytes that inflating gives at once, at most; and what bounds the memory of the consumer."""
+"""The most bytes that inflating yields at once, which bounds the memory of the consumer."""
 
 _RAW = -15
 _ONE_BLOCK = bytes(128)
 
 _WAITING = 8
-"""Blocks on their way from one thread to the other: what bounds the memory."""
+"""The most blocks that wait for the second thread, which bounds the memory."""
 
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-"""Those that this process may use."""
+"""The number of processors that this process may use."""
 
 
 class Digest:
@@ -62,26 +62,26 @@ class Digest:
         self.crc = crc32(block, self.crc)
 
     def end(self) -> None:
-        """Signals the end."""
+        """Called after the last block."""
 
     def hex(self) -> str:
-        """The SHA-256, as an `h1` takes it."""
+        """The SHA-256 in hexadecimal, as an `h1` is made of."""
         return self._sha256.hexdigest()
 
 
 def new_digest(_: bytes) -> Digest:
-    """Make the digest of a content, whatever its name is."""
+    """Make a digest; the name of the content is ignored."""
     return Digest()
 
 
 class PackedBytes(Protocol):
     """A stream of compressed bytes."""
 
-    def some(self) -> bytes | memoryview:
-        """The next bytes, a modest number; none at the end."""
+    def read_some(self) -> bytes | memoryview:
+        """Return the next few bytes; empty at the end."""
 
     def give_back(self, count: int) -> None:
-        """Put back that many of the bytes that `some` gave last."""
+        """Put back the last bytes that `read_some` returned, as many as given."""
 
 
 class InflateError(Exception):
@@ -103,22 +103,22 @@ def engine() -> Any:
 def crc32(data: bytes | memoryview, value: int) -> int:
     """Continue a CRC-32."""
     continued: int = engine().crc32(data, value)
-    # isal leaves the upper halves of vector registers in use, which slows down what this thread does next: regular
-    # expressions that compare groups by two and a half times. OpenSSL's SHA-512 is what clears them.
+    # isal leaves the upper halves of vector registers in use, which slows down this thread afterwards: regular
+    # expressions that compare groups take two and a half times as long. A SHA-512 of OpenSSL clears the registers.
     hashlib.sha512(_ONE_BLOCK)
     return continued
 
 
 def inflated(source: PackedBytes) -> Iterator[bytes]:
-    """Yield what a raw deflate stream holds, in blocks of at most BLOCK bytes; what follows it is given back.
+    """Yield the contents of a raw deflate stream in blocks of at most BLOCK bytes; give back the bytes after its end.
 
     Raises:
-        InflateError: There is no whole stream.
+        InflateError: The stream is invalid or incomplete.
     """
     module = engine()
     stream = module.decompressobj(_RAW)
     while not stream.eof:
-        piece = source.some()
+        piece = source.read_some()
         if not piece:
             raise InflateError("breaks off")
         while True:
@@ -143,9 +143,9 @@ class SeekableContents:
         self._cancel = cancel
 
     def blocks(self, entry: ZipEntry) -> Iterator[bytes | memoryview]:
-        """Yield the content of a file in blocks of at most inflate.BLOCK bytes.
+        """Yield the content of a file in blocks of at most BLOCK bytes.
 
-        All is checked but the CRC-32, which the caller computes elsewhere.
+        Everything is checked except the CRC-32, which the caller computes.
 
         Raises:
             PackageError: The tools would not unpack it either, or it is encrypted.
@@ -161,7 +161,7 @@ class SeekableContents:
             raise PackageError(words)
         produced = 0
         try:
-            for block in inflated(section) if entry.method == Method.DEFLATED else iter(section.some, b""):
+            for block in inflated(section) if entry.method == Method.DEFLATED else iter(section.read_some, b""):
                 stop_if(self._cancel)
                 produced += len(block)
                 if produced > entry.size:
@@ -184,7 +184,7 @@ class SeekableContents:
         raise damaged(entry, "it is not where the directory says")
 
     def _check_descriptor(self, entry: ZipEntry, position: int) -> None:
-        """Compare the CRC-32 alone: writers disagree about the width of the sizes, and the tools ignore them."""
+        """Compare only the CRC-32: writers disagree about the width of the sizes, and the tools ignore them."""
         self._file.seek(min(position, self._size))
         record = self._file.read(16)
         if record[:4] == DESCRIPTOR_SIGNATURE:
@@ -192,7 +192,7 @@ class SeekableContents:
         else:
             is_right = len(record) >= 12 and record[:4] == struct.pack("<L", entry.crc)
         if not is_right:
-            raise damaged(entry, "what follows it does not belong to it")
+            raise damaged(entry, "no data descriptor with its checksum follows it")
 
 
 class _Section(Struct):
@@ -203,7 +203,7 @@ class _Section(Struct):
     stop: int
     cancel: threading.Event | None
 
-    def some(self) -> bytes:
+    def read_some(self) -> bytes:
         stop_if(self.cancel)
         if self.at >= self.stop:
             return b""
@@ -217,7 +217,7 @@ class _Section(Struct):
 
 
 def check_content(entry: ZipEntry, digest: Digest) -> None:
-    """Compare the content that passed with the directory's checksum.
+    """Compare the checksum of a content with the one in the directory.
 
     Raises:
         PackageError: They differ.
@@ -232,7 +232,7 @@ def damaged(entry: ZipEntry, why: str) -> PackageError:
 
 
 class _Packages:
-    """The number of packages in work."""
+    """The number of packages that are being read."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -243,10 +243,10 @@ _PACKAGES = _Packages()
 
 
 class SecondThread:
-    """Does what it is told, in order, in a thread of its own; a context manager, at whose end the thread is gone.
+    """Runs tasks in order in a thread of its own; a context manager, which ends the thread.
 
-    The first error of the thread is raised by the next call, and nothing is done after it. While there are as many
-    packages at work as processors, the calling thread does it itself.
+    The first error of a task is raised by the next call, and no task runs after it. While as many packages are being
+    read as there are processors, the calling thread runs the tasks itself.
     """
 
     def __init__(self) -> None:
@@ -271,7 +271,7 @@ class SecondThread:
             self._thread.join()
 
     def do(self, task: Callable[[], object]) -> None:
-        """Put a task behind the others, or do it; wait while too many do."""
+        """Queue a task, or run it at once; wait while the queue is full."""
         if _PACKAGES.count >= PROCESSORS and not self._tasks.unfinished_tasks and self._error is None:
             task()
             return
@@ -283,7 +283,7 @@ class SecondThread:
             raise self._error
 
     def finish(self) -> None:
-        """Wait until all that was put is done."""
+        """Wait until all queued tasks are done."""
         self._tasks.join()
         if self._error is not None:
             raise self._error
@@ -293,7 +293,7 @@ class SecondThread:
             if not self._is_stopped:
                 try:
                     task()
-                except BaseException as error:  # noqa: BLE001 - it is raised in the other thread
+                except BaseException as error:  # noqa: BLE001 - raised in the calling thread
                     self._error = error
                     self._is_stopped = True
             del task

@@ -270,8 +270,8 @@ class Arriving:
         """
         stop_if(self._cancel)
 
-    def some(self) -> memoryview:
-        """The next bytes, at most PIECE; none at the end."""
+    def read_some(self) -> memoryview:
+        """Return the next bytes, at most PIECE; empty at the end."""
         if self._at == len(self._data):
             self._receive()
         piece = self._data[self._at : self._at + PIECE]
@@ -279,13 +279,13 @@ class Arriving:
         return piece
 
     def give_back(self, count: int) -> None:
-        """Put back that many of the bytes that `some` gave last."""
+        """Put back the last bytes that `read_some` returned, as many as given."""
         self._at -= count
 
     def take(self, count: int) -> bytes:
         """Exactly that many bytes; fewer only at the end."""
         taken = bytearray()
-        while len(taken) < count and (piece := self.some()):
+        while len(taken) < count and (piece := self.read_some()):
             more = piece[: count - len(taken)]
             taken += more
             self.give_back(len(piece) - len(more))
@@ -413,7 +413,7 @@ def hash_arriving_entries(
 
 
 def _stored(arriving: Arriving, left: int) -> Iterator[memoryview]:
-    while left and (piece := arriving.some()):
+    while left and (piece := arriving.read_some()):
         block = piece[:left]
         arriving.give_back(len(piece) - len(block))
         left -= len(block)
