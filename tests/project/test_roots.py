@@ -324,7 +324,7 @@ def test_of_many_changed_files_each_may_be_a_state_but_for_lock_files(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A lock file is looked into, however many there are: the review reads them anyway."""
-    monkeypatch.setattr(touched_roots, "_MAX_LOOKED_INTO", 2)
+    monkeypatch.setattr(touched_roots, "_MAX_READ", 2)
     state = '{"version": 4, "resources": []}'
     locks = {f"{name}/{LOCK_FILE}": "# a lock file\n" for name in "abcd"} | {f"e/{LOCK_FILE}": state}
     others = {f"{number}.txt": "text" for number in range(3)}

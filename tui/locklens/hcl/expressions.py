@@ -54,7 +54,7 @@ _PLAIN_STRING = re.compile(r'"[^"\\$%]*+"')
 _MASKED = re.compile(r"[$%]|\A<")
 _COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?s:.*?)\*/")
 _PLAIN = r'[^"#/<]|/(?![/*])|<(?!<)'
-_BETWEEN = re.compile(rf"(?:{_PLAIN})(?:{_PLAIN}|)*+")  # The empty alternative: as in `scan.py`.
+_BETWEEN = re.compile(rf"(?:{_PLAIN})(?:{_PLAIN}|)*+")  # The reason for the empty alternative is in `scan.py`.
 
 
 class Expressions:

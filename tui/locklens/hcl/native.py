@@ -1,7 +1,7 @@
 """HCL's native syntax: the contents of files and blocks, and the expressions that need no parser.
 
-Constants are all that a lock file may hold; objects of plain strings and references are nearly all that is wanted of
-configurations. Any other expression is read by `locklens.hcl.expressions`.
+A lock file may hold only constants. References, and objects of plain strings, are nearly all that locklens reads of a
+configuration. `locklens.hcl.expressions` reads any other expression.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from locklens.hcl.values import (
     SyntaxProblemError,
     Wanted,
 )
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +50,7 @@ class NativeBody:
         self._blocks = blocks
 
     def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
-        """Return the blocks of a type that have so many labels."""
+        """Return the blocks of a type with that number of labels."""
         return [block for block in self._blocks if block.type == kind and len(block.labels) == labels]
 
     def all_blocks(self) -> Sequence[Block]:
@@ -57,7 +58,7 @@ class NativeBody:
         return self._blocks
 
     def misfits(self, arguments: frozenset[str], blocks: Mapping[str, int]) -> Sequence[SyntaxProblem]:
-        """Return what does not fit a schema."""
+        """Return the arguments and blocks that a schema of names and numbers of labels does not have."""
         problems: list[SyntaxProblem] = []
         for name, attribute in self.attributes.items():
             if name in arguments:
@@ -74,7 +75,7 @@ class NativeBody:
             elif len(block.labels) != expected:
                 word = "Missing" if len(block.labels) < expected else "Extraneous"
                 place = block.label_places[expected] if len(block.labels) > expected else place
-                detail = f"All {block.type} blocks must have {expected} label{'s' * (expected != 1)}."
+                detail = f"All {block.type} blocks must have {counted(expected, 'label')}."
                 problems.append(place.problem(f"{word} label for {block.type}", detail))
         return problems
 
@@ -148,7 +149,7 @@ class _Reading:
         )
 
 
-# The empty alternative: as in `scan.py`.
+# The reason for the empty alternative is in `scan.py`.
 _BETWEEN_VALUES = re.compile(r"(?:[ \t]|\r?\n|(?:\#|//)[^\n]*+|/\*(?s:.*?)\*/|)*+")
 _TOKEN = re.compile(r'"|<<|\[|-?[0-9][0-9.eE+-]*+|[a-z]++')
 _NUMBER = re.compile(r"-?[0-9]++(?:\.[0-9]++)?(?:[eE]([+-]?[0-9]++))?\Z")
@@ -238,7 +239,7 @@ _ITEM = re.compile(rf'({NAME})[ \t]*+=[ \t]*+("[^"\\$%\r\n{STRAY}]*+")[ \t]*+')
 _SEPARATOR = re.compile(r"(?:,|\n)[ \t\n]*+")
 _REFERENCE = re.compile(rf"{NAME}(?:\.{NAME})*+\Z")
 _WORDS = frozenset({*KEYWORDS, "for", "if", "in", "else", "endif", "endfor"})
-"""Words that are no plain names everywhere."""
+"""Words that are not a plain name in every place."""
 
 
 def read_plain(source: SourceText, start: int, end: int) -> Expression | None:

@@ -28,8 +28,8 @@ _LINE = re.compile(
     re.VERBOSE,
 )
 _LABEL = re.compile(r'"[^"]*+"')
-# Loops of groups that never give back end with an alternative that matches nothing: Python before 3.11.5 would keep
-# what the last turn took before it failed (https://github.com/python/cpython/issues/106052).
+# Possessive loops of groups end with an alternative that matches nothing: Python before 3.11.5 would keep the text of a
+# last repetition that failed halfway (https://github.com/python/cpython/issues/106052).
 _BLANK = r"[ \t]|/\*(?s:.*?)\*/"
 _SPACE = re.compile(rf"(?:{_BLANK}|)*+")
 _LINES = re.compile(rf"(?:{_BLANK}|(?:\#|//)[^\n]*+|\r?\n|)*+")

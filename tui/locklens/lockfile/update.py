@@ -1,8 +1,8 @@
 """The update of a lock file after installing or locking providers: rules over entries, without input or output.
 
-`fetched`, `reused` and `with_locked_hashes` make one entry each, `after_init` and `after_lock` make the whole file of
-them, and `difference` decides whether `init` writes at all. The tools compare neither constraints nor comments for
-that. `render` makes the bytes, or `splice` if the rest of the file has to stay as it is.
+`fetched`, `reused` and `with_locked_hashes` make one entry each, `after_init` and `after_lock` put the entries of a
+whole file together, and `difference` decides whether `init` writes at all; like the tools, it ignores constraints and
+comments. `render` makes the bytes, or `splice` if the rest of the file has to stay as it is.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Tracking(StrEnum):
 
 
 class Migration(Struct, frozen=True):
-    """The entries with those that OpenTofu makes from entries of Terraform's registry.
+    """A file's entries, and those that OpenTofu adds to them for entries of Terraform's registry.
 
     Attributes:
         entries: All entries of the file, and one more for each of `moved`.
@@ -151,10 +151,10 @@ def predecessor(new: ProviderAddress, dialect: Dialect) -> ProviderAddress | Non
 
 
 def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
-    """Return the entries of a lock file that Terraform wrote as OpenTofu reads them.
+    """Return the entries of a lock file as OpenTofu reads them; Terraform migrates nothing.
 
-    A provider `hashicorp/T` of Terraform's registry gets an entry for OpenTofu's registry, unless there is one: with
-    the same version and constraints, and without hashes, which are another registry's. Terraform migrates nothing.
+    Each provider `hashicorp/T` of Terraform's registry gets one more entry, for OpenTofu's registry, unless that is
+    there. The new entry has the same version and constraints, but no hashes: those are of another registry's packages.
     """
     before = tuple(entries)
     present = {entry.address for entry in before}
@@ -176,7 +176,7 @@ def after_init(
     Args:
         before: The entries before the run.
         settled: An entry for each required provider that is locked.
-        kept: Other providers whose entries stay: they may be required, or run already and are not installed.
+        kept: Other providers whose entries stay: they may be required, or the tool reattaches to their running process.
     """
     found = {entry.address: entry for entry in before if entry.address in kept}
     return _sorted(found | {entry.address: entry for entry in settled})
@@ -193,7 +193,7 @@ def _sorted(entries: dict[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
 
 
 def difference(before: Iterable[LockEntry], after: Iterable[LockEntry]) -> Difference:
-    """Compare entries as the tools do when they decide whether to write, without constraints.
+    """Compare entries, without constraints, as the tools do to decide whether to write.
 
     Args:
         before: The entries as read; hashes out of order or repeated are a difference, as no tool would write them so.
@@ -212,6 +212,6 @@ def rewritten(lock: LockFile, entries: Iterable[LockEntry], dialect: Dialect) ->
     Args:
         lock: The old file; its comments and its blocks of other types are lost, as they are with the tools.
         entries: The entries of the new file.
-        dialect: The tool whose header it gets.
+        dialect: The tool whose header the file gets.
     """
     return with_line_ends_of(lock.data, render(entries, dialect))

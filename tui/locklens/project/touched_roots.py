@@ -28,17 +28,17 @@ _STATE = ".tfstate"
 
 _STATE_DOCUMENT = re.compile(rb"\s*\{")
 _RESOURCES = re.compile(rb"resources|encrypted_data|\\u|\xc5\xbf", re.IGNORECASE)
-"""What stands in each state that requires something, or that OpenTofu encrypted; an escape of JSON can stand for any
-letter, and U+017F for s."""
+"""Every state that requires a provider, or that OpenTofu encrypted, has a match. A JSON escape can be any letter, and
+U+017F equals s where case is ignored."""
 
-_MAX_LOOKED_INTO = 2000
-"""Changed files beside configuration and lock files that are read; if there are more, each may be a state."""
+_MAX_READ = 2000
+"""The most changed files that are read, besides configuration and lock files; of more, each may be a state."""
 
 _UNREAD = "\0"
-"""Stands for the folders that an unreadable file may call: its root may call any folder. No folder has this name."""
+"""In place of the folders that an unreadable file calls, which may be any folder. No folder has this name."""
 
 _MAX_ALIASES = 100_000
-"""The largest number of paths through links that are followed; links to each other make endless ones."""
+"""The most paths through links that are followed; links that lead to each other make endlessly many."""
 
 
 def is_configuration(path: str) -> bool:
@@ -47,12 +47,12 @@ def is_configuration(path: str) -> bool:
 
 
 def is_module_file(path: str) -> bool:
-    """True if a path has the name of a configuration file of either tool that is no test file."""
+    """True if a path has the name of a configuration file of either tool, but not of a test file."""
     return path.endswith(MODULE_SUFFIXES)
 
 
 def is_named_state(path: str) -> bool:
-    """True if a path has the name that a state has unless a backend names it otherwise, or one like it."""
+    """True if a path has the default name of a state, or contains it, as backups do."""
     return _STATE in path.rpartition("/")[2]
 
 
@@ -67,12 +67,12 @@ def may_decide(tree: Tree, paths: Iterable[str]) -> bool:
 
 
 def folders_decided(paths: Iterable[str]) -> set[str]:
-    """Return the folders of the files of modules, of values and of states by their usual names, among some paths."""
+    """Return the folders of those paths that have the name of a module file, of a file of values, or of a state."""
     return {folder_of(path) for path in paths if is_module_file(path) or is_values(path) or is_named_state(path)}
 
 
 def is_values(path: str) -> bool:
-    """True if a path has the name of a file that gives a root's variables their values: they may choose modules."""
+    """True if a path has the name of a file of values for a root's variables, which may decide the modules."""
     name = path.rpartition("/")[2]
     return name in _VALUES or name.endswith((".auto.tfvars", ".auto.tfvars.json"))
 
@@ -80,15 +80,15 @@ def is_values(path: str) -> bool:
 def with_changed_configuration(
     calls: LocalCalls, touched: Iterable[str], roots: set[str], states: Collection[str] = ()
 ) -> set[str]:
-    """Return the roots of which a file changed that says what they require.
+    """Return the roots whose requirements a changed file may affect.
 
-    That is a configuration file in the folder itself or in a local module, a file of values, and a local state.
+    Such a file is a configuration file in the folder itself or in a local module, a file of values, and a local state.
 
     Args:
         calls: The local modules of the new side.
         touched: Paths of the files that differ.
         roots: The folders that are considered.
-        states: Those of the files that may be a state.
+        states: Those of `touched` that may be a state.
     """
     found: set[str] = set()
     modules: set[str] = set()
@@ -104,7 +104,7 @@ def with_changed_configuration(
             owner: str | None = next((above for above in upwards(folder) if above in roots), None)
         else:
             owner = folder if folder in roots else None
-            modules.add(folder)  # a root, too, may be called as a module by another one
+            modules.add(folder)  # another root may call this one as a module
         if owner is not None:
             found.add(owner)
     if modules:
@@ -112,7 +112,7 @@ def with_changed_configuration(
         rest = roots - found
         calls.prefetch(rest)
         found |= {root for root in rest if any(folder in perhaps for folder in calls.reached(root))}
-    return found | _keepers(calls.tree, states, roots - found) if states else found
+    return found | _roots_with_states(calls.tree, states, roots - found) if states else found
 
 
 def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str] = ()) -> set[str]:
@@ -121,12 +121,12 @@ def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str
     Args:
         tree: The new side.
         touched: Paths of the files that differ.
-        converted: Files that git checks out with other bytes than are read here.
+        converted: Files whose checked-out bytes differ from those that are read here.
     """
     paths = [path for path in touched if not is_configuration(path)]
     # A review reads every lock file anyway.
     others = {path for path in paths if path.rpartition("/")[2] != LOCK_FILE}
-    unseen = others if len(others) > _MAX_LOOKED_INTO else set[str]()
+    unseen = others if len(others) > _MAX_READ else set[str]()
     paths = [path for path in paths if path not in unseen]
     prefetch_listed(tree, paths)
     return unseen.union(path for path in paths if path in converted or _may_be_state(tree, path))
@@ -142,8 +142,8 @@ def _may_be_state(tree: Tree, path: str) -> bool:
     return _STATE_DOCUMENT.match(data) is not None and _RESOURCES.search(data) is not None
 
 
-def _keepers(tree: Tree, states: Collection[str], roots: set[str]) -> set[str]:
-    """Return the roots whose local backend names one of some files as the state, or a folder of theirs, or any."""
+def _roots_with_states(tree: Tree, states: Collection[str], roots: set[str]) -> set[str]:
+    """Return the roots whose local backend may keep its state in one of some files, or in a folder above one."""
     folders = {above for path in states for above in upwards(folder_of(path))}
     return {
         root
@@ -153,7 +153,7 @@ def _keepers(tree: Tree, states: Collection[str], roots: set[str]) -> set[str]:
 
 
 class _StatePlace(Struct, frozen=True):
-    """The file and the folder of workspaces that a local backend names; None for each that it does not."""
+    """The file and the folder of workspaces that a local backend names; None for one that it does not name."""
 
     file: str | None
     folder: str | None
@@ -186,7 +186,7 @@ def _state_places(tree: Tree, roots: Iterable[str]) -> Iterator[tuple[str, _Stat
 
 
 def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: Collection[str]) -> set[str]:
-    """Return the folders that a root calls on the base side and on the head side: the head alone may say anything."""
+    """Return those of some folders that roots call on both sides: the head alone could call any folder."""
     found = set(folders)
     for tree in (base_tree, head_tree):
         found &= LocalCalls(tree).reached_from(roots)
@@ -194,7 +194,7 @@ def called_modules(base_tree: Tree, head_tree: Tree, folders: set[str], roots: C
 
 
 def folders_with_callers(tree: Tree, files: Iterable[str]) -> set[str]:
-    """Return the folders that the configuration in some files' folders may call as local modules, directly."""
+    """Return the folders that the configuration beside some files may call directly as local modules."""
     folders = {folder_of(path) for path in files}
     calls = LocalCalls(tree)
     calls.prefetch(folders)
@@ -202,32 +202,32 @@ def folders_with_callers(tree: Tree, files: Iterable[str]) -> set[str]:
 
 
 def may_reach(tree: Tree, roots: Iterable[str], places: Iterable[str]) -> set[str]:
-    """Return those of some places at or below which a root may call a local module, directly or not, or has its state.
+    """Return the places at or below which a root may call a local module, directly or not, or may have its state.
 
-    These are all places where a file of the roots or of their modules cannot be read, a module is not in the tree, or
-    the path of a state is computed.
+    These are all places if a file of the roots or of their modules cannot be read, if a module is not in the tree, or
+    if the path of a state is computed.
     """
     roots, places = list(roots), set(places)
     reached = LocalCalls(tree).reached_from(roots)
     found = {folder: {place for place in places if is_at_or_below(folder, place)} for folder in reached}
     if any(folder == _UNREAD or not (found[folder] or tree.list(folder)) for folder in reached):
         return places
-    kept = [place for _, place in _state_places(tree, roots)]
-    if None in kept:
+    states = [state for _, state in _state_places(tree, roots)]
+    if None in states:
         return places
-    holding = {path for path in places for place in kept if place is not None and place.may_be_below(path)}
-    return holding.union(*found.values())
+    with_state = {place for place in places if any(state.may_be_below(place) for state in states if state is not None)}
+    return with_state.union(*found.values())
 
 
 def named_modules(calls: LocalCalls, roots: Collection[str]) -> set[str]:
-    """Return the folders that roots call as local modules, directly or not, whether they are in the tree or not."""
+    """Return the folders that roots call as local modules, directly or not, including those that the tree lacks."""
     return calls.reached_from(roots) - {_UNREAD}
 
 
 def named_states(tree: Tree, roots: Iterable[str]) -> set[str]:
     """Return the files of states, and the folders of workspaces, that the local backends of roots name."""
-    kept = [place for _, place in _state_places(tree, roots) if place is not None]
-    return {path for place in kept for path in (place.file, place.folder) if path is not None}
+    states = [state for _, state in _state_places(tree, roots) if state is not None]
+    return {path for state in states for path in (state.file, state.folder) if path is not None}
 
 
 class LocalCalls:
@@ -285,9 +285,9 @@ class LocalCalls:
 
 
 def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:
-    """Return the folders of the local modules that a folder's files may call, `_UNREAD` where that is not known.
+    """Return the folders of the local modules that a folder's files may call, `_UNREAD` if that is unknown.
 
-    The second value is False if there may be other calls, whose sources are no plain strings.
+    The second value is False if there may be more calls, whose sources are not plain strings.
     """
     from locklens.project.module_sources import has_computed_source, local_sources
 
@@ -317,7 +317,7 @@ def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:
 
 
 def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: bool) -> Iterator[str]:
-    """Yield the folders that a module calls as either tool evaluates the sources, `_UNREAD` for an unknown one."""
+    """Yield the folders that a module calls when either tool evaluates the sources, `_UNREAD` for an unknown source."""
     from locklens.dialect import OPENTOFU, TERRAFORM
     from locklens.project import configuration_files
     from locklens.project.module_sources import is_local_source, normal_source
@@ -325,7 +325,7 @@ def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: b
 
     prefix = f"{folder}/" if folder else ""
     entries = tree.list(folder)
-    # Of the same files, OpenTofu evaluates all that Terraform does.
+    # Where both tools read the same files, only OpenTofu is kept: it evaluates all that Terraform evaluates.
     dialects = {configuration_files(entries, dialect): dialect for dialect in (TERRAFORM, OPENTOFU)}
     for dialect in dialects.values():
         module = with_known_values(reader.read(tree, folder, dialect), tree, dialect, {} if is_root else None)
@@ -345,7 +345,7 @@ def _places(prefix: str, sources: Iterable[str]) -> Iterator[str]:
 
 
 def paths_through_links(touched: set[str], *trees: Tree) -> set[str]:
-    """Return by which other paths, through links in a tree, changed files are reached."""
+    """Return the other paths that lead to changed files through links in a tree."""
     links: dict[str, set[str]] = {}
     for tree in trees:
         if isinstance(tree, ListedTree):
@@ -353,7 +353,7 @@ def paths_through_links(touched: set[str], *trees: Tree) -> set[str]:
                 links.setdefault(target, set()).add(link)
     found: set[str] = set()
     fresh = touched if links else set()
-    # A linked file in a linked folder takes two steps; a link to a folder above it would take ever more.
+    # A linked file in a linked folder takes two steps; a link to a folder above itself would take endless ones.
     for _ in range(2):
         step: set[str] = set()
         for path in fresh:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 _NAMES_AT_ONCE = 32
-"""Names that are written before answers are read: were there more, git and locklens could wait for each other."""
+"""The most names that are written before their answers are read: with more, git and locklens could block each other."""
 
 _NAME_BYTES_AT_ONCE = 2048
-"""The smallest pipe of any system takes more."""
+"""The most bytes of names that are written at once: the smallest pipe of any system holds more."""
 
 _MOST_DIGITS = 12
 _LONGEST = 200
-"""Characters of a name or a subject: anyone can write any number into a commit."""
+"""The most characters that are kept of a name or a subject: a commit can have any number."""
 
 _BLAMED = re.compile(r"(?P<commit>[0-9a-f]{40,64}) \d{1,10} (?P<line>\d{1,10})(?: \d{1,10})?\Z")
 
@@ -36,10 +36,10 @@ class FoundObject(Struct, frozen=True):
     """The object that a name stands for.
 
     Attributes:
-        object_id: "" where nothing was found.
-        kind: "blob", "commit", "tree", "tag"; "" where nothing was found: git says the same of a name that stands for
-            nothing and of one whose object is lost.
-        data: None where nothing was found or it could not be read.
+        object_id: "" if nothing was found.
+        kind: "blob", "commit", "tree", "tag"; "" if nothing was found: git gives the same answer for a name without an
+            object and for one whose object is lost.
+        data: None if nothing was found or it could not be read.
         problem: Why it could not be read: it is too large (`ConfigurationError`), or `UnreadableObjectError`.
     """
 
@@ -50,7 +50,7 @@ class FoundObject(Struct, frozen=True):
 
 
 class _Answers:
-    """The objects read, as far as there is room for them."""
+    """The objects that were read, up to a number of bytes."""
 
     def __init__(self, room: int) -> None:
         self.room = room
@@ -63,7 +63,7 @@ class _Answers:
 
 
 class ObjectReader:
-    """One `git cat-file --batch`, started at the first question, ended with the reader. Safe between threads."""
+    """Reads from one `git cat-file --batch`, started by the first call, ended with the reader. Safe between threads."""
 
     def __init__(self, command: GitCommand) -> None:
         self._command = command
@@ -72,14 +72,14 @@ class ObjectReader:
         self._end: Callable[[], object] | None = None
 
     def read(self, names: Iterable[str], *, room: int = sys.maxsize) -> dict[str, FoundObject]:
-        """Return what each name (object id, revision, REVISION:PATH; without line breaks) stands for.
+        """Return the object of each name (object id, revision, REVISION:PATH; without line breaks).
 
-        After a failure of git itself, e.g. at an object that a partial clone lacks, the other names are left out; the
-        one that failed carries the problem.
+        If git itself fails, e.g. at an object that a partial clone lacks, that name gets the problem, and the names
+        after it are left out.
 
         Args:
             names: The names of the objects.
-            room: Bytes of all answers together: names whose bytes do not fit are left out.
+            room: The most bytes of all objects together; names whose objects do not fit are left out.
         """
         found = _Answers(room)
         with self._lock:
@@ -88,38 +88,38 @@ class ObjectReader:
                     if not self._read_portion(portion, found) or found.room <= 0:
                         break
             except BaseException:
-                # The answers that are still to come would be taken for those of the next question.
+                # Otherwise the next call would read the answers that are still in the pipe.
                 self._stop()
                 raise
         return found.by_name
 
     def close(self) -> None:
-        """End the process; a later question starts another."""
+        """End the process; a later call starts another."""
         with self._lock:
             self._stop()
 
     def _read_portion(self, names: list[str], found: _Answers) -> bool:
-        """Ask for a few names; False where git failed."""
+        """Read a few names; False if git failed."""
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
         watchdog = threading.Timer(TIMEOUT, process.kill)
         watchdog.daemon = True
         watchdog.start()
-        network = names[0]
+        name = names[0]
         try:
             process.stdin.write(b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names))
             process.stdin.flush()
-            for network in names:
-                found.add(network, _read_answer(process.stdout.readline, process.stdout.read))
+            for name in names:
+                found.add(name, _read_answer(process.stdout.readline, process.stdout.read))
         except (OSError, ValueError, EOFError) as error:
             self._stop()
             if isinstance(error, _TooLargeError):
-                found.add(network, FoundObject(problem=ConfigurationError(str(error))))
-                rest = names[names.index(network) + 1 :]
+                found.add(name, FoundObject(problem=ConfigurationError(str(error))))
+                rest = names[names.index(name) + 1 :]
                 return not rest or self._read_portion(rest, found)
             words = "git stopped while reading it: it is damaged, or missing from this clone"
-            found.add(network, FoundObject(problem=UnreadableObjectError(words)))
+            found.add(name, FoundObject(problem=UnreadableObjectError(words)))
             return False
         finally:
             watchdog.cancel()
@@ -133,7 +133,7 @@ class ObjectReader:
 
         self._stop()
         with uninterrupted():
-            # Out of reach of Ctrl-C, which would end it between two questions of a run that goes on.
+            # In a process group of its own: a Ctrl-C after which the run goes on would end it.
             process = self._command.start("cat-file", "--batch", stderr=subprocess.DEVNULL, process_group=0)
             self._process = process
             self._end = weakref.finalize(self, _end, process)
@@ -150,7 +150,7 @@ class _TooLargeError(ValueError):
 
 
 def _portions(names: Iterable[str]) -> Iterable[list[str]]:
-    """Split names into lists that fit into a pipe; a longer name is alone in its list, with no answer pending."""
+    """Split names into lists that fit into a pipe; a name that does not fit gets a list of its own."""
     portion: list[str] = []
     size = 0
     for name in names:
@@ -165,7 +165,7 @@ def _portions(names: Iterable[str]) -> Iterable[list[str]]:
 
 
 def _read_answer(read_line: Callable[[], bytes], read: Callable[[int], bytes]) -> FoundObject:
-    """Read one answer: `OBJECT KIND SIZE`, the bytes and a line break; or one line that says what is wrong."""
+    """Read one answer: `OBJECT KIND SIZE`, the bytes and a line break; or one line with the problem."""
     line = read_line()
     if not line.endswith(b"\n"):
         raise EOFError
@@ -182,7 +182,7 @@ def _read_answer(read_line: Callable[[], bytes], read: Callable[[int], bytes]) -
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End `cat-file`, which only reads, so that nothing is lost wherever it is."""
+    """End `cat-file` at any point: it only reads, so nothing is lost."""
     import contextlib
 
     process.kill()
@@ -194,7 +194,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class CommitFacts(Struct, frozen=True):
-    """The author's name without the address, and the first line of the message."""
+    """The author's name without the address, the first line of the message, and the number of parents."""
 
     author: str = ""
     subject: str = ""
@@ -215,10 +215,10 @@ class BlamedLine(Struct, frozen=True):
     """A line of a file and its commit.
 
     Attributes:
-        line: From 1.
+        line: Its number, from 1.
         commit: Its full id; "" for a line that is not committed.
         date: Time of the commit, ISO 8601 in UTC.
-        is_boundary: True if git reads no parent of the commit: it has none, or the clone has none of them.
+        is_boundary: True if git finds no parent of the commit: it has none, or the clone lacks them.
     """
 
     line: int
@@ -251,7 +251,7 @@ def read_blame(output: bytes) -> tuple[BlamedLine, ...]:
 
 
 def moment_of(seconds: int) -> str:
-    """Return a time of git, in seconds since the epoch, as ISO 8601 in UTC; "" where it is none."""
+    """Return a time of git, in seconds since the epoch, as ISO 8601 in UTC; "" if it is out of range."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, OSError, ValueError):
