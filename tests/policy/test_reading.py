@@ -281,7 +281,7 @@ def test_nothing_wanted(data: bytes) -> None:
         ('[trust."acme"]\n', 1, 'trust."acme": lacks "keys"'),
         ('[trust."a/b/c"]\n', 1, 'invalid namespace "a/b/c"'),
         ('[trust."acme"]\nkeys = []\n', 2, "expected a list of length >= 1"),
-        ('[trust."acme"]\nkeys = ["6EF31C7EB267ED69"]\n', 2, "is the id of a key, which others can have too"),
+        ('[trust."acme"]\nkeys = ["6EF31C7EB267ED69"]\n', 2, "is a key id, which several keys can share"),
         ('[trust."acme"]\nkey = []\n', 2, 'unknown key "key"; did you mean "keys"?'),
         ('[trust."acme"]\nkeys = ["' + "A" * 40 + '"]\nreview_by = "soon"\n', 3, "a date such as 2026-11-20"),
         ("[[accept]]\n", 1, 'accept: lacks "rule"'),

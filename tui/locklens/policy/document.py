@@ -29,8 +29,8 @@ _STEP = re.compile(r"\.(?P<name>\w+)|\[(?P<index>[0-9]+)\]")
 KeyPath = tuple[str | int, ...]
 """Names from the top of a document; a number is the index of an array element."""
 
-# Repetitions that never give back end with an empty alternative: Python before 3.11.5 would keep what the last turn
-# took before it failed (https://github.com/python/cpython/issues/106052).
+# Possessive loops of groups end with an alternative that matches nothing: Python before 3.11.5 would keep the text of a
+# last repetition that failed halfway (https://github.com/python/cpython/issues/106052).
 _TOKEN = re.compile(
     r'''
     (?P<blank>[ \t\r]++|\#[^\n]*+)
@@ -79,14 +79,14 @@ class MarkedDocument:
         """Refuse the first unknown key of a table.
 
         Raises:
-            ConfigurationError: There is one; the message has the nearest known key.
+            ConfigurationError: A key is unknown; the message has the nearest known one.
         """
         for key in table:
             if key not in known:
                 self.refuse(f"unknown key {in_quotes(key)}{nearest_key(key, known)}", *where, key)
 
     def convert(self, value: object, type_: Any, name: str, *where: str | int) -> Any:
-        """Return a value as a type of the policy's document; of a table's type, the first unknown key is refused.
+        """Convert a value to a type of the policy's document; refuse the first unknown key if it is a table.
 
         Args:
             value: The value, as the TOML reader returned it.
@@ -110,7 +110,7 @@ class MarkedDocument:
             self.refuse(f"{name}{field}: {_plain(words)}", *where, *steps)
 
     def one_line(self, text: str, name: str, *where: str | int) -> str:
-        """Return a text, which is shown on one line.
+        """Return a text if it can be shown on one line.
 
         Raises:
             ConfigurationError: It has a character that is not printable.
@@ -141,7 +141,7 @@ def in_quotes(text: str) -> str:
 
 
 def nearest_key(text: str, names: Sequence[str]) -> str:
-    """Return the end of a message that asks about the nearest of several names."""
+    """Return the end of a message that suggests the most similar of several names; "" without names."""
     from difflib import get_close_matches
 
     near = get_close_matches(text[:60], names, n=1, cutoff=0.0)
@@ -163,8 +163,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         line += match.group().count("\n")
 
 
-def too_deep(text: str, limit: int) -> int | None:
-    """Return the first line with more than `limit` nested brackets or parts of a dotted key, in any text, if any."""
+def line_nested_too_deep(text: str, limit: int) -> int | None:
+    """Return the first line with more than `limit` nested brackets or parts of a dotted key; any text is allowed."""
     depth = dots = 0
     for token in _tokens(text):
         if token.kind == "symbol" and token.text == ".":
@@ -271,9 +271,9 @@ class _Walk:
 MAX_PLATFORMS = 100
 MAX_DAYS = 3650
 MAX_REASON = 200
-"""Characters of a reason or a name: they are shown on one line."""
+"""The most characters of a reason or a name: it is shown on one line."""
 MAX_POLICY_ENTRIES = 1000
-"""Entries of one list: the file is about a page long."""
+"""The most entries of one list: the file is about a page long."""
 
 _PLATFORM = r"^[a-z0-9]{1,32}_[a-z0-9]{1,32}$"
 _FINGERPRINT = r"^([0-9A-F]{40}|[0-9A-F]{64})$"
@@ -306,7 +306,8 @@ class AcceptTable(Struct, frozen=True, forbid_unknown_fields=True):
     rule: Annotated[_Rule, Meta(description="the finding's rule")]
     provider: Annotated[_Text, Meta(description="the full address: host/namespace/type")]
     change: Annotated[
-        str, Meta(pattern=_CHANGE, description="the change's id: 32 hex digits; one of 16 accepts nothing any more")
+        str,
+        Meta(pattern=_CHANGE, description="the change's id, 32 hex digits; an older id of 16 digits accepts nothing"),
     ]
     reason: Annotated[str, Meta(min_length=1, max_length=MAX_REASON, description="why it is accepted")]
     by: Annotated[_Text, Meta(description="who accepts it")]
@@ -315,19 +316,19 @@ class AcceptTable(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class IgnoreTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """An advisory that does not count (LK042, LK043); it is counted as ignored."""
+    """An advisory that raises no finding (LK042, LK043), and is counted as ignored."""
 
-    id: Annotated[str, Meta(pattern=_ADVISORY, description="GO, CVE or GHSA id, in whatever case")]
+    id: Annotated[str, Meta(pattern=_ADVISORY, description="GO, CVE or GHSA id, in upper or lower case")]
     why: Annotated[str, Meta(min_length=1, max_length=MAX_REASON, description="the reason")]
     by: Annotated[_Text, Meta(description="who decided it")] = ""
     until: Annotated[date | UnsetType, Meta(description="the last day on which it holds")] = UNSET
 
 
 class AdvisoriesTable(Struct, frozen=True, forbid_unknown_fields=True):
-    """Advisories of the Go vulnerability database about what is inside providers, and about providers."""
+    """Settings for the advisories of the Go vulnerability database."""
 
     ignore: Annotated[
-        list[IgnoreTable], Meta(max_length=MAX_POLICY_ENTRIES, description="advisories that do not count")
+        list[IgnoreTable], Meta(max_length=MAX_POLICY_ENTRIES, description="advisories that raise no finding")
     ] = []
 
 
@@ -339,18 +340,18 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="lowest severity at which a review exits 1, unless the command line says otherwise"),
     ] = UNSET
     cooldown: Annotated[
-        Annotated[int, Meta(ge=0, le=MAX_DAYS)] | UnsetType, Meta(description="days that a release must be old")
+        Annotated[int, Meta(ge=0, le=MAX_DAYS)] | UnsetType, Meta(description="minimum age of a release, in days")
     ] = UNSET
     toolchain: Annotated[
         Annotated[str, Meta(pattern=TOOLCHAIN)] | UnsetType,
         Meta(description="least version of Go that a provider may be built with; anything older is LK045"),
     ] = UNSET
     hosts: Annotated[
-        list[_Text], Meta(max_length=MAX_POLICY_ENTRIES, description="hosts of registries that may be asked too")
+        list[_Text], Meta(max_length=MAX_POLICY_ENTRIES, description="more registries that may be asked")
     ] = []
     reported_hashes: Annotated[
         Annotated[list[_Text], Meta(max_length=MAX_POLICY_ENTRIES)] | UnsetType,
-        Meta(description="registries whose reported h1 are locked with OpenTofu, unsigned; unset: its own registry"),
+        Meta(description="registries whose unsigned h1 are locked with OpenTofu; if unset, only its own registry"),
     ] = UNSET
     install_paths: Annotated[
         Annotated[list[InstallPath], Meta(min_length=1)] | UnsetType,
@@ -361,7 +362,8 @@ class PolicyDocument(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="providers and version ranges; any other is LK022"),
     ] = UNSET
     accept_from: Annotated[
-        AcceptFrom, Meta(description="side whose acceptances and pins count: head where owners guard this file")
+        AcceptFrom,
+        Meta(description="side whose acceptances and pins count; head only where code owners guard this file"),
     ] = AcceptFrom.BASE
     platforms: Annotated[
         dict[_PlatformName, _Text] | list[_PlatformName], Meta(description="required platforms, each with the reason")

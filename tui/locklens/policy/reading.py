@@ -1,6 +1,6 @@
 """Reads the text of a policy, with file and line for every mistake, and shows the value of each key.
 
-Each key is converted to its type of `locklens.policy.document`; only what such a type cannot say is checked here. The
+Each key is converted to its type of `locklens.policy.document`; only what no type can express is checked here. The
 values that need a better message than the type's bounds (names with a nearest match, platforms) are checked first.
 """
 
@@ -30,9 +30,9 @@ from locklens.policy.document import (
     PolicyDocument,
     TrustTable,
     in_quotes,
+    line_nested_too_deep,
     lines_of_keys,
     nearest_key,
-    too_deep,
 )
 from locklens.policy.model import (
     Acceptance,
@@ -89,10 +89,10 @@ def _document(text: str, path: str) -> dict[str, object]:
     Raises:
         ConfigurationError: The text is not TOML, or beyond the bounds.
     """
-    if deep := too_deep(text, _MAX_DEPTH):
+    if deep := line_nested_too_deep(text, _MAX_DEPTH):
         raise ConfigurationError(f"nested more than {_MAX_DEPTH} levels deep", path=path, line=deep)
     if number := _LONG_NUMBER.search(text):
-        # The library's reader gives no line for it.
+        # tomllib gives no line for it.
         line = text.count("\n", 0, number.start()) + 1
         raise ConfigurationError(f"a number with more than {_MAX_DIGITS} digits", path=path, line=line)
     try:
@@ -222,11 +222,11 @@ class _Reading(MarkedDocument):
         if len(parts) not in (2, 3) or (len(parts) == 3 and _ANY in parts[0]):
             words = f"invalid provider {in_quotes(text)}: expected namespace/type or host/namespace/type"
             self.refuse(words, *where, hint=hint)
-        address = self._address("/".join("x" if part == _ANY else part for part in parts), text, *where, hint=hint)
-        namespace, kind = (
-            _ANY if part == _ANY else plain
-            for part, plain in zip(parts[-2:], (address.namespace, address.type), strict=True)
-        )
+        # An address has no wildcards: in their place, a valid name is checked.
+        name = "/".join("x" if part == _ANY else part for part in parts)
+        address = self._address(name, text, *where, hint=hint)
+        namespace = _ANY if parts[-2] == _ANY else address.namespace
+        kind = _ANY if parts[-1] == _ANY else address.type
         try:
             constraints = Constraints.parse(versions.strip()) if versions.strip() else None
         except ConstraintSyntaxError as error:
@@ -291,10 +291,10 @@ class _Reading(MarkedDocument):
         )
 
     def _refuse_key_ids(self, keys: object, *where: str | int) -> None:
-        """Refuse ids of keys with a reason: the type alone would name a pattern."""
+        """Refuse key ids with the reason: the message of the type alone would be a pattern."""
         for place, key in enumerate(keys if isinstance(keys, list) else ()):
             if isinstance(key, str) and 0 < len(key) <= _KEY_ID_DIGITS:
-                words = f"{in_quotes(key)} is the id of a key, which others can have too"
+                words = f"{in_quotes(key)} is a key id, which several keys can share"
                 self.refuse(words, *where, "keys", place, hint="locklens keys shows the full fingerprint")
 
     def accept(self, entries: object, key: str) -> tuple[Acceptance, ...]:
@@ -354,7 +354,7 @@ class ShownValue(Struct, frozen=True):
         key: Such as `cooldown`, `severity.LK004` or `trust.acme`.
         value: The value as JSON has it.
         text: The value, for reading.
-        is_set: True if the policy sets it, be it to the default.
+        is_set: True if the policy sets it, even to the default.
         entry: The pin or the acceptance; None for other values.
     """
 
