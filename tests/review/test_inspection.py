@@ -159,9 +159,9 @@ def test_what_several_providers_have_in_common_is_said_once() -> None:
     assert text.count("golang.org/x/net") == 1
     assert "up       golang.org/x/net  v0.37.0 → v0.38.0  in one, two" in text
     assert text.count("MODULES      1 new, 1 gone, 1 up") == 2
-    assert "             all of them as in other providers, said above" in text
+    assert "             all of them as in other providers, listed above" in text
     assert "MODULES      2 new, 1 gone, 1 up\n             new      example.com/alone  v1.0.0\n" in text
-    assert "             and 3 more as in other providers, said above" in text
+    assert "             and 3 more as in other providers, listed above" in text
     assert text.count("registry.terraform.io/acme/") == 3
     comment = str(markdown(found))
     assert comment.count("### ") == 4

@@ -26,19 +26,19 @@ class Proof(StrEnum):
 
 
 class ProofKind(Struct, frozen=True):
-    """What a proof says of a hash.
+    """What a proof says about a hash.
 
     Attributes:
         meaning: The proof as a phrase.
-        role: The mark of the proof in reports and on screens.
+        role: How reports and screens mark the proof.
         is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
         is_explained: True if the hash is verified, or at least reported by the registry, which nobody signed.
         is_reported: True if only the registry reports the hash, unsigned.
-        is_alarming: True if the word of the proof stands in capitals, so that it stands out without colour too.
+        is_alarming: True if the proof is printed in capitals, so that it stands out without colour.
         is_listed: True if a `zh` with this proof is in the release's SHA256SUMS, signed or not.
-        contradicts: True if the `zh` is not one of the release, where that is known.
-        was_locked: True if only a hash that was locked before has it: such a hash stands out although it is unchanged.
-        label: The label of the number of `h1` with this proof in the evidence of a change; "" if they are not counted.
+        contradicts: True if no package of the release has a `zh` with this proof, as far as the release is known.
+        was_locked: True if only hashes that were locked before have it; they are marked although they are unchanged.
+        label: The label for the number of `h1` with this proof in the evidence of a change; "" if they are not counted.
     """
 
     meaning: str
@@ -86,11 +86,11 @@ PROOF_KINDS: Mapping[Proof, ProofKind] = {
         "unverified: no source knows it, or no source could be asked", Role.WARN, is_alarming=True, contradicts=True
     ),
 }
-"""The ladder of proofs, best first. What is said or done by proof asks its row, and names none of them."""
+"""The ladder of proofs, best first. Code that depends on a proof reads its row here, and names no proof."""
 
 
-def _alternatives(is_meant: Callable[[ProofKind], bool]) -> str:
-    *others, last = (proof.value for proof, kind in PROOF_KINDS.items() if is_meant(kind))
+def _alternatives(is_included: Callable[[ProofKind], bool]) -> str:
+    *others, last = (proof.value for proof, kind in PROOF_KINDS.items() if is_included(kind))
     return f"{', '.join(others)} or {last}" if others else last
 
 
@@ -110,7 +110,7 @@ class HashFact(Struct, frozen=True):
 
     @property
     def kind(self) -> ProofKind:
-        """What its proof says."""
+        """What its proof says about it."""
         return PROOF_KINDS[self.proof]
 
     @property
@@ -125,13 +125,13 @@ class HashFact(Struct, frozen=True):
 
 
 class HashCount(Struct, frozen=True):
-    """The numbers of some hashes by what their proofs say.
+    """The numbers of hashes, by what their proofs say about them.
 
     Attributes:
         total: The number of hashes looked at.
-        unverified: Those that are not verified; this and the other words are those of `ProofKind`.
-        unexplained: The unverified ones that are not explained either.
-        reported: Those that the registry reports, or that were computed from its package, unsigned.
+        unverified: The number of hashes that are not verified, as `ProofKind` defines this and the other words.
+        unexplained: The number of hashes that are not explained; none of them is verified.
+        reported: The number of unsigned hashes that the registry reports, or that were computed from its package.
     """
 
     total: int = 0
@@ -141,7 +141,7 @@ class HashCount(Struct, frozen=True):
 
     @property
     def explained(self) -> int:
-        """The number of hashes that are explained; all verified ones are."""
+        """The number of explained hashes, which include all verified ones."""
         return self.total - self.unexplained
 
     @classmethod

@@ -331,7 +331,7 @@ class Fix(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """What a command cannot mend yet: a root, or a provider in it, and the reason, a clause."""
+    """What a command cannot fix yet: a root or a provider in it, and the reason as a clause."""
 
     root: str
     provider: ProviderAddress | None
@@ -348,8 +348,8 @@ class CheckRemedy(Struct, frozen=True):
 
     Attributes:
         fixes: What its command acts on, each part by itself.
-        by_hand: What no command does, in sentences.
-        left_out: What the command cannot mend yet.
+        by_hand: What has to be done by hand, in sentences.
+        left_out: What the command cannot fix yet.
     """
 
     fixes: tuple[Fix, ...] = ()

@@ -39,7 +39,7 @@ class HealthRootJson(JsonStruct, frozen=True):
     """A root with its findings."""
 
     path: RootPath
-    lock_file: Annotated[str | None, Meta(description="Null without a lock file.")]
+    lock_file: Annotated[str | None, Meta(description="Null if the root has no lock file.")]
     tool: ToolName
     findings: list[ProviderFindingJson]
 
@@ -60,15 +60,14 @@ class CheckJson(JsonStruct, frozen=True):
     providers: Annotated[
         Count, Meta(description="The number of providers in the findings; 0 where they are about files.")
     ]
-    unknown: Annotated[Count, Meta(description="The number of roots for which the check cannot tell.")]
-    reason: Annotated[str | None, Meta(description="Why it cannot say, or why it was not checked.")]
+    unknown: Annotated[Count, Meta(description="The number of roots for which the result of the check is unknown.")]
+    reason: Annotated[str | None, Meta(description="Why the result is unknown, or why the check was not made.")]
     command: Annotated[
-        str | None,
-        Meta(description="The commands that act on all its roots, as a shell reads them, joined by &&; mostly one."),
+        str | None, Meta(description="One or more shell commands, joined by &&, that act on all roots of the check.")
     ]
-    by_hand: Annotated[list[str], Meta(description="What no command does, in sentences.")]
+    by_hand: Annotated[list[str], Meta(description="What has to be done by hand, in sentences.")]
     left_out: Annotated[
-        list[str], Meta(description="The roots and providers that the command cannot mend yet, each with the reason.")
+        list[str], Meta(description="The roots and providers that the command cannot fix yet, each with the reason.")
     ]
 
     @classmethod
@@ -109,7 +108,7 @@ class SpreadJson(JsonStruct, frozen=True):
 
 
 class HealthSummaryJson(JsonStruct, frozen=True):
-    """All roots in numbers."""
+    """The numbers of all roots."""
 
     roots: Count
     ok: Annotated[Count, Meta(description="Roots without a warning or worse, for which no check is unknown.")]
@@ -118,13 +117,14 @@ class HealthSummaryJson(JsonStruct, frozen=True):
     locks: Annotated[Count, Meta(description="Lock files on disk.")]
     providers: Count
     versions: Annotated[Count, Meta(description="Distinct pairs of provider and version.")]
-    hashes: Annotated[Count, Meta(description="Locked hashes, those of every root.")]
+    hashes: Annotated[Count, Meta(description="Locked hashes of all roots.")]
     unverified_hashes: Annotated[
-        Count, Meta(description="Those that are neither signed nor computed from a signed package; no check has them.")
+        Count,
+        Meta(description="Those that are neither signed nor computed from a signed package; no check counts them."),
     ]
     findings: Annotated[
         SeverityCountsJson,
-        Meta(description="Findings that the checks count; what says only that it is unknown is in their `unknown`."),
+        Meta(description="Findings that the checks count; one that only calls something unknown counts as `unknown`."),
     ]
     verdict: SurveyVerdict
 

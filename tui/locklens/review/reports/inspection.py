@@ -1,6 +1,6 @@
 """What is inside packages, and what differs between two: the lines that reports print and screens show.
 
-The worst and the rarest come first, since a reviewer reads the first lines only.
+The worst and the rarest come first, since a reviewer may read only the first lines.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     )
 
 _PROVIDERS = 6
-"""Providers that one line lists."""
+"""The most providers that one line lists."""
 
 _NAMES = 8
-"""Names that one line lists."""
+"""The most names that one line lists."""
 
 _MODULES = 40
-"""Modules that are listed one by one; an upgrade of a year has some hundred, most of them a little newer."""
+"""The most modules that are listed; an upgrade over a year changes some hundred, most of them slightly."""
 
 _DIFF_LINES = 60
-"""Lines of the difference of a text."""
+"""The most lines of the difference between two texts."""
 
 _CANNOT_SAY = "cannot say"
 
@@ -55,50 +55,77 @@ _CHANGE_ROLES = {
 def inspection_lines(
     found: Inspection, *, columns: int = 0, shared: Container[ModuleDifference] = frozenset()
 ) -> Iterator[Line]:
-    """Yield what differs between two packages, or what is inside of each.
+    """Yield what differs between two packages, or what is inside each of them.
 
     Args:
         found: The packages.
-        columns: Columns behind the labels, for the old and the new side beside each other; 0 for arrows between them.
-        shared: Differences of modules that were said before, for several providers at once.
+        columns: The width after the labels for the old and the new side in columns; 0 for an arrow between them.
+        shared: Differences of modules that are already listed, for several providers together.
     """
     agreement = agreement_of(found)
-    for old, new in found.pairs[:1]:
-        yield line(Span(_title(new), Role.STRONG), f"  {old.name} → {new.name}")
-        yield from _sources((old, new))
-        if agreement is not None:
-            yield from agreement_lines(agreement)
-        differences = found.differences
-        yield from _advisories(found)
-        if differences is not None:
-            if columns:
-                yield _beside("", (), old.name, new.name, columns)
-            yield from _difference_lines(differences, columns, shared)
-        else:
-            yield labelled("DIFFERENCES", Span(f"{_CANNOT_SAY}: not both packages were looked into", Role.WARN))
-            for package in (old, new):
-                if package.facts is not None:
-                    yield Line()
-                    yield line(Span(f"inside {package.name}", Role.STRONG))
-                    yield from _package_lines(package)
-    rest = found.pairs[1:] or ([(one,) for side in found.packages for one in side] if not found.pairs else ())
-    if agreement is not None and found.pairs:
-        # Of other platforms' packages it was said above in what they differ.
-        yield from _unread_lines(package for packages in rest for package in packages if package.problem)
+    if not found.pairs:
+        yield from _unpaired_lines(found, agreement)
         return
-    for number, packages in enumerate(rest):
-        if agreement is not None and number and not any(package.problem for package in packages):
-            continue
-        if number or found.pairs:
-            yield Line()
-        for package in packages:
-            yield line(Span(_title(package), Role.STRONG), f"  {package.name}")
-            yield from _sources((package,))
-            if agreement is not None and not number and not found.pairs:
-                yield from agreement_lines(agreement)
-            if not number and not found.pairs:
-                yield from _advisories(found)
+    (old, new), *others = found.pairs
+    yield from _pair_lines(found, old, new, agreement, columns=columns, shared=shared)
+    if agreement is not None:
+        # How the packages of other platforms differ is listed by the agreement.
+        yield from _unread_lines(package for pair in others for package in pair if package.problem)
+        return
+    for pair in others:
+        yield Line()
+        for package in pair:
+            yield from _title_lines(package)
             yield from _package_lines(package)
+
+
+def _pair_lines(
+    found: Inspection,
+    old: InspectedPackage,
+    new: InspectedPackage,
+    agreement: ReleaseAgreement | None,
+    *,
+    columns: int,
+    shared: Container[ModuleDifference],
+) -> Iterator[Line]:
+    """Yield what differs between the first pair of packages; what is inside each if that is unknown."""
+    yield line(Span(_title(new), Role.STRONG), f"  {old.name} → {new.name}")
+    yield from _sources((old, new))
+    if agreement is not None:
+        yield from agreement_lines(agreement)
+    yield from _advisories(found)
+    if found.differences is not None:
+        if columns:
+            yield _side_by_side("", (), old.name, new.name, columns)
+        yield from _difference_lines(found.differences, columns, shared)
+        return
+    yield labelled("DIFFERENCES", Span(f"{_CANNOT_SAY}: not both packages were inspected", Role.WARN))
+    for package in (old, new):
+        if package.facts is not None:
+            yield Line()
+            yield line(Span(f"inside {package.name}", Role.STRONG))
+            yield from _package_lines(package)
+
+
+def _unpaired_lines(found: Inspection, agreement: ReleaseAgreement | None) -> Iterator[Line]:
+    """Yield what is inside each package; if they are compared between platforms, only of the first and unread ones."""
+    packages = [package for side in found.packages for package in side]
+    for number, package in enumerate(packages):
+        if agreement is not None and number and not package.problem:
+            continue
+        if number:
+            yield Line()
+        yield from _title_lines(package)
+        if not number:
+            if agreement is not None:
+                yield from agreement_lines(agreement)
+            yield from _advisories(found)
+        yield from _package_lines(package)
+
+
+def _title_lines(package: InspectedPackage) -> Iterator[Line]:
+    yield line(Span(_title(package), Role.STRONG), f"  {package.name}")
+    yield from _sources((package,))
 
 
 def _advisories(found: Inspection) -> Iterator[Line]:
@@ -161,14 +188,14 @@ def _difference_lines(found: PackageDifferences, columns: int, shared: Container
     yield from _file_lines(found.files, columns)
     yield from _module_lines(found.modules, columns, shared)
     if found.toolchain is not None:
-        yield _beside("TOOLCHAIN", (), *_values(found.toolchain), columns)
+        yield _side_by_side("TOOLCHAIN", (), *_values(found.toolchain), columns)
     for number, setting in enumerate(found.settings):
-        yield _beside("" if number else "SETTINGS", (setting.name, ": "), *_values(setting), columns)
+        yield _side_by_side("" if number else "SETTINGS", (setting.name, ": "), *_values(setting), columns)
     old, new = found.size
     if old == new:
         yield labelled("SIZE", f"{size_words(new)}, the same")
     else:
-        yield _beside("SIZE", (), size_words(old), f"{size_words(new)} ({_growth(old, new)})", columns)
+        yield _side_by_side("SIZE", (), size_words(old), f"{size_words(new)} ({_growth(old, new)})", columns)
     if _is_alike(found) and not found.unknown:
         yield labelled("INSIDE", "the same toolchain, settings, modules, notable packages and files")
     for text in found.texts:
@@ -194,7 +221,7 @@ def _file_lines(files: Sequence[PackedFileDifference], columns: int) -> Iterator
     for number, file in enumerate(files):
         name = f"{file.state:8} {file.name}", "  "
         old, new = ("" if size is None else size_words(size) for size in (file.old, file.new))
-        yield _beside("" if number else "FILES", name, old, new, columns, copied=file.name)
+        yield _side_by_side("" if number else "FILES", name, old, new, columns, copied=file.name)
 
 
 def _module_lines(
@@ -210,7 +237,7 @@ def _module_lines(
         yield _more(len(own) - _MODULES)
     if len(own) < len(modules):
         words = "all of them" if not own else f"and {len(modules) - len(own)} more"
-        yield labelled("", Span(f"{words} as in other providers, said above", Role.DIM))
+        yield labelled("", Span(f"{words} as in other providers, listed above", Role.DIM))
 
 
 def _more(number: int) -> Line:
@@ -225,28 +252,28 @@ def _counts(modules: Sequence[ModuleDifference]) -> str:
 def _module_line(one: ModuleDifference, columns: int, *more: Span) -> Line:
     name = Span(f"{one.kind.value:8} ", _CHANGE_ROLES[one.kind]), one.path, "  "
     old, new = ("" if module is None else _module(module) for module in (one.old, one.new))
-    return _beside("", name, old, new, columns, *more, copied=one.path)
+    return _side_by_side("", name, old, new, columns, *more, copied=one.path)
 
 
-def _beside(
+def _side_by_side(
     label: str, name: Sequence[Span | str], old: str, new: str, columns: int, *more: Span, copied: str = ""
 ) -> Line:
-    """Build the line of what differs: both sides in columns of their own where they fit, or with an arrow between.
+    """Build the line of a difference: both sides in columns if they fit, or else with an arrow between them.
 
     Args:
         label: The label.
-        name: The name of what differs, with what separates it from the sides; () for none.
-        old: "" where the older side has none.
-        new: "" where the newer side has none.
-        columns: Columns behind the label; 0 for an arrow.
-        *more: What is said behind both sides.
+        name: The name of what differs, and the separator after it; () for none.
+        old: The older value; "" for none.
+        new: The newer value; "" for none.
+        columns: The width after the label; 0 for an arrow.
+        *more: What follows both sides.
         copied: The text for the clipboard.
     """
-    taken = sum(len(one.text if isinstance(one, Span) else one) for one in name)
-    first, side = columns * 2 // 5, columns * 3 // 10
-    if columns and taken <= first and len(old) < side and len(new) <= side:
-        space = " " * (first - taken)
-        return labelled(label, *name, space, (old or "-").ljust(side), new or "-", *more, copied=copied)
+    used = sum(len(one.text if isinstance(one, Span) else one) for one in name)
+    name_width, side_width = columns * 2 // 5, columns * 3 // 10
+    if columns and used <= name_width and len(old) < side_width and len(new) <= side_width:
+        space = " " * (name_width - used)
+        return labelled(label, *name, space, (old or "-").ljust(side_width), new or "-", *more, copied=copied)
     return labelled(label, *name, " → ".join(filter(None, (old, new))), *more, copied=copied)
 
 
@@ -280,7 +307,7 @@ def _text_lines(text: TextDifference) -> Iterator[Line]:
 
 
 def _diff(text: TextDifference) -> list[str]:
-    """Return the lines that differ, without context: a release's notes are those that were added."""
+    """Return the lines that differ, each with the lines just before and after it, and their places."""
     from difflib import unified_diff
 
     old, new = ((one or "").splitlines()[:_COMPARED_LINES] for one in (text.old, text.new))
@@ -288,7 +315,7 @@ def _diff(text: TextDifference) -> list[str]:
 
 
 _COMPARED_LINES = 2000
-"""Lines of a text that are compared: the time grows with the product of both sides'."""
+"""The most lines of a text that are compared: the time grows with the product of both numbers of lines."""
 
 
 def _package_lines(package: InspectedPackage) -> Iterator[Line]:
@@ -349,18 +376,24 @@ def _parts(found: Inspection | Inspections) -> Iterator[list[Line]]:
 
 def render(found: Inspection | Inspections) -> Printable:
     """Return the report as text."""
-    parts = [list(plain_lines(part)) for part in _parts(found)]
-    return page(text for number, part in enumerate(parts) for text in (*([""] if number else []), *part))
+    return _page_of(list(plain_lines(part)) for part in _parts(found))
 
 
 def markdown(found: Inspection | Inspections) -> Printable:
     """Return the report for a comment: a heading for each provider, all else in a block of code."""
-    parts = (_markdown_part([one.text for one in part]) for part in _parts(found))
-    return page(text for number, part in enumerate(parts) for text in (*([""] if number else []), *part))
+    return _page_of(_markdown_part([one.text for one in part]) for part in _parts(found))
+
+
+def _page_of(parts: Iterable[list[str]]) -> Printable:
+    """Return parts with an empty line between them."""
+    lines: list[str] = []
+    for number, part in enumerate(parts):
+        lines += ["", *part] if number else part
+    return page(lines)
 
 
 def _markdown_part(lines: list[str]) -> list[str]:
-    title, rest = (lines[0], lines[1:]) if lines else ("nothing was looked into", [])
+    title, rest = (lines[0], lines[1:]) if lines else ("nothing was inspected", [])
     fence = "`" * (max((len(run) for each in rest for run in _backticks(each)), default=0) + 3)
     return ["### " + _escaped(visible(title)), "", f"{fence}text", *rest, fence]
 

@@ -1,4 +1,4 @@
-"""All that is locked as JSON documents of schema 1: hashes with their proof, and signers."""
+"""The JSON documents about locked entries, schema 1: the proof of each hash, and the signers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PathCoverJson(JsonStruct, frozen=True):
     covered: Annotated[list[str], Meta(description="Platforms that can be installed on this path.")]
     missing: Annotated[list[str], Meta(description="Platforms that cannot.")]
     unknown: Annotated[
-        list[str], Meta(description="Platforms of which a locked hash of unknown platform may or may not be.")
+        list[str], Meta(description="Platforms that may be covered by a locked hash whose platform is unknown.")
     ]
 
     @classmethod
@@ -68,7 +68,8 @@ class CoverageJson(JsonStruct, frozen=True):
     """The platforms that a provider's locked hashes can install."""
 
     platforms: Annotated[
-        list[str], Meta(description="The required platforms; without any, those that are known of the locked hashes.")
+        list[str],
+        Meta(description="The required platforms; if none are required, the known platforms of the locked hashes."),
     ]
     wanted: Annotated[bool, Meta(description="True if the policy requires the platforms.")]
     covered: Annotated[list[str], Meta(description="Platforms that can be installed on every path.")]
@@ -104,7 +105,7 @@ class LockedProviderJson(JsonStruct, frozen=True):
 
     @classmethod
     def of(cls, change: Change, policy: Policy, packages: Sequence[PackageJson] | None) -> LockedProviderJson:
-        """Describe a change with a new side."""
+        """Describe the new side of a change."""
         from locklens.review.coverage import coverage
 
         assert change.new is not None
@@ -155,7 +156,7 @@ class RequiredPlatformJson(JsonStruct, frozen=True):
 
 
 class LocalPathsJson(JsonStruct, frozen=True):
-    """Install paths of the CLI configuration, which count for this machine's platform where the policy names none."""
+    """Install paths of the CLI configuration: they apply to this machine's platform if the policy names none."""
 
     platform: str | None
     install_paths: list[InstallPath]
@@ -180,7 +181,7 @@ class CoveragePolicyJson(JsonStruct, frozen=True):
 
 
 class HashesSummaryJson(JsonStruct, frozen=True):
-    """All locked hashes in numbers."""
+    """The numbers of all locked hashes."""
 
     hashes: Annotated[Count, Meta(description="Locked hashes of all roots.")]
     explained: Annotated[Count, Meta(description=f"Those whose proof is {EXPLAINED}.")]
@@ -208,7 +209,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         """Return the document.
 
         Args:
-            review: One with unchanged providers.
+            review: A review that includes unchanged providers.
             packages: The packages on this machine, by lock file and provider; None if not compared.
         """
         facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
@@ -229,7 +230,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
 
 
 class UseJson(JsonStruct, frozen=True):
-    """A locked release of a signer."""
+    """A locked release that a signer signed."""
 
     provider: str
     version: str
@@ -238,7 +239,7 @@ class UseJson(JsonStruct, frozen=True):
     problem: Annotated[str | None, Meta(description="Why the signer is unknown; null if it is known.")]
     doubts: Annotated[
         list[RuleId],
-        Meta(description="Rules of findings about how the locked hashes differ from those of the signed release."),
+        Meta(description="Rules whose findings say how the locked hashes differ from those of the signed release."),
     ]
 
     @classmethod
@@ -273,12 +274,12 @@ class SignerUsesJson(JsonStruct, frozen=True):
     uses: Annotated[list[UseJson], Meta(min_length=1)]
     history: Annotated[
         list[PastUseJson] | None,
-        Meta(description="Versions that were locked before; null without --history, and without a key."),
+        Meta(description="Versions that were locked before; null without --history or without a key."),
     ]
 
     @classmethod
     def of(cls, signer: SignerUses, past: Past | None) -> SignerUsesJson:
-        """Describe a signer; `past` is that of `KeysDocument.of`."""
+        """Describe a signer; `KeysDocument.of` describes `past`."""
         before = past.get(signer.key.fingerprint, ()) if past is not None and signer.key is not None else None
         return cls.like(signer, history=before)
 
@@ -302,7 +303,7 @@ class KeysDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         """Return the document.
 
         Args:
-            review: One with unchanged providers.
+            review: A review that includes unchanged providers.
             past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
         """
         from locklens.review.keys import signers

@@ -1,6 +1,6 @@
 """The rules about releases: the origin of hashes, and signers.
 
-`signing_objection` is the one place that says what a pin, or the signer before, has against a signer.
+`signing_objection` alone decides whether a pin, or the earlier signer, speaks against a signer.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     if not judged.has(Origin.REPUBLISHED):
         return
     locked = packages_of(case.change.old.hashes) if case.change.old else frozenset()
-    # Without a base nothing tells a hash that the release had from one that was written into the file; neither does a
-    # base most of whose hashes are the release's.
+    # Without a base, a hash that the release once had cannot be told from one that was written into the file. Neither
+    # can it if the release still has some of the base's hashes.
     is_part = judged.gone < locked and not (judged.dropped or judged.manifests)
     is_change = case.change.kind is not ChangeKind.UNCHANGED and not is_part
     is_sure = is_change or bool(judged.disguised or judged.doubled)
@@ -88,7 +88,7 @@ def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
 
 
 def _counts(case: Case, packages: frozenset[str]) -> str:
-    """The hashes to verify by scheme, as a row counts them; the packages among them where others were added too."""
+    """The number of hashes to verify, by scheme; if hashes of other files were added too, of all, and of packages."""
     added = hashes_of_zips(fact.hash for fact in case.change.added)
     if _locked_how(case) != "added" or len(added) == len(packages):
         return count_by_scheme(packages)
@@ -229,10 +229,10 @@ def _another_release(case: Case, _: Policy) -> Iterator[Verdict]:
 
 
 def beside_packages(verdict: Verdict, case: Case, context: RootContext) -> Verdict:
-    """Return a verdict on unproven `h1` (LK027) as it is where the repository has packages of its own.
+    """Return a verdict on unproven `h1` (LK027), with a higher severity if the repository contains packages.
 
-    There, an `h1` that nothing proves is all that admits them: no registry and no signature comes between. It blocks
-    where the change brings both.
+    Such packages are installed without a registry and without a signature: the unproven `h1` alone permits it. The
+    verdict blocks if the change adds both.
     """
     is_added = not case.folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
     brings_packages = bool(context.vendored)
@@ -277,7 +277,7 @@ class SigningProblem(StrEnum):
     """The kind of an objection."""
 
     NOT_PINNED = "not pinned"
-    """The policy pins the keys of its namespace, and none of them signs it."""
+    """The policy pins keys, and the release is signed by none of them."""
     OTHER_KEY = "other key"
     """Another key signed the earlier release."""
     NO_LONGER_SIGNED = "no longer signed"
@@ -289,7 +289,7 @@ class SigningObjection(Struct, frozen=True):
 
     Attributes:
         words: A sentence without a full stop.
-        file: The policy, where it is the policy's; "" otherwise.
+        file: The policy file, if a pin objects; else "".
         line: The pin's line, from 1.
     """
 
@@ -300,22 +300,22 @@ class SigningObjection(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """File and line of the pin; "" where none objects."""
+        """File and line of the pin; "" if no pin objects."""
         return f"{self.file}:{self.line}" if self.file else ""
 
 
 def signing_objection(
     policy: Policy, address: ProviderAddress, *, new: ReleaseFacts | None, old: ReleaseFacts | None = None
 ) -> SigningObjection | None:
-    """Return what speaks against the signer of a release; None if there is nothing, and where its signer is unknown.
+    """Return what speaks against the signer of a release; None if nothing does, or if the signer is unknown.
 
-    Where a pin holds, it alone decides: a pinned key may be another than before.
+    If a pin applies, it alone decides: a pinned key may differ from the earlier one.
 
     Args:
-        policy: It may pin the keys of the provider's namespace.
+        policy: The policy, which may pin the keys of the provider's namespace.
         address: The provider.
         new: The release.
-        old: An earlier one, such as that of the locked version; None to ask the policy alone.
+        old: An earlier release, such as that of the locked version; None to check only the pins.
     """
     pin = policy.pin(address)
     if new is not None and pin is not None:
@@ -343,7 +343,7 @@ def signer_change(old: ReleaseFacts | None, new: ReleaseFacts | None) -> SignerC
 
 
 def _accepted(facts: ReleaseFacts | None) -> Authentication | None:
-    """The judgement of a release that the tool accepts, signed or not; a skipped one has no key."""
+    """The judgement of a release if the tool accepts it, signed or not; one without a key is skipped."""
     judged = facts.authentication if facts is not None else None
     is_accepted = judged is not None and judged.outcome in {
         AuthenticationOutcome.ACCEPTED,
@@ -355,7 +355,7 @@ def _accepted(facts: ReleaseFacts | None) -> Authentication | None:
 def _signed_by(release: ReleaseFacts) -> str | None:
     """The fingerprint of the key that signs a release, "" if none does; None if that is unknown or it is refused.
 
-    A good signature counts although the tool crashes after it was checked, since such a release can be locked.
+    A valid signature counts even if the tool crashes after checking it, since such a release can be locked.
     """
     judged = release.authentication if not release.foreign else None
     if judged is None or judged.outcome is AuthenticationOutcome.UNKNOWN:
