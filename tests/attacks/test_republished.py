@@ -190,9 +190,7 @@ def test_without_a_base_a_package_by_the_name_of_a_manifest_is_unknown(place: Pl
     assert run("lock", "--platform", LINUX)[0] == 0
     assert before != place.lock_file.read_bytes()
     _, said = run("lock", "--platform", LINUX, "--check")
-    assert f"lists zh:{'e' * 64} as a manifest, of an unknown text: it may be that of a package" in " ".join(
-        said.split()
-    )
+    assert f"lists zh:{'e' * 64} as a manifest whose text is unknown: it may be a package's" in " ".join(said.split())
     _, said = run("health", "--format", "json")
     document = json.loads(said[said.index("{") : said.rindex("}") + 1])
     (check,) = (one for one in document["checks"] if one["id"] == "not-authentic")

@@ -245,7 +245,7 @@ def test_a_name_that_no_lock_file_has(monkeypatch: pytest.MonkeyPatch, capfd: Ca
     [
         ((), "takes either a PROVIDER or --package"),
         (("aws", "--package", "x.zip"), "takes either a PROVIDER or --package"),
-        (("--package", "a", "--package", "b", "--package", "c"), "can be given twice"),
+        (("--package", "a", "--package", "b", "--package", "c"), "can be given at most twice"),
         (("--package", "a", "--from", "main"), "--package takes no --from"),
         (("--package", "a"), "no such file or folder"),
         (("aws", "--platform", "x"), "invalid"),

@@ -37,21 +37,21 @@ def add_inspect_options(parser: Parser) -> None:
     """Add the options of `inspect`."""
     parser.begin(
         "Show what is inside the packages of a provider: the Go toolchain and its settings, the modules and notable "
-        "packages that are linked, the files. Of two versions, what differs.",
+        "packages that are linked, the files. With two versions, show what differs.",
         "[OPTION...] [PROVIDER...] [-- ROOT...]",
         _run_inspect,
         _check_inspect,
     )
-    words = "such as aws, hashicorp/aws, or a full address; of several, what they have in common is said once"
+    words = "such as aws, hashicorp/aws, or a full address; what several have in common is shown once"
     parser.add_argument("provider", nargs="*", metavar="PROVIDER", help=words)
     group = parser.group("packages")
-    words = "older side, a version or a revision (default: HEAD; with a version as --to what is locked now)"
+    words = "older side, a version or a revision (default: HEAD, or what is locked now if --to is a version)"
     group.add("--from", dest="old", metavar="REV|VERSION", help=words)
     words = "newer side, a version or a revision (default: what is locked now)"
     group.add("--to", dest="new", metavar="REV|VERSION", help=words)
     words = "platform, or all; may be repeated (default: that of this machine)"
     group.add("--platform", metavar="OS_ARCH", action="append", default=[], type=_platform, help=words)
-    words = "package on this machine, a zip file or a folder; twice for an older and a newer one (default: PROVIDER's)"
+    words = "package on this machine, a zip file or a folder, instead of PROVIDER; twice for an older and a newer one"
     group.add("--package", metavar="FILE", action="append", default=[], help=words)
     group = parser.group("scope and output")
     group.add_roots("every root of the repository")
@@ -68,7 +68,7 @@ def _check_inspect(options: Namespace) -> None:
     if bool(options.package) == bool(options.provider):
         raise UsageError("inspect takes either a PROVIDER or --package", hint="see locklens inspect --help")
     if len(options.package) > 2:
-        raise UsageError("--package can be given twice: for an older and a newer package")
+        raise UsageError("--package can be given at most twice: for an older and a newer package")
     if options.package and (options.old or options.new or options.platform or options.root or options.all_roots):
         raise UsageError("--package takes no --from, --to, --platform or root")
 
@@ -77,22 +77,23 @@ def _run_inspect(options: Namespace) -> int:
     """Inspect packages; the exit status is 1 if one could not be inspected."""
     from locklens.review.inspection import Inspections
 
-    several = (_of_files(options),) if options.package else _of_providers(options)
-    tell(f"note: {words}" for words in dict.fromkeys(words for found in several for words in found.notes))
+    inspections = (_inspect_files(options),) if options.package else _inspect_providers(options)
+    notes = dict.fromkeys(note for one in inspections for note in one.notes)
+    tell(f"note: {note}" for note in notes)
     if options.verbose:
-        tell(words for found in several for words in found.log)
-    found = several[0] if len(several) == 1 else Inspections(several)
-    deliver(report_pages("inspect", options.format, found), options.output)
-    return FINDINGS if any(one.has_failed for one in several) else DONE
+        tell(line for one in inspections for line in one.log)
+    shown = inspections[0] if len(inspections) == 1 else Inspections(inspections)
+    deliver(report_pages("inspect", options.format, shown), options.output)
+    return FINDINGS if any(one.has_failed for one in inspections) else DONE
 
 
-def _of_files(options: Namespace) -> Inspection:
+def _inspect_files(options: Namespace) -> Inspection:
     from locklens.operations.inspection.inspect import inspect_files
 
     return inspect_files([Path(name) for name in options.package])
 
 
-def _of_providers(options: Namespace) -> tuple[Inspection, ...]:
+def _inspect_providers(options: Namespace) -> tuple[Inspection, ...]:
     from locklens.cli.progress import InstallProgress, ProgressWording
     from locklens.operations.compare import open_locked
     from locklens.operations.inspection.inspect import InspectionRequest
@@ -140,7 +141,7 @@ def _announce(plan: ProvingPlanned) -> bool:
 
 def add_advisories_options(parser: Parser) -> None:
     """Add the options of `advisories`."""
-    words = "Show the database of advisories that inspect, review and health look into; nothing is asked for."
+    words = "Show the database of advisories that inspect, review and health use; nothing is downloaded."
     parser.begin(words, "[OPTION...]", _run_advisories)
     parser.group("common options").add_output(formats_of("advisories"))
 
@@ -148,8 +149,8 @@ def add_advisories_options(parser: Parser) -> None:
 def add_advisories_update_options(parser: Parser) -> None:
     """Add the options of `advisories update`."""
     words = (
-        "Read the Go vulnerability database, and keep it in one file in place of the one before. "
-        "No other command asks for it."
+        "Read the Go vulnerability database, and keep it in one file, which replaces the earlier one. "
+        "No other command downloads it."
     )
     parser.begin(words, "[FROM]", _run_update)
     default = "default: https://vuln.go.dev/vulndb.zip"
@@ -178,7 +179,7 @@ def add_health_options(parser: Parser) -> None:
         _run_health,
         _check_health,
     )
-    words = "folder to search: the files that git does not ignore, or without git all"
+    words = "folder to search; in a git repository, without the files that git ignores"
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help=f"{words} (default: the current one)")
     add_reading_options(parser, ("tui", *formats_of("health")))
 
@@ -240,7 +241,7 @@ def _open_screen(options: Namespace, open_ui: OpenUi) -> int:
 
     if not has_terminal():
         raise no_terminal()
-    options.root = [os.path.abspath(root) for root in options.root]  # noqa: PTH100 - named from the folder of now
+    options.root = [os.path.abspath(root) for root in options.root]  # noqa: PTH100 - relative to the folder that is left
     try:
         work_in(options.folder)
     except OSError as error:

@@ -25,15 +25,15 @@ STANDARD_INPUT = "-"
 _ABSENT = ("/dev/null", "NUL", "nul")
 
 
-class _Named(Struct, frozen=True):
-    """The side that one of the two names stands for.
+class _OpenedSide(Struct, frozen=True):
+    """One of the two sides, opened by its name.
 
     Attributes:
-        side: Its tree has the lock file.
-        lock: Path of the lock file in the tree, None for an absent one.
-        data: Its bytes.
-        top: Top of a tree on disk.
-        repository: Repository of a revision.
+        side: The side, whose tree has the lock file.
+        lock: Path of the lock file in the tree; None if it is absent.
+        data: The bytes of the lock file.
+        top: Top of the tree; None unless it is on disk.
+        repository: Repository of the revision; None without one.
     """
 
     side: Side
@@ -52,7 +52,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
     Args:
         old: The old lock file.
         new: The new lock file.
-        config: Folder of the new side's configuration. None: that of `new`, or none at all for standard input.
+        config: Folder of the new side's configuration; None for the folder of `new`, if that is not standard input.
         cwd: The folder of relative paths.
         stdin: Reads standard input to its end.
 
@@ -66,10 +66,10 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
         raise ConfigurationError("both sides are absent: there is nothing to compare")
     opener = _Opener(cwd, stdin)
     try:
-        base, head = opener.named(old), opener.named(new)
+        base, head = opener.side(old), opener.side(new)
         folder = (head.lock or base.lock or "").rpartition("/")[0]
         if config is not None:
-            head, folder = opener.beside(head, config)
+            head, folder = opener.with_configuration(head, config)
         converted: Mapping[str, Conversion] = {}
         if opener.repository is not None:
             from locklens.project.gittree import conversions
@@ -105,7 +105,7 @@ _STDIN_PATH = "<stdin>"
 
 
 class _Opener:
-    """Opens the sides of names, with one repository for all of them."""
+    """Opens sides by their names, with one repository for both."""
 
     def __init__(self, cwd: Path, stdin: Callable[[], bytes]) -> None:
         self._cwd = cwd.absolute()
@@ -118,13 +118,15 @@ class _Opener:
         if self.repository is not None:
             self.repository.close()
 
-    def named(self, name: str) -> _Named:
-        """Return the side of a name."""
+    def side(self, name: str) -> _OpenedSide:
+        """Open the side with a name."""
         if name == STANDARD_INPUT:
             data = self._stdin()
-            return _Named(Side("file", name, None, OverlayTree({_STDIN_PATH: data}, EmptyTree())), _STDIN_PATH, data)
+            return _OpenedSide(
+                Side("file", name, None, OverlayTree({_STDIN_PATH: data}, EmptyTree())), _STDIN_PATH, data
+            )
         if name in _ABSENT:
-            return _Named(Side("empty", "/dev/null", None, EmptyTree()), None, b"")
+            return _OpenedSide(Side("empty", "/dev/null", None, EmptyTree()), None, b"")
         place = os.path.join(self._cwd, name)  # noqa: PTH118
         revision, path = _split_revision(name)
         is_file = os.path.lexists(place)
@@ -138,7 +140,7 @@ class _Opener:
         return self._file(name, place)
 
     def _require_no_revision(self, name: str, revision: str) -> None:
-        """Refuse the name of a file that is valid for git too.
+        """Refuse the name of a file if git can read it as a path in a revision, too.
 
         Raises:
             ConfigurationError: The text before the colon is a revision.
@@ -153,10 +155,10 @@ class _Opener:
         if revision and not repository.has_commit(revision):
             return
         where = f"the revision {visible(revision)}" if revision else "the index"
-        hint = f"./{name} is the file; for the path in git, rename the file"
+        hint = f"write ./{name} for the file; to compare the path in git, rename the file"
         raise ConfigurationError(f"ambiguous: both a file and a path in {where}", path=name, hint=hint)
 
-    def beside(self, head: _Named, config: str) -> tuple[_Named, str]:
+    def with_configuration(self, head: _OpenedSide, config: str) -> tuple[_OpenedSide, str]:
         """Return the head with the configuration of a folder on disk, and that folder's path in its tree."""
         place = os.path.join(self._cwd, config)  # noqa: PTH118
         if not os.path.isdir(place):  # noqa: PTH112
@@ -164,14 +166,16 @@ class _Opener:
         files = FileSystem(self._cwd)
         folder = files.join("", config) or ""
         if head.lock is None:
-            return _Named(Side("empty", head.side.name, None, files), None, b"", self._cwd, head.repository), folder
-        # From another tree, the file is shown under the name that the user gave it.
-        lock = head.lock if head.top is not None and head.lock is not None else head.side.name
+            return _OpenedSide(
+                Side("empty", head.side.name, None, files), None, b"", self._cwd, head.repository
+            ), folder
+        # A file that is not on disk is shown under the name that the user gave it.
+        lock = head.side.name if head.top is None else head.lock
         lock = _STDIN_PATH if lock == STANDARD_INPUT else lock
         side = Side(head.side.kind, head.side.name, head.side.revision, OverlayTree({lock: head.data}, files))
-        return _Named(side, lock, head.data, self._cwd, head.repository), folder
+        return _OpenedSide(side, lock, head.data, self._cwd, head.repository), folder
 
-    def _file(self, name: str, place: str) -> _Named:
+    def _file(self, name: str, place: str) -> _OpenedSide:
         if os.path.isdir(place):  # noqa: PTH112
             raise ConfigurationError("is a folder", path=name, hint=f"name the {LOCK_FILE} in it")
         if not os.path.isfile(place):  # noqa: PTH113
@@ -181,10 +185,10 @@ class _Opener:
         data = files.read(lock)
         if data is None:
             raise ConfigurationError("no such file", path=name)
-        return _Named(Side("file", name, None, files), lock, data, self._cwd, self.repository)
+        return _OpenedSide(Side("file", name, None, files), lock, data, self._cwd, self.repository)
 
-    def _stream(self, name: str, place: str) -> _Named:
-        """Read a pipe of the shell's `<(command)` to its end; the user names it, so it may block."""
+    def _stream(self, name: str, place: str) -> _OpenedSide:
+        """Read a pipe, such as the shell's `<(command)`, to its end; it may block, since the user named it."""
         try:
             with open(place, "rb") as stream:  # noqa: PTH123
                 data = stream.read(MAX_FILE_BYTES + 1)
@@ -192,9 +196,9 @@ class _Opener:
             raise ConfigurationError(f"cannot be read: {reason_of(error)}", path=name) from error
         if len(data) > MAX_FILE_BYTES:
             raise ConfigurationError(f"not read: larger than {MAX_FILE_BYTES // 1024**2} MiB", path=name)
-        return _Named(Side("file", name, None, OverlayTree({name: data}, EmptyTree())), name, data)
+        return _OpenedSide(Side("file", name, None, OverlayTree({name: data}, EmptyTree())), name, data)
 
-    def _committed(self, name: str, revision: str, path: str) -> _Named:
+    def _committed(self, name: str, revision: str, path: str) -> _OpenedSide:
         from locklens.project.git import Repository
         from locklens.project.gittree import IndexTree, RevisionTree
 
@@ -214,7 +218,7 @@ class _Opener:
         if data is None:
             where = f"revision {revision!r}" if revision else "the index"
             raise ConfigurationError(f"no such file in {where}", path=name)
-        return _Named(Side("git" if revision else "index", name, commit, tree), lock, data, None, repository)
+        return _OpenedSide(Side("git" if revision else "index", name, commit, tree), lock, data, None, repository)
 
 
 def _split_revision(name: str) -> tuple[str | None, str]:

@@ -1,4 +1,4 @@
-"""Resolves what the user typed: the roots of a command, and providers that these roots require or have locked."""
+"""Resolves names that the user typed: of roots, and of providers that these roots require or have locked."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def select_roots(folder: Path, names: Sequence[str], *, selects_all: bool = Fals
     Args:
         folder: The folder that names and globs are relative to.
         names: Folders, and globs of folders with a lock file: `*` and `?` stay within one folder name, `**` spans any
-            number of folders. The name of an existing folder is no glob.
+            number of folders. An existing folder is never read as a glob.
         selects_all: True for every root of the repository instead.
 
     Raises:
-        ConfigurationError: A glob matches no root, or there is none at all.
-        NoRepositoryError: All roots are asked for, or globs are used, outside of a git repository.
+        ConfigurationError: A glob matches no root, or the repository has none.
+        NoRepositoryError: `selects_all` or a glob is used outside of a git repository.
     """
     if selects_all:
         roots = repository_roots(folder)
@@ -56,12 +56,12 @@ def select_roots(folder: Path, names: Sequence[str], *, selects_all: bool = Fals
 
 
 def roots_below(folder: Path) -> tuple[str, ...]:
-    """Return the roots of `repository_roots` that are in or below the folder."""
+    """Return those of `repository_roots` that are in or below the folder."""
     return tuple(root for root in repository_roots(folder) if root != ".." and not root.startswith("../"))
 
 
 def repository_roots(folder: Path) -> tuple[str, ...]:
-    """Return the folders with a lock file of a folder's repository, relative to the folder, in order.
+    """Return the folders with a lock file in the repository of a folder, relative to that folder, in order.
 
     Raises:
         NoRepositoryError: The folder is in no git repository.
@@ -79,14 +79,14 @@ def repository_roots(folder: Path) -> tuple[str, ...]:
 
 
 def hint_of_roots(roots: Sequence[str]) -> str:
-    """Name roots that could be meant, and the options that select them; "" for none."""
+    """Return a hint with some roots and the options that select them; "" without roots."""
     if not roots:
         return ""
     return f"roots below: {listing(list(roots))}; select with --root DIR or --all-roots"
 
 
 def hint_below(folder: Path) -> str:
-    """Return the hint for a folder that is no root; "" outside of a repository, and without roots below."""
+    """Return a hint with the roots below a folder that is not a root; "" if there are none, or no repository."""
     try:
         return hint_of_roots(roots_below(folder))
     except (RepositoryError, ConfigurationError):
@@ -99,13 +99,14 @@ def _matches(glob: str, root: str) -> bool:
 
     parts = [part for part in glob.split("/") if part not in {"", "."}]
     names = root.split("/") if root != "." else []
-    reached = {0}
+    # How many of the first names the parts so far can match; "**" matches any number of them.
+    matched = {0}
     for part in parts:
-        if part == "**":
-            reached = set(range(min(reached), len(names) + 1)) if reached else reached
-        else:
-            reached = {at + 1 for at in reached if at < len(names) and fnmatchcase(names[at], part)}
-    return len(names) in reached
+        if part != "**":
+            matched = {count + 1 for count in matched if count < len(names) and fnmatchcase(names[count], part)}
+        elif matched:
+            matched = set(range(min(matched), len(names) + 1))
+    return len(names) in matched
 
 
 _NAMES_SHOWN = 8
@@ -122,7 +123,7 @@ def check_address(text: str) -> None:
 
 
 def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[ProviderAddress, ...]]:
-    """Return the providers that a typed name stands for in each root, by the root's path; () for none.
+    """Return the providers that a typed name means in each root, by the root's path; () for none.
 
     Args:
         text: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
@@ -140,13 +141,13 @@ def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[Provi
 
 
 def named_among(text: str, addresses: Iterable[ProviderAddress]) -> tuple[ProviderAddress, ...]:
-    """Return the addresses that a typed name stands for; errors as in `check_address`."""
+    """Return the addresses that a typed name can mean; errors as in `check_address`."""
     wanted = _Wanted.parse(text)
-    return tuple(sorted(address for address in set(addresses) if wanted.is_of(address)))
+    return tuple(sorted(address for address in set(addresses) if wanted.is_match(address)))
 
 
 def full_address(text: str, default_host: str) -> ProviderAddress | None:
-    """Return the address that a typed name is by itself; None for a type alone. Errors as in `check_address`."""
+    """Return the address that a typed name spells; None if it is only a type. Errors as in `check_address`."""
     wanted = _Wanted.parse(text)
     if wanted.namespace is None:
         return None
@@ -174,8 +175,8 @@ class _Wanted(Struct, frozen=True):
             raise ConfigurationError(f"invalid provider address {text!r}: {error}", hint=hint) from error
         return cls(host, names[0] if len(names) == 2 else None, names[-1])
 
-    def is_of(self, address: ProviderAddress) -> bool:
-        """True if it can stand for an address."""
+    def is_match(self, address: ProviderAddress) -> bool:
+        """True if the typed name can mean an address."""
         return (
             address.type == self.type
             and self.namespace in {None, address.namespace}
@@ -183,15 +184,14 @@ class _Wanted(Struct, frozen=True):
         )
 
     def among(self, root: Root) -> tuple[ProviderAddress, ...]:
-        """Return the root's matching providers; for a namespace without a host, the tool's own registry first."""
-        matching = sorted(address for address in root.providers if self.is_of(address))
-        if self.host is None:
-            successors = dict(root.migration.moved)
-            matching = [address for address in matching if successors.get(address) not in matching]
-        preferred = [
-            address for address in matching if self.namespace is not None and address.host == root.tool.default_host
-        ]
-        return tuple(preferred if self.host is None and preferred else matching)
+        """Return the root's matching providers; for NAMESPACE/TYPE, those of the tool's own registry if any match."""
+        matching = sorted(address for address in root.providers if self.is_match(address))
+        if self.host is not None:
+            return tuple(matching)
+        successors = dict(root.migration.moved)
+        matching = [address for address in matching if successors.get(address) not in matching]
+        preferred = [address for address in matching if address.host == root.tool.default_host]
+        return tuple(preferred if preferred and self.namespace is not None else matching)
 
 
 def _refuse_ambiguity(text: str, roots: Sequence[Root], meant: dict[str, tuple[ProviderAddress, ...]]) -> None:
@@ -211,7 +211,7 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
     near = difflib.get_close_matches(text, names, 1) or difflib.get_close_matches(text.rpartition("/")[2], by_type, 1)
     unread = [root.lock for root in roots if not root.lock.is_complete]
     if unread:
-        hint = _to_read(unread)
+        hint = _hint_of_unread(unread)
     elif near:
         hint = f"did you mean {by_type.get(near[0], near[0])}?"
     elif names:
@@ -223,19 +223,20 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
         for root in roots
         if (reason := root.configuration.unknown_reason)
     ]
-    reasons = unknown[:_REASONS_SHOWN]
+    reasons = [unread_words(unread)] if unread else []
+    reasons += unknown[:_REASONS_SHOWN]
     if len(unknown) > _REASONS_SHOWN:
         reasons.append(counted(len(unknown) - _REASONS_SHOWN, "more root"))
-    unsure = f", as far as the configuration can be read ({'; '.join(reasons)})" if reasons else ""
-    if unread:
-        unsure = f", as far as can be read ({'; '.join([unread_words(unread), *reasons])})"
-    place = "the root" if len(roots) == 1 else f"none of the {len(roots)} roots"
-    verbs = "does not require or lock" if len(roots) == 1 else "requires or locks"
-    return ConfigurationError(f"{place} {verbs} {text!r}{unsure}", hint=hint)
+    extent = "as far as can be read" if unread else "as far as the configuration can be read"
+    limits = f", {extent} ({'; '.join(reasons)})" if reasons else ""
+    found = "the root does not require or lock"
+    if len(roots) != 1:
+        found = f"none of the {len(roots)} roots requires or locks"
+    return ConfigurationError(f"{found} {text!r}{limits}", hint=hint)
 
 
-def _to_read(locks: Sequence[LockFile]) -> str:
-    """Return the next step where lock files cannot be read: of the first one in conflict, or else of the first."""
+def _hint_of_unread(locks: Sequence[LockFile]) -> str:
+    """Return the next step for lock files that cannot be read: for the first with a conflict, or else for the first."""
     lock = next((lock for lock in locks if lock.conflict is not None), locks[0])
     if lock.conflict is not None:
         return f"locklens merge --root DIR resolves a conflict, such as that of {lock.path}"

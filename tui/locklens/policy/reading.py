@@ -440,7 +440,7 @@ _KEYS = {
         _alone(lambda policy: (policy.cooldown, "none" if policy.cooldown is None else f"{policy.cooldown} days")),
     ),
     "hosts": _Key(
-        _Reading.hosts, _alone(lambda policy: _names(map(display_host, policy.hosts), "none beside the usual ones"))
+        _Reading.hosts, _alone(lambda policy: _names(map(display_host, policy.hosts), "none besides the usual ones"))
     ),
     "reported_hashes": _Key(
         _Reading.hosts, _alone(lambda policy: _names(sorted(map(display_host, policy.believed_hosts)), "no registry's"))

@@ -116,7 +116,7 @@ class PackageHashes(Struct, frozen=True):
         """The limit of what the list tells of a manifest: half a sentence, "" for none."""
         if not self.unread:
             return ""
-        return f"{sums} lists {min(self.unread)} as a manifest, of an unknown text: it may be that of a package"
+        return f"{sums} lists {min(self.unread)} as a manifest whose text is unknown: it may be a package's"
 
     def grown_words(self, sums: str) -> str:
         """The files added to the list since the version was locked: half a sentence, "" if there are none."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from locklens.releases import NetworkSettings
 
     OnProgress = Callable[[str, int, int], None]
-    """Called with what is done, how much of it, and of how much."""
+    """Called with the name of a step, how many of its items are done, and how many there are."""
 
 
 class HealthBase(Struct, frozen=True):
@@ -57,7 +57,7 @@ class HealthBase(Struct, frozen=True):
 
 
 def health_base(request: ReviewRequest) -> HealthBase | None:
-    """Return what the base of a run decides; None where two files are compared, or without a repository."""
+    """Return what the base of a run decides; None if two files are compared, or without a repository."""
     from locklens.errors import NoRepositoryError
     from locklens.operations.review.policy import effective_policy
     from locklens.operations.review.run import base_hosts
@@ -79,9 +79,9 @@ class HealthRequest(RootSettings, frozen=True):
     """The roots to look at, and the settings.
 
     Attributes:
-        folder: Every root in or below it.
+        folder: The folder; every root in or below it is checked.
         name: The folder as the user named it.
-        roots: Root folders relative to the current folder, to which the answer is restricted; () for all.
+        roots: Folders of the only roots to check, relative to the current folder; () for all.
         network: Network settings; None to ask no registry and use no cache.
         policy: A file that replaces the repository's policy.
         base: Policy and hosts of the base that the run compares with; None for the policy of HEAD, which vouches for
@@ -97,7 +97,7 @@ class HealthRequest(RootSettings, frozen=True):
 
 
 _MOST_NOTES = 5
-"""Folders that are named one by one."""
+"""The most folders that are named one by one."""
 
 
 def scan_health(
@@ -160,7 +160,7 @@ class _Scan(Struct):
     problems: tuple[str, ...] = ()
 
     def notes(self) -> tuple[str, ...]:
-        """Return what was not searched, and that nothing was checked: the folder may be another one than was meant."""
+        """Return which folders were not searched, and a note if nothing was checked: another folder may be meant."""
         unsearched = self.unsearched[:_MOST_NOTES]
         if len(self.unsearched) > len(unsearched):
             unsearched += (f"{len(self.unsearched) - len(unsearched)} more folders are not searched",)
@@ -170,7 +170,7 @@ class _Scan(Struct):
         return (*unsearched, nothing)
 
     def health(self, answers: HealthAnswers | None) -> Health:
-        """Return what follows from the files and the answers; None for no answers yet."""
+        """Return the health by the files and the answers, None before there are any."""
         effective, roots = self.effective, self.roots
         found = judge_entries(self.groups, roots, effective.policy)
         unknown_ages = _judge_ages(roots, found, answers, effective)
@@ -207,7 +207,7 @@ class _Scan(Struct):
         )
 
     def unknown(self, lacking: Mapping[Need, tuple[set[int], str]]) -> dict[str, tuple[set[int], str]]:
-        """Return the numbers of the roots of which each check cannot say, and why; or why it was not made at all."""
+        """Return for each check the indices of the roots where it is unknown, and why; none if it was not made."""
         policy, unmade = self.effective.policy, self.unmade()
         unread = {number for number, root in enumerate(self.roots) if not root.review.new.is_complete}
         found: dict[str, tuple[set[int], str]] = {}
@@ -222,7 +222,7 @@ class _Scan(Struct):
         return found
 
     def unmade(self) -> dict[Need, str]:
-        """Return the needs that are met in no root, each with the reason."""
+        """Return the needs of checks that no root meets, each with the reason."""
         unmade: dict[Need, str] = {}
         if not self.has_advisories:
             words = "no database of advisories is kept: see locklens advisories update"
@@ -232,7 +232,7 @@ class _Scan(Struct):
         return unmade
 
     def lacking(self, unknown_ages: Mapping[int, str], *, is_offline: bool) -> dict[Need, tuple[set[int], str]]:
-        """Return the numbers of the roots that lack each thing that a check needs, with the reason."""
+        """Return for each need of checks the indices of the roots that lack it, with the reason."""
 
         def of(groups: Iterable[EntryGroup]) -> set[int]:
             return {number for group in groups for number, _ in group.members}
@@ -245,7 +245,7 @@ class _Scan(Struct):
         undecided = {number for number, root in numbered if any(map(is_undecided, root.review.findings))}
         unrequired = {number for number, root in numbered if root.unknown and root.review.new.exists}
         unconstrained = {number for number, root in numbered if root.unconstrained and root.review.new.entries}
-        unsure = of(group for group in groups if _is_unsure_of_itself(group))
+        unjudged = of(group for group in groups if _has_unjudged_own_advisory(group))
         unseen = of(group for group in groups if not group.is_inspected)
         required = self.effective.policy.required
         in_part = [group for group in groups if not group.is_inspected_in_full(required)]
@@ -258,7 +258,7 @@ class _Scan(Struct):
             Need.USERS: (undecided, UNREAD),
             Need.REQUIREMENTS: (unrequired, UNREAD),
             Need.CONSTRAINTS: (unconstrained, UNREAD),
-            Need.ADVISORIES: (unsure, "the database has only Go's versions of a provider"),
+            Need.ADVISORIES: (unjudged, "the database has only Go's versions of a provider"),
             Need.INSPECTION: (unseen, "not all packages were inspected: see locklens inspect"),
             Need.BUILDS: (of(in_part), _inspected_words(groups, in_part)),
         }
@@ -268,8 +268,9 @@ def _inspected_words(groups: Iterable[EntryGroup], in_part: Iterable[EntryGroup]
     """Return how many releases were inspected, and how many of them not in full."""
     releases, unseen = _releases(groups), _releases(group for group in groups if group.change.builds is None)
     words = f"{len(releases) - len(unseen)} of {counted(len(releases), 'locked release')} inspected"
-    number = len(_releases(in_part) - unseen)
-    return f"{words}{f', {number} of them in part' if number else ''}: see locklens inspect"
+    if number := len(_releases(in_part) - unseen):
+        words += f", {number} of them in part"
+    return f"{words}: see locklens inspect"
 
 
 def _answers(
@@ -296,7 +297,7 @@ def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]
 def _judge_ages(
     roots: Sequence[ReadRoot], found: list[list[Finding]], answers: HealthAnswers | None, effective: EffectivePolicy
 ) -> dict[int, str]:
-    """Add the findings about ages, and return the numbers of the roots with an unknown age, each with the reason."""
+    """Add the findings about ages, and return the indices of the roots with an unknown age, each with the reason."""
     if answers is None:
         return {number: "registry not asked" for number, root in enumerate(roots) if root.review.new.entries}
     distances = Distances(answers.available, effective.policy)
@@ -313,11 +314,11 @@ def _releases(groups: Iterable[EntryGroup]) -> set[tuple[ProviderAddress, str]]:
     return {(group.change.address, str(group.entry.version)) for group in groups}
 
 
-def _is_unsure_of_itself(group: EntryGroup) -> bool:
+def _has_unjudged_own_advisory(group: EntryGroup) -> bool:
     known = group.change.advisories
     return known is not None and any(each.is_own for each in known.now.unjudged)
 
 
 _UNREAD_LOCK = "the lock file cannot be read"
 
-_MANIFEST = "a locked zh is listed as a manifest, of an unknown text: it may be that of a package"
+_MANIFEST = "a locked zh is listed as a manifest whose text is unknown: it may be a package's"

@@ -63,9 +63,9 @@ class UpgradeRequest(Struct, frozen=True):
         platforms: Platforms to lock; () for the required ones and those of each entry.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
-        picks: Instead of `providers`: the selected versions, where they differ by root. The signers of others are
-            compared, and those that differ are warned of.
-        policy: Its cooldown, allow list and pins hold where no version is named; its platforms are locked.
+        picks: The selected version of each provider of each root, instead of `providers`. Their signers are not
+            compared with those of the locked versions; in all other cases they are, and a difference is a warning.
+        policy: Its cooldown, allow list and pins apply where no version is named; its platforms are locked.
         ignores_cooldown: True if the user said so: releases of any age are selected.
     """
 
@@ -80,7 +80,7 @@ class UpgradeRequest(Struct, frozen=True):
 
     @property
     def cooldown(self) -> int | None:
-        """Days that a release must be old to be selected where none is named; None for no cooldown."""
+        """The minimum age in days of a release that is selected because none is named; None for no cooldown."""
         return None if self.ignores_cooldown else self.policy.cooldown
 
 
@@ -110,14 +110,14 @@ def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
 
 
 class RootUpgrade:
-    """Plans one root.
+    """Plans the upgrade of one root.
 
     Attributes:
         path: The root's folder.
         lock_file: Its lock file.
         tool: The tool whose rules apply.
-        priors: The entries whose platforms are kept, by the provider to lock; known once resolved.
-        requests: The versions to lock; known once the platforms are selected.
+        priors: The entries whose platforms are kept, by the provider to lock; set by `resolve`.
+        requests: The versions to lock; set by `select_platforms`.
     """
 
     def __init__(self, request: UpgradeRequest, source: RegistrySource, draft: ScopedPlanBuilder, root: Root) -> None:
@@ -185,7 +185,7 @@ class RootUpgrade:
             else:
                 self._moving[address] = version
         if not self._request.platforms:
-            # An entry that replaces another registry's keeps the platforms of that one.
+            # An entry that replaces one of another registry keeps its platforms.
             locked = {address: self._locked.get(self._migrated.get(address, address)) for address in self._moving}
             self.priors = {address: prior for address, prior in locked.items() if prior is not None}
 
@@ -210,7 +210,7 @@ class RootUpgrade:
     def _available(
         self, address: ProviderAddress, version: Version, platforms: tuple[Platform, ...]
     ) -> tuple[Platform, ...]:
-        """Return the platforms that the registry lists for a version; all of them if it lists none of them."""
+        """Return those of some platforms that the registry lists for a version; all of them if it lists none."""
         listed = self._offered[address]
         offered = () if isinstance(listed, LockLensError) else listed
         available = next((one.platforms for one in offered if one.version == version), ())
@@ -235,7 +235,7 @@ class RootUpgrade:
 
     @property
     def signer_comparisons(self) -> list[tuple[ProviderAddress, Version, Version]]:
-        """The locked version of each provider that moves, and the one that it moves to."""
+        """Each provider whose version changes, with the locked and the new version."""
         requests = () if self._request.picks else self.requests
         return [
             (request.address, request.prior.version, request.version)
@@ -244,7 +244,7 @@ class RootUpgrade:
         ]
 
     def warn_of_signers(self, releases: Mapping[tuple[ProviderAddress, Version], ReleaseFacts | None]) -> None:
-        """Warn of each version that neither the key of the locked one nor a pinned key signs."""
+        """Warn of each version whose signer a pin refuses, or differs from that of the locked version."""
         for address, locked, version in self.signer_comparisons:
             new = releases[address, version]
             objection = signing_objection(self._request.policy, address, new=new, old=releases[address, locked])
@@ -314,15 +314,15 @@ class RootUpgrade:
             hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
             raise ConfigurationError("not required by this root", path=self._root.path or ".", hint=hint)
         if version is not None:
-            return self._asked_for(address, version, offered)
+            return self._named_version(address, version, offered)
         locked = entry.version if entry else None
-        aged = permitted(offered, self._held(address, offered), locked)
+        eligible = permitted(offered, self._held(address, offered), locked)
         if self._request.edits_constraints:
-            usable = [listed for listed in aged if listed.has_supported_protocol]
+            usable = [listed for listed in eligible if listed.has_supported_protocol]
             best = newest_of(requirements, usable, locked).overall
             if best is not None and (locked is None or best.compare(locked) > 0):
                 if combined(requirements).admits(best):
-                    return self._heeding_policy(address, best, offered)
+                    return self._within_policy(address, best, offered)
                 try:
                     self._rewriting.edit(address, best)
                 except ConfigurationError as error:
@@ -330,8 +330,8 @@ class RootUpgrade:
                         raise
                     self._remark(address, f"not upgraded to {best}: {error}")
                 else:
-                    return self._heeding_policy(address, best, offered)
-        selected = select(requirements, aged, locked, upgrade=True)
+                    return self._within_policy(address, best, offered)
+        selected = select(requirements, eligible, locked, upgrade=True)
         if isinstance(selected, Unselectable):
             if not isinstance(select(requirements, offered, locked, upgrade=True), Unselectable):
                 raise self._all_held()
@@ -339,7 +339,7 @@ class RootUpgrade:
         if selected.version == locked and address not in self._migrated:
             self._remark(address, self._why_not_newer(address, offered))
             return None
-        return self._heeding_policy(address, selected.version, offered)
+        return self._within_policy(address, selected.version, offered)
 
     def _young(self, address: ProviderAddress) -> Mapping[Version, Hold]:
         return cooldown_holds(self._ages.get(address, {}), self._request.cooldown)
@@ -355,11 +355,11 @@ class RootUpgrade:
         words = f"every version in range is within the cooldown of {self._request.cooldown} days"
         return ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
 
-    def _heeding_policy(
+    def _within_policy(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
     ) -> Version | None:
-        """Return a selected version, None if it contradicts a pin; name what the cooldown holds back."""
-        if self._contradicts_pin(address, version):
+        """Return a selected version, None if a pin holds it back; note a newer version that the cooldown holds back."""
+        if self._is_held_by_pin(address, version):
             return None
         if address not in self._ages:
             return version
@@ -372,8 +372,8 @@ class RootUpgrade:
             self._remark(address, f"{held} is held back by {young[held]}; --ignore-cooldown selects it")
         return version
 
-    def _contradicts_pin(self, address: ProviderAddress, version: Version) -> bool:
-        """True if another key than the pinned ones signs a version, which is noted."""
+    def _is_held_by_pin(self, address: ProviderAddress, version: Version) -> bool:
+        """True if the policy does not pin the key that signs a version; warn of it."""
         policy = self._request.policy
         release = self._source.release(address, version, self.tool) if policy.pin(address) is not None else None
         objection = signing_objection(policy, address, new=release)
@@ -382,7 +382,7 @@ class RootUpgrade:
         self._warn(address, f"{version} is held back by a pin: {objection.words} ({objection.place})")
         return True
 
-    def _asked_for(
+    def _named_version(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
     ) -> Version | None:
         requirements = self._root.requirements(address)
@@ -429,10 +429,10 @@ def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root)
 
 
 class RootConstraints:
-    """The constraints of one root while versions are selected: each edit is planned, in place.
+    """The constraints of one root, and the edits of them that are planned while versions are selected.
 
     Attributes:
-        edits: The planned ones, by provider.
+        edits: The planned edits, by provider.
     """
 
     def __init__(self, draft: ScopedPlanBuilder, root: Root) -> None:
@@ -444,7 +444,7 @@ class RootConstraints:
         """Plan to rewrite each constraint that excludes a version, in place.
 
         Raises:
-            ConfigurationError: One of them must not be rewritten, so none is.
+            ConfigurationError: One of them must not be rewritten; then none is rewritten.
         """
         requirements = self._root.requirements(address)
         if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
@@ -485,7 +485,7 @@ class RootConstraints:
 
 
 def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
-    """Return the requirements that exclude a version; of several in the same place, the first."""
+    """Return the requirements that exclude a version; if several have the same place, only the first."""
     excluding: dict[RequirementSite, Requirement] = {}
     for requirement in requirements:
         if requirement.constraints.excluded_by(version):
