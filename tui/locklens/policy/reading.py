@@ -458,6 +458,6 @@ _KEYS = {
 
 
 def shown_values(policy: Policy, severities: Mapping[str, str]) -> Iterator[ShownValue]:
-    """Yield the value of every key; `severities` are those of the rules without a policy, by id."""
+    """Yield the value of every key; `severities` has the default severity of each rule, by id."""
     for key, row in _KEYS.items():
         yield from row.shown(policy, key, severities)
