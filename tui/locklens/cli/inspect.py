@@ -51,9 +51,7 @@ def add_inspect_options(parser: Parser) -> None:
     group.add("--to", dest="new", metavar="REV|VERSION", help=words)
     words = "platform, or all; may be repeated (default: that of this machine)"
     group.add("--platform", metavar="OS_ARCH", action="append", default=[], type=_platform, help=words)
-    words = (
-        "package on this machine, a zip file or a folder; twice for an older and a newer one (default: no such package)"
-    )
+    words = "package on this machine, a zip file or a folder; twice for an older and a newer one (default: none)"
     group.add("--package", metavar="FILE", action="append", default=[], help=words)
     group = parser.group("scope and output")
     group.add_roots("every root of the repository")
