@@ -15,7 +15,7 @@ from locklens.policy import POLICY_FILE, Policy
 from locklens.review import HashCount
 from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, worst
 from locklens.review.rules.catalogue import RULES, wording_of
-from locklens.text import listing, shell_words
+from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -221,6 +221,12 @@ class Health(Struct, frozen=True):
     def worse(self) -> int:
         """The number of roots with a warning or worse: with `ok` and `unknown` these are all roots."""
         return len(self.review.roots) - len(self._quiet)
+
+    @property
+    def roots_in_words(self) -> str:
+        """The number of roots, and of those without a lock file, which a review does not count."""
+        unlocked = sum(not root.new.exists for root in self.review.roots)
+        return f"{counted(len(self.review.roots), 'root')}{f', {unlocked} without a lock file' if unlocked else ''}"
 
     @property
     def counts(self) -> dict[Severity, int]:

@@ -68,7 +68,7 @@ def total_words(health: Health) -> str:
     if unread := unread_words(root.new for root in health.review.roots):
         spread = f"{spread} ({unread})" if health.spread else unread
     return (
-        f"{counted(len(health.review.roots), 'root')}: {health.ok} ok, {health.unknown} unknown, "
+        f"{health.roots_in_words}: {health.ok} ok, {health.unknown} unknown, "
         f"{health.worse} worse (warn or block); {spread}; {counted(sum(counts.values()), 'finding')}{found}"
     )
 

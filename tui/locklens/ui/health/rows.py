@@ -465,7 +465,7 @@ def health_head(health: Health | None) -> tuple[BarLayout, ...]:
     providers = counted(len(health.spread), "provider")
     return head_line(
         "health",
-        f"work tree  {number}  {providers}  {versions}",
+        f"work tree  {health.roots_in_words}  {providers}  {versions}",
         brief=f"work tree  {number}",
         counts=(*roots, Piece("  findings:"), *findings),
         least=(*roots, Piece("  "), *findings),
