@@ -303,6 +303,9 @@ def test_what_runs_instead_of_an_installed_package_is_said(monkeypatch: pytest.M
         assert run("verify") == 0
         words = "note: dev_overrides: terraform runs acme/demo from dev, which is not verified\n"
         assert words in capfd.readouterr().err
+        subprocess.run(["git", "init", "-q"], check=True)
+        assert run("hashes", "--verify", "--format", "text") == 0
+        assert words.removeprefix("note: ").rstrip() in " ".join(capfd.readouterr().out.split())
 
 
 def test_a_package_is_read_once_however_many_links_lead_to_it(monkeypatch: pytest.MonkeyPatch) -> None:

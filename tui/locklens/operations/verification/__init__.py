@@ -102,12 +102,14 @@ class SearchedPlace(Struct, frozen=True):
         shown: The path or URL.
         root: The same as in `PackagePlace`.
         problem: Why its packages were not compared, a clause; "" if they were.
+        provider: The only provider that is installed from it; None for any.
     """
 
     where: Where
     shown: str
     root: str | None = None
     problem: str = ""
+    provider: ProviderAddress | None = None
 
 
 class VerifiedPackage(Struct, frozen=True):
@@ -264,7 +266,9 @@ def packages_of_entry(found: PackageVerification, root: str, entry: LockEntry) -
         if (package.place.address, package.place.version) == (entry.address, entry.version)
         and package.place.root in {None, root}
     )
-    searched = tuple(place for place in found.searched if place.root in {None, root})
+    searched = tuple(
+        place for place in found.searched if place.root in {None, root} and place.provider in {None, entry.address}
+    )
     return EntryPackages(entry.hashes, packages, searched, found.at)
 
 

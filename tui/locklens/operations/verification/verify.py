@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import Platform, ProviderAddress
+from locklens.addresses import AddressError, Platform, ProviderAddress
 from locklens.dialect import DIALECTS
 from locklens.errors import LockLensError
 from locklens.hashes import HashedPackage, is_known_scheme, packages_of
@@ -218,6 +219,9 @@ class _Verifying:
             for provider, folder in config.installation.dev_overrides if config.installation is not None else ():
                 words = f"dev_overrides: {DIALECTS[name].command} runs {provider} from {folder}, which is not verified"
                 self.finder.notes.append(words)
+                with suppress(AddressError):
+                    address = DIALECTS[name].parse_source(provider)
+                    self.finder.searched.append(SearchedPlace(Where.INSTALLED, folder, None, words, address))
             listed += self._listed(config, name, locks)
             add(self.finder.shared(config, same), locks)
         packages = self._verified(list(works.values()), on_progress)
