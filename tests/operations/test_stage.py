@@ -139,6 +139,22 @@ def test_the_edited_configuration_is_staged_too(edited: Path) -> None:
     assert git(edited, "status", "--porcelain").split("\n") == [f"M  {LOCK}", "M  main.tf", "A  new.tf"]
 
 
+def test_a_finding_that_head_has_is_counted_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = repository(tmp_path / "top", {LOCK: lock(entry("aws"), entry("null")), "main.tf": requiring(">= 1.0.0")})
+    monkeypatch.chdir(top)
+    put(top, {LOCK: lock(entry("aws", "2.0.0"), entry("null"), entry("tls"))})
+    git(top, "add", LOCK)
+    put(top, {LOCK: lock(entry("aws", "2.0.0"), entry("null", "3.0.0"), entry("tls"))})
+    found = reviewing(top)
+    plan = planned(top, "null")
+    judged = review_plan(plan, ReviewRequest(lambda: pytest.fail("a comparison was opened")), found).review
+    orphans = {one.message: one.accepted and one.accepted.already_in for one in judged.findings if one.rule == "LK007"}
+    assert orphans == {
+        "nothing requires registry.terraform.io/hashicorp/null": "HEAD",
+        "nothing requires registry.terraform.io/hashicorp/tls": None,
+    }, "the next commit has the other one, which is staged, and HEAD has not"
+
+
 # What is staged
 
 
@@ -277,7 +293,7 @@ def test_every_root_that_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     heard: list[str] = []
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found, "aws", "random"))
-    assert intent.title == "Stage 6 reviewed changes in 3 roots"
+    assert intent.title == "Stage the reviewed changes in 3 roots"
     plan = intent.plan(on_root=heard.append)
     put(top, {})
     apply(plan.proposal)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
 
-_ON_DISK = "the work tree"
+_ON_DISK, _HEAD = "the work tree", "HEAD"
 _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"
 _LAYOUT = "LK018"
@@ -57,7 +57,7 @@ class PlanReview(Struct, frozen=True):
         still_differing: Number of entries in these lock files that differ from the base after the plan.
         tip: The revision whose policy judges: the base, or the branch whose fork point the base is; "" where
             `against` is.
-        has_others: True if the planned lock files differ from HEAD by other entries too, which a commit has as well.
+        has_others: True if a commit has other entries too: of the planned lock files, or of others that are staged.
         is_committed: True if the planned files are as in HEAD: there is nothing to commit.
     """
 
@@ -95,16 +95,15 @@ def review_plan(
     """
     comparison = _comparison(plan)
     try:
-        request = replace(request, include_unchanged=False, is_survey=False, prove="none")
+        # The side of a merge that is kept changes no entry, and was not known to be good.
+        request = replace(request, include_unchanged=bool(plan.compared), is_survey=False, prove="none")
         against, committed = _committed(plan, comparison.repository, reviewed)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
         review = _of_the_result(review, unlike, plan, is_older=_is_of_before(plan, comparison.repository, reviewed))
-        # A plan for the index is judged as the next commit, which will have these findings too.
-        if plan.proposal.target is not WriteTarget.INDEX:
-            review = _without_those_before(review, _before(plan, comparison, review, request, reviewed))
+        review = _without_those_before(review, *_before(plan, comparison, review, request, reviewed))
         number, tip = sum(map(len, unlike.values())), reviewed.base.tip_name if against else ""
         has_others, is_committed = _beside_head(plan, comparison.repository)
         return PlanReview(review, _untouched(review, plan), against, number, tip, has_others, is_committed)
@@ -176,19 +175,30 @@ def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> t
 
 
 def _beside_head(plan: Plan, repository: Repository | None) -> tuple[bool, bool]:
-    """Return whether the lock files have other entries than HEAD before the plan, and whether all is as in HEAD then.
+    """Return whether a commit has other entries too than those of the plan, and whether all is as in HEAD then.
 
-    A merge in progress, whose commit has the entries of both sides, is no other change.
+    These are entries of its lock files that differ before the plan, and for a plan for the index, other lock files that
+    are staged. A merge in progress, whose commit has the entries of both sides, is no other change.
     """
     if repository is None or repository.is_unborn:
         return False, False
-    head = {file.path: repository.show("HEAD", file.path) for file in plan.proposal.files}
+    head = {file.path: repository.show(_HEAD, file.path) for file in plan.proposal.files}
 
     def differs(file: PlannedFile) -> bool:
         before = plan.compared.get(file.path, file.old)
         return any(differing(*(parse(data or b"", file.path) for data in (head[file.path], before))))
 
-    return any(map(differs, _locks(plan))), all(head[file.path] == file.new for file in plan.proposal.files)
+    has_others = any(map(differs, _locks(plan))) or _has_staged_others(plan, repository)
+    return has_others, all(head[file.path] == file.new for file in plan.proposal.files)
+
+
+def _has_staged_others(plan: Plan, repository: Repository) -> bool:
+    """True if the plan is for the index, and a lock file that it leaves alone is staged."""
+    if plan.proposal.target is not WriteTarget.INDEX:
+        return False
+    staged, head = repository.listing(None), repository.listing(repository.resolve(_HEAD))
+    paths = (staged.keys() | head.keys()) - {file.path for file in plan.proposal.files}
+    return any(staged.get(path) != head.get(path) for path in paths if path.rpartition("/")[2] == LOCK_FILE)
 
 
 def _is_of_before(plan: Plan, repository: Repository | None, reviewed: Review) -> bool:
@@ -301,29 +311,34 @@ def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bo
     return RULES[finding.rule].effect.is_of_step
 
 
-def _before(plan: Plan, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review) -> Review:
-    """Return the review of the files on disk, as they are, of the roots with findings that count.
+def _before(
+    plan: Plan, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review
+) -> tuple[Review, str]:
+    """Return the review of the files as they are, of the roots with findings that count, and where they are so.
 
-    A file in conflict is on disk with its markers, and not as the side that the plan is compared with. It asks no
-    registry: what is found with the facts of a registry alone counts as the plan's.
+    A plan for the index is judged as the next commit, and so is a merge, whose file is on disk with its markers: what
+    the index has and HEAD has not counts as the plan's. It asks no registry: what is found with the facts of a registry
+    alone counts as the plan's.
     """
+    from locklens.project.gittree import RevisionTree
+
+    tree, where, repository = comparison.base.tree, _ON_DISK, comparison.repository
+    if repository is not None and (plan.proposal.target is WriteTarget.INDEX or plan.compared):
+        revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
+        tree, where = RevisionTree(repository, revision), _HEAD
     concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
     pairs = tuple(
         replace(pair, new_lock=pair.old_lock, lock_changed=False, configuration_changed=True)
         for pair in comparison.roots
-        if pair.old_lock in concerned
+        if pair.old_lock in concerned and tree.read(pair.old_lock) is not None
     )
-    head = comparison.base
-    if plan.compared and comparison.worktree is not None:
-        on_disk = {file.path: file.old for file in plan.proposal.files}
-        head = replace(head, tree=OverlayTree(on_disk, comparison.worktree))
-    standing = replace(comparison, head=head, roots=pairs)
+    standing = replace(comparison, head=replace(comparison.base, tree=tree), roots=pairs)
     request = replace(request, network=None, include_unchanged=True)
     drafted = review_lock_files(standing, request, made_from=reviewed, is_judged=False)
-    return complete_review(standing, drafted, request)
+    return complete_review(standing, drafted, request), where
 
 
-def _without_those_before(review: Review, before: Review) -> Review:
+def _without_those_before(review: Review, before: Review, where: str) -> Review:
     """Mark as accepted those findings, by rule and message, that a lock file has before the plan."""
     known = {(root.lock_file, one.rule, one.message) for root in before.roots for one in root.all_findings}
     files = {root.lock_file: root.new for root in before.roots}
@@ -332,7 +347,7 @@ def _without_those_before(review: Review, before: Review) -> Review:
         is_known = (root.lock_file, finding.rule, finding.message) in known
         if finding.rule == _LAYOUT and root.lock_file in files:  # reviewed only where a file is rewritten
             is_known = layout_words(files[root.lock_file]) == finding.message
-        return replace(finding, accepted=_already_in(_ON_DISK)) if is_known and finding.accepted is None else finding
+        return replace(finding, accepted=_already_in(where)) if is_known and finding.accepted is None else finding
 
     return _judged(review, judge)
 
@@ -501,7 +516,7 @@ def _trailers(review: Review) -> Iterable[str]:
     yield f"Lock-Review: {_reviewed(review)}"
     keys = {
         key.fingerprint
-        for change in review.changes
+        for change in _changed(review)
         if change.new is not None and change.new_signer is not None
         for key in change.new_signer.keys
     }
@@ -509,9 +524,14 @@ def _trailers(review: Review) -> Iterable[str]:
         yield f"Lock-Signers: {', '.join(sorted(keys))}"
 
 
+def _changed(review: Review) -> list[Change]:
+    """Return the changes without the entries of a merge that stay as they are."""
+    return [change for change in review.changes if change.kind is not ChangeKind.UNCHANGED]
+
+
 def _reviewed(review: Review) -> str:
     kinds: dict[str, list[ProviderAddress]] = {}
-    for change in review.changes:
+    for change in _changed(review):
         kinds.setdefault(_KINDS.get(change.kind, _HASHES), []).append(change.address)
     parts = []
     for kind, addresses in kinds.items():

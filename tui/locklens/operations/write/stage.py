@@ -19,7 +19,7 @@ from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
-from locklens.text import counted, shell_words
+from locklens.text import shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -39,13 +39,11 @@ class StagedBlocks(Struct, frozen=True):
     Attributes:
         root: The reviewed root; a file that changed since is not staged.
         providers: Their providers.
-        number: Number of changes of the review.
         left: Names of the providers that changed too and are not selected.
     """
 
     root: RootReview
     providers: frozenset[ProviderAddress]
-    number: int
     left: tuple[str, ...] = ()
 
 
@@ -65,9 +63,8 @@ class Stage(FileOperation, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        number = sum(blocks.number for blocks in self.chosen)
         places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
-        return f"Stage {counted(number, 'reviewed change')} in {places}"
+        return f"Stage the reviewed changes in {places}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan to stage the blocks of selected providers, byte for byte like `git add`.
@@ -153,7 +150,7 @@ def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
     # A moved provider is two blocks: the old address is removed, the new one added.
     providers = _addresses(marked)
     left = tuple(change.address.short(root.tool.default_host) for change in changes if change.id not in marks)
-    return StagedBlocks(root, providers, len(marked), left)
+    return StagedBlocks(root, providers, left)
 
 
 class _Staging:

@@ -14,6 +14,7 @@ from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
 from locklens.operations.plan.diffs import ROLES, DiffRow, block_of, file_diff_lines
 from locklens.project import LOCK_FILE
+from locklens.review.model import ChangeKind
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied
 from locklens.ui.phrases import what_happened
@@ -108,6 +109,8 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
     yield Line()
     yield line(Span(f"AS REVIEWED  {root.path or '.'}", Role.HEADING))
     for change in root.changes:
+        if change.kind is ChangeKind.UNCHANGED and not change.findings:
+            continue
         entry = change.old or change.new
         place = FilePlace(root.lock_file, entry.line) if entry is not None and root.old.data else None
         name = change.address.short(root.tool.default_host)
