@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.registries import environ_of
 from msgspec.structs import replace
 from operations.test_resolving import BASE, NEWER, NEWEST, OURS, THEIRS, UNITED, Merging, block, hashes
 from ui.conftest import until
 from ui.test_preview import PreviewDriver
 
+from locklens.demo import SampleLock, lock_file
+from locklens.demo.registry import DemoRegistry
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.releases import NetworkSettings
 from locklens.review.model import HostState
+from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import ClashesDialog
 from locklens.ui.shell.bars import Reading, lookup_parts
 
+HOST = "registry.terraform.io"
 Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
 
 
@@ -116,6 +123,32 @@ async def test_what_clashes_is_listed_and_the_newest_is_a_choice(
         assert merging.lock.read_bytes() == before
         await on.press("enter")
         await until(on, lambda: merging.lock.read_bytes() == NEWEST.encode())
+
+
+async def test_each_side_says_what_is_known_of_its_hashes(
+    merging: Merging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2"))
+    first = re.search(rb"zh:[0-9a-f]{64}", signed)
+    assert first is not None
+    forged = signed.replace(first[0], b"zh:" + b"5" * 64)
+    merging.merge(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.1")), forged, signed)
+    monkeypatch.chdir(merging.top)
+    with DemoRegistry() as registry, Cache.in_memory() as cache:
+        network = NetworkSettings(environ_of(registry, tmp_path), cache)
+        source = LockLens(ReviewRequest(partial(open_git, merging.top), network=network))
+        async with LockLensApp(source, store_path=tmp_path / "store.sqlite3").run_test(size=(160, 50)) as pilot:
+            on = PreviewDriver(pilot.app, pilot)  # type: ignore[arg-type]
+            await on.reviewed()
+            await on.press("M")
+            await until(on, lambda: "every zh is in the release" in on.text)
+            ours, theirs = re.findall(r"\d of \d locked hashes not verified[^│\n]*", on.text)
+            assert ours.strip().endswith("; 1 of 6 zh not in the release")
+            assert theirs.strip().endswith("; every zh is in the release")
+            await on.press("o")
+            await until(on, on.has_preview)
+            await on.ready()
+            assert re.search(r"findings: none new.*; HEAD already has 2 more \(1 BLOCK 1 WARN\)", on.plan), on.plan
 
 
 async def test_what_the_newest_does_not_settle_is_left_to_a_person(opening: Opening, merging: Merging) -> None:

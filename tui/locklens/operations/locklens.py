@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades import CandidateTable, KnownRelease
     from locklens.operations.verification import EntryPackages
     from locklens.operations.write.apply import Operation
+    from locklens.operations.write.resolve import KnownSides, ResolveConflicts
     from locklens.project.git.listings import Revision
     from locklens.releases import NetworkSettings, ReleaseId
     from locklens.review.health import Health
@@ -520,6 +521,34 @@ class LockLens:
         from locklens.operations.plan.review import review_plan
 
         return review_plan(plan, self.request, review, on_event=on_event, cancel=cancel)
+
+    def judge_sides(
+        self, operation: ResolveConflicts, review: Review, *, cancel: threading.Event | None = None
+    ) -> KnownSides:
+        """Return what is known of the entries of both sides of a merge, in words, as the review of each side has it.
+
+        Args:
+            operation: The merge.
+            review: The review that it was made from.
+            cancel: Set by another thread to stop.
+
+        Raises:
+            LockLensError: A side cannot be planned or reviewed.
+            RunCancelledError: `cancel` was set.
+        """
+        from locklens.operations.merge import Preference
+        from locklens.review.reports import entry_words
+
+        known: KnownSides = {}
+        for side in (Preference.OURS, Preference.THEIRS):
+            plan = self.plan(operation.taking(side), review, cancel=cancel)
+            if not plan.proposal.files:
+                continue
+            for root in self.review_plan(plan, review, cancel=cancel).review.roots:
+                for change in root.changes:
+                    name = change.address.short(root.tool.default_host)
+                    known[root.path, name, side] = entry_words(change)
+        return known
 
     def apply(self, proposal: FileChanges) -> tuple[str, ...]:
         """Write all files of a plan, or none.

@@ -37,6 +37,12 @@ _TITLES = {
 MARKS_RESOLVED = "then marks the conflict as resolved"
 """The end of the note about a file that is unmerged in git after the write, too."""
 
+NO_ENTRY = "removed"
+"""Stands for the version of a side that has no entry."""
+
+KnownSides = dict[tuple[str, str, Preference], str]
+"""What is known of the entry of each side, in words, by root and the root's name of the provider."""
+
 _STAGES = "ours (stage 2)", "theirs (stage 3)"
 
 
@@ -92,6 +98,10 @@ class ResolveConflicts(FileOperation, frozen=True):
         """Return the same merge with what was selected for each entry that clashes."""
         kinds = set(selected.values())
         return replace(self, prefer=kinds.pop()) if len(kinds) == 1 else replace(self, selected={**selected})
+
+    def taking(self, side: Preference) -> ResolveConflicts:
+        """Return the same merge with the entries of one side where both differ."""
+        return replace(self, prefer=side, selected={})
 
     def clashes(self) -> tuple[Clash, ...]:
         """Return the entries that clash; those of roots that cannot be merged at all are left out.
@@ -243,7 +253,7 @@ class _Conflicted(Struct, frozen=True):
 
     def _clash(self, conflict: MergeConflict) -> Clash:
         newest = newest_of_both(conflict)
-        ours, theirs = (str(one.version) if one is not None else "removed" for one in (conflict.ours, conflict.theirs))
+        ours, theirs = (str(one.version) if one is not None else NO_ENTRY for one in (conflict.ours, conflict.theirs))
         return Clash(
             self.root.path,
             self.root.name_of(conflict.address),

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
+from locklens.hashes import is_of_zip
 from locklens.lines import Role, Span
+from locklens.review import HashCount
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview, Severity, Unverified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from locklens.project.configuration import MissingModule
-    from locklens.review import HashCount
     from locklens.review.model import SideName
 
 _SIGNS = {
@@ -160,6 +161,18 @@ def hash_words(count: HashCount, adjective: str) -> str:
         return f"{count.total} {hashes} verified" if count.total else ""
     words = f"{count.unverified} of {count.total} {hashes} not verified"
     return f"{words} ({count.reported} reported, unsigned)" if count.reported else words
+
+
+def entry_words(change: Change) -> str:
+    """What is known of the hashes on the new side, and why no more is; nothing of the step to them."""
+    words = [hash_words(HashCount.of(change.locked), "locked")]
+    if change.evidence is not None and change.evidence.offered is not None:
+        packages = [fact for fact in change.locked if is_of_zip(fact.hash)]
+        against = sum(fact.kind.contradicts for fact in packages)
+        all_in = "every zh is in the release" if packages else ""
+        words.append(f"{against} of {len(packages)} zh not in the release" if against else all_in)
+    problems = change.evidence.problems[:1] if change.evidence is not None else ()
+    return "; ".join(filter(None, [*words, *problems]))
 
 
 def hashes_of_review(review: Review) -> str:

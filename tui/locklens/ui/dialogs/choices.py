@@ -14,6 +14,7 @@ from textual.widgets import Input
 from locklens.lines import Line, Role, Span, line
 from locklens.operations.comparison import Base
 from locklens.operations.merge import Preference
+from locklens.operations.write.resolve import NO_ENTRY
 from locklens.text import counted
 from locklens.ui.clipboard import copy_text
 from locklens.ui.dialogs import Dialog, DialogKey
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from locklens.errors import LockLensError
-    from locklens.operations.write.resolve import Clash
+    from locklens.operations.write.resolve import Clash, KnownSides
     from locklens.operations.write.undo import AppliedWrite
     from locklens.project.git.listings import Revision
 
@@ -296,6 +297,9 @@ class ClashesDialog(Dialog[SelectedSides | None]):
     def __init__(self, clashes: Sequence[Clash]) -> None:
         super().__init__()
         self._clashes = tuple(clashes)
+        self._known: KnownSides = {}
+        self._unknown = "hashes not checked yet"
+        """What is said of an entry of which nothing is known."""
         self._selected: dict[int, Preference] = {}
 
     @property
@@ -314,11 +318,24 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         self._show()
         self.view.focus()
 
+    def know(self, known: KnownSides) -> None:
+        """Show what is known of the hashes of the entries."""
+        self._known, self._unknown = known, "hashes not checked"
+        if self.is_mounted:
+            self._show()
+
+    def say_unknown(self, error: LockLensError) -> None:
+        """Show why nothing is known of them."""
+        self._unknown = f"hashes not checked: {error}"
+        if self.is_mounted:
+            self._show()
+
     def _show(self) -> None:
         count, done = len(self._clashes), len(self._selected)
         state = f"  {done} of {count} settled" if count > 1 else ""
         self.show_title(f"Merge conflict in {counted(count, 'provider')}", Piece(state, Role.INFO))
-        self.view.show_lines(clash_lines(self._clashes, self._selected), keep_place=bool(done))
+        lines = clash_lines(self._clashes, self._selected, self._known, self._unknown)
+        self.view.show_lines(lines, keep_place=self.view.current is not None)
 
     def action_take(self, name: str) -> None:
         """Settle the highlighted entry, and go to the next one that is open; close after the last."""
@@ -352,12 +369,16 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         self.dismiss({(clash.root, clash.name): self._selected[index] for index, clash in enumerate(self._clashes)})
 
 
-def clash_lines(clashes: Sequence[Clash], selected: Mapping[int, Preference]) -> Iterator[Line]:
+def clash_lines(
+    clashes: Sequence[Clash], selected: Mapping[int, Preference], known: KnownSides, unknown: str
+) -> Iterator[Line]:
     """The entries that clash with both versions, which is the newer, and the selected one.
 
     Args:
         clashes: The entries; the line of each is highlighted with its index.
         selected: The side of each settled entry, by index.
+        known: What is known of the hashes of each entry.
+        unknown: What is said of an entry of which nothing is known.
     """
     for index, clash in enumerate(clashes):
         yield line(Span(clash.name, Role.STRONG), Span(f"  {clash.root or '.'}", Role.PLACE), copied=str(index))
@@ -369,6 +390,8 @@ def clash_lines(clashes: Sequence[Clash], selected: Mapping[int, Preference]) ->
             mark = Span("  x " if is_taken else "    ", Role.GOOD)
             newest = Span("  the newer version" if is_newest else "", Role.GOOD)
             yield line(mark, f"{version:<14}", Span(name, Role.DIM), newest, hanging=18)
+            if version != NO_ENTRY:
+                yield line(Span(f"      {known.get((clash.root, clash.name, side)) or unknown}", Role.DIM), hanging=6)
         if clash.newest is None:
             yield line(Span(f"    {clash.problem}", Role.WARN), hanging=4)
         yield Line()

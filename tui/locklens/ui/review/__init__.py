@@ -87,6 +87,7 @@ class ReviewScreen(RowActionsScreen):
         """What the outline was made of: values that another one replaces."""
         self._rows = RowMaker()
         self._merging = Job(self, "clashes")
+        self._judging = Job(self, "sides")
         self._is_ordered = True
         """False while the rows keep places that the order of `sort` no longer gives them."""
 
@@ -311,13 +312,18 @@ class ReviewScreen(RowActionsScreen):
         """Preview the merge, or let the user choose where entries clash."""
 
         def preview(selected: SelectedSides | None) -> None:
+            self._judging.stop()
             if selected:
                 self.preview(operation.settled_by(selected))
 
         if not self.is_current:
             return
         if clashes:
-            self.app.push_screen(ClashesDialog(clashes), preview)
+            dialog, review = ClashesDialog(clashes), self.review
+            self.app.push_screen(dialog, preview)
+            if review is not None:
+                judge = partial(self.source.judge_sides, operation, review)
+                self._judging.start(lambda run: judge(cancel=run.cancel), dialog.know, dialog.say_unknown)
         else:
             self.preview(operation)
 
