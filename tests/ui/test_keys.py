@@ -363,6 +363,16 @@ async def test_the_key_line_has_the_keys_that_do_something_on_the_row(
         assert width == 80 or "z inside" in on.lines[-1]
 
 
+async def test_an_orphan_shows_the_key_that_prunes_it(samples: Samples, running: Running) -> None:
+    orphan = samples.change("acme/orphan", findings=(samples.finding("LK007", Severity.WARN),))
+    perhaps = samples.change("acme/perhaps", findings=(samples.finding("LK007", Severity.INFO),))
+    async with running(samples.review(samples.root("a", [orphan, perhaps])), size=(80, 24)) as on:
+        await on.go_to("acme/orphan")
+        assert " P prune " in on.lines[-1]
+        await on.go_to("acme/perhaps")
+        assert " P prune " not in on.lines[-1]
+
+
 async def test_the_filter_for_unreviewed_follows_the_marks(samples: Samples, running: Running) -> None:
     async with running(samples.review(samples.root("r", [samples.change("a/one"), samples.change("a/two")]))) as on:
         await on.press("slash", *"unreviewed", "enter", "space")

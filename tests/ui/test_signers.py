@@ -389,7 +389,7 @@ async def test_the_history_is_looked_up_on_demand(
         gate.set()
         await until(on, lambda: "0.5.0" in on.said)
         for words in (
-            "as of 2025-03-02 9999999  registry.terraform.io/acme/demo 0.8.0",
+            "in 9999999 of 2025-03-02  registry.terraform.io/acme/demo 0.8.0",
             "same key  self-signed",
             f"another key  {grouped(MALLORY.fingerprint)}",
             "it is gone",

@@ -46,7 +46,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
             await on.go_to(title)
             await on.press("space")
         text = await previewed(on)
-        assert "Stage 2 reviewed changes in 2 roots" in text
+        assert "Stage the reviewed changes in 2 roots" in text
         assert "nothing staged yet" in text
         assert "ready: enter stages 2 files" in text
         assert "git -C " in text, "as it works in the folder of the shell"
@@ -63,6 +63,8 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         await on.settle()
         await on.press("S")
         await until(on, lambda: "nothing to stage" in on.text)
+        assert "EQUIVALENT COMMAND" not in on.text, "no command stages nothing"
+        assert not any(label in on.lines[-1] for label in ("full diff", "copy message"))
         await on.press("escape", "Z", "enter")
         await until(on, lambda: "ready: enter unstages 2 files" in on.text)
         assert "Undo: " in on.lines[0]
@@ -95,7 +97,7 @@ async def test_marks_that_a_filter_hides_are_staged_too(running: Running, tmp_pa
     async with running(source_of(top)) as on:
         await on.press("a", "slash", *"provider:tls", "enter")
         assert on.screen.query_one(Input).value == "provider:tls"
-        assert "Stage 5 reviewed changes in 2 roots" in await previewed(on)
+        assert "Stage the reviewed changes in 2 roots" in await previewed(on)
 
 
 async def test_a_file_that_changed_meanwhile_is_refused(
@@ -143,6 +145,19 @@ async def test_rows_say_what_is_staged(running: Running, tmp_path: Path) -> None
     assert "staged: git's index has this block" in str(ReviewScreen.TERMS)
 
 
+async def test_the_message_is_that_of_the_commit(running: Running, tmp_path: Path) -> None:
+    top = two_roots(tmp_path)
+    async with running(source_of(top), size=(140, 60)) as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("space")
+        assert "Lock-Review: " in await previewed(on)
+        await on.press("escape")
+        git(top, "add", f"b/{LOCK}")
+        text = await previewed(on)
+        assert "COMMIT MESSAGE  without trailers: the commit has other changes too" in text
+        assert "Lock-Review: " not in text
+
+
 async def test_a_group_that_is_staged_in_part_says_so(running: Running, tmp_path: Path) -> None:
     old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
     top = repository(tmp_path / "top", {f"a/{LOCK}": old, f"b/{LOCK}": old})
@@ -164,7 +179,7 @@ async def test_one_root_of_a_group_is_staged_from_its_own_row(running: Running, 
         await on.go_to("hashicorp/aws")
         await on.press("l", "j", "space")
         assert "marked this change in 3 roots as reviewed; S on this row stages this root alone" in on.lines[-2]
-        assert "Stage 1 reviewed change in a" in await previewed(on)
+        assert "Stage the reviewed changes in a" in await previewed(on)
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
     assert [index(top, f"{name}/{LOCK}") for name in "abc"] == [new, old, old]

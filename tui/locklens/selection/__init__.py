@@ -128,7 +128,7 @@ class Obstacle(StrEnum):
     """The reason why no version can be selected."""
 
     LOCKED_EXCLUDED = "the locked version does not satisfy the constraints"
-    LOCKED_ABSENT = "the locked version is no longer offered"
+    LOCKED_ABSENT = "the locked version is not offered"
     NOTHING_OFFERED = "no version is offered"
     NO_MATCH = "no offered version satisfies the constraints"
 

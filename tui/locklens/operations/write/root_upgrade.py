@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion
 
 
+_LOCK_MORE = "L on the screen, or `locklens lock --platform`, adds others"
+
+
 class SelectedVersion(Struct, frozen=True):
     """A version that was selected for one provider of one root; `root` is its folder in the repository."""
 
@@ -203,7 +206,7 @@ class RootUpgrade:
             if known.unknown:
                 names = ", ".join(map(str, platforms))
                 words = f"the platforms of {counted(known.unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
-                self._warn(address, f"locked for {names} only: {words}; pass --platform for each")
+                self._warn(address, f"locked for {names} only: {words}; {_LOCK_MORE}")
             prior = self._locked.get(address)
             self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
 
@@ -231,7 +234,7 @@ class RootUpgrade:
             return
         names = ", ".join(map(str, request.platforms))
         words = f"locked for {names}: {counted(now, 'h1 hash', 'h1 hashes')} instead of {before}"
-        self._warn(request.address, f"{words}; pass --platform for each platform to keep")
+        self._warn(request.address, f"{words}; {_LOCK_MORE}")
 
     @property
     def signer_comparisons(self) -> list[tuple[ProviderAddress, Version, Version]]:

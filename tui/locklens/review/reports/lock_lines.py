@@ -106,7 +106,7 @@ def use_lines(use: Use, moment: str, *, notes: Iterable[str] = ()) -> Iterator[L
 def past_use_lines(use: PastUse, signer: SignerUses) -> Iterator[Line]:
     """A release that was locked before, and its key beside that of a signer."""
     name = f"{use.address} {use.version}"
-    yield line(Span(f"  as of {use.date[:10]} {use.commit[:7]}  ", Role.DIM), name, hanging=4, copied=name)
+    yield line(Span(f"  in {use.commit[:7]} of {use.date[:10]}  ", Role.DIM), name, hanging=4, copied=name)
     tier = Span(f"  {use.tier.value}", Role.DIM)
     if use.key is None:
         reason = use.problem or ("not signed" if use.tier is Tier.UNSIGNED else "no longer known")

@@ -220,7 +220,7 @@ _ALL = (
         "severity is info.",
         "An orphan is noise in every later review, and hides the moment when something else starts to require it.",
         "Run `terraform providers`; search the state for resources of the provider.",
-        "Let `terraform init` prune it, or remove the block.",
+        "Prune it: P on the screen, or `locklens prune`; `terraform init` does it too.",
         cases={
             "unknown": RuleWording(
                 "Not known whether it is required",

@@ -240,6 +240,9 @@ class PreviewScreen(LockLensScreen[Closed]):
         without = [] if self._examined is not None else ["i"]
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]
+        plan = standing.plan
+        without += ["d"] if plan is not None and not plan.proposal.files else []
+        without += ["y"] if plan is not None and not standing.message else []
         is_open = standing.stage in _MOVING or standing.has_files
         without += [] if is_open and standing.stage is not PlanStage.STALE else ["enter"]
         layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=frozenset(without))

@@ -140,7 +140,7 @@ class PlanProgress(Struct, frozen=True):
         """Why the commit message does not quote the review; "" if it does."""
         if self.plan_review is None:
             return "without trailers: not reviewed yet"
-        return "without trailers: the files have other changes too" if self.plan_review.has_others else ""
+        return "without trailers: the commit has other changes too" if self.plan_review.has_others else ""
 
 
 class Group(NamedTuple):
@@ -210,8 +210,9 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
         return
     if standing.has_files:
         yield from _file_items(plan)
-    yield from map(Item, heading("EQUIVALENT COMMAND"))
-    yield Item(line(f"  {plan.proposal.command}", hanging=4, copied=ShellText(plan.proposal.command)), COMMAND)
+    if command := plan.proposal.command:
+        yield from map(Item, heading("EQUIVALENT COMMAND"))
+        yield Item(line(f"  {command}", hanging=4, copied=ShellText(command)), COMMAND)
     if message := standing.message:
         yield from map(Item, heading(f"COMMIT MESSAGE  {standing.without_trailers}".rstrip()))
         yield from (Item(line(f"  {text}", hanging=4, copied=text)) for text in message.split("\n"))

@@ -124,7 +124,7 @@ class ReviewScreen(RowActionsScreen):
 
     @property
     def row_keys(self) -> tuple[str, str]:
-        """`M` on a row of a lock file in conflict, and the keys that need a provider on one without it."""
+        """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row."""
         node = self.node
         if node is None:
             return "", "zvLUwAR"
@@ -133,7 +133,7 @@ class ReviewScreen(RowActionsScreen):
             does_nothing += "zUA" if node.provider is not None else "zUAw"
         if not node.subjects:
             does_nothing += "R"
-        return "M" if node.is_in_conflict else "", does_nothing
+        return "M" * node.is_in_conflict + "P" * node.is_orphan, does_nothing
 
     # Content
 
