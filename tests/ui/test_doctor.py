@@ -342,6 +342,11 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         assert {one.name: one.read_bytes() for one in place.iterdir()} != before
         kept = place.with_name("linux_amd64.suspect")
         assert {one.name: one.read_bytes() for one in kept.iterdir()} == before
+        await on.press("Z", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter" in on.text)
+        await on.press("enter")
+        await until(on, lambda: "undone: 1 folder; Z redoes it" in on.text)
+        assert {one.name: one.read_bytes() for one in place.iterdir()} == before
 
 
 async def test_a_merge_fix_opens_the_preview_of_the_merge(opened: Opening) -> None:

@@ -857,7 +857,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert re.search(r"reverts the change applied on .*: Remove random in a and\s+b", on.plan)
         assert "  locklens undo\n" in on.plan
         await on.press("enter")
-        await until(on, lambda: "wrote 2 files; Z redoes it" in on.status)
+        await until(on, lambda: "undone: 2 files; Z redoes it" in on.status)
         assert contents(top) == before
     async with opening() as on:
         await on.press("Z")
@@ -897,7 +897,7 @@ async def test_any_write_is_undone_and_redone_not_only_the_newest(opening: Openi
         await on.ready()
         assert "Undo: " in on.lines[0]
         await on.press("enter")
-        await until(on, lambda: "wrote 1 file" in on.status)
+        await until(on, lambda: "undone: 1 file" in on.status)
         assert (lock.read_bytes(), (top / "b" / LOCK).read_bytes()) == (first, newest)
         await on.reviewed()
         await on.press("Z", "j", "k", "G")
