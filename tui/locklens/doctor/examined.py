@@ -597,6 +597,6 @@ class Examined(Struct, frozen=True, dict=True):
         if self.entry is None:
             return ()
         past = [(f"commit {one.commit[:12]}", one.entry) for one in self.past if one.entry is not None]
-        others = () if self.is_known and self._is_locked_from_the_start else self.others
+        others = () if self._is_locked_from_the_start else self.others
         rest = [(one.lock_file, one.entry) for one in others]
         return tuple((place, entry) for place, entry in (*past, *rest) if entry.version != self.entry.version)

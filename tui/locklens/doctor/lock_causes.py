@@ -308,7 +308,7 @@ def hand_edit(x: Examined) -> Judgement | None:
             if x.is_known or _is_first(x, entry):
                 return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
             words = f"{words}, or those of {entry.version} were"
-            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
     if x.hashes_of:
         words = (
             f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
