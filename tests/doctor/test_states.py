@@ -144,7 +144,7 @@ def test_of_two_errors_one_is_fixed(made: Any, doctor: Any) -> None:
     command = next(one["command"] for one in doctor(folder, "ci.log")["remedies"] if one["id"] == "restore-entry")
     assert main(shlex.split(command)[1:], no_screen) == 0
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
-    assert "Fixed is the error of acme/demo 1.4.2." in out
+    assert "Already fixed: the error of acme/demo 1.4.2." in out
     assert "No cause was found" not in out
 
 

@@ -1,6 +1,6 @@
 """The sentences that all reports share, and a diagnosis as plain text and as Markdown, for an issue or a chat.
 
-In Markdown the text of others stands in code spans, where it forms no markup.
+In Markdown, text of logs and registries is put in code spans, where it cannot act as markup.
 """
 
 from __future__ import annotations
@@ -26,32 +26,34 @@ if TYPE_CHECKING:
 NOTHING_RECOGNISED = "nothing recognised"
 
 NARROWED = "To narrow it down:"
-"""The title of the missing facts, where no cause is likely."""
+"""The title of the missing facts, if no cause is likely."""
 
 DO_NOT = "Do not do this"
 """The title of the popular fixes that are not offered."""
 
 
 def error_place_words(place: ErrorPlace) -> str:
-    """Return the root of an error, or those that the log fits."""
+    """Return the root of an error; if it is unknown, the roots that the log fits."""
     if place.is_known:
         return f"root {listing(list(place.roots))}  {place.examined}".rstrip()
     return f"root ?  {place.examined}; the log does not tell which of {listing(list(place.roots), 8)}"
 
 
 def distinct_messages(errors: Sequence[RecognisedError]) -> list[RecognisedError]:
-    """Return the first error of each message: one may be about several providers."""
+    """Return the first error with each message, as one message may be about several providers."""
     return list({(error.kind, error.text): error for error in reversed(errors)}.values())[::-1]
 
 
 def same_entry_words(diagnosis: Diagnosis) -> str:
-    """Return which roots have the entry of the examined root, or the provider that it does not lock; "" for neither."""
+    """Return which other roots have the same entry, or lock a provider that is not locked here; "" if unknown."""
     if diagnosis.is_locked is None or not diagnosis.roots:
         return ""
     other = "other root that can be read" if diagnosis.unread else "other root"
-    others = f"locked in {listing(list(diagnosis.locking), 3)}" if diagnosis.locking else f"nor in any {other}"
     if not diagnosis.is_locked:
-        return f"not locked here, {others}" if diagnosis.roots > 1 else "not locked here"
+        if diagnosis.roots == 1:
+            return "not locked here"
+        others = f"locked in {listing(list(diagnosis.locking), 3)}" if diagnosis.locking else f"nor in any {other}"
+        return f"not locked here, {others}"
     if diagnosis.same_entry:
         count = 1 + len(diagnosis.same_entry)
         return f"the same entry in {count} of {diagnosis.roots} roots, also {listing(list(diagnosis.same_entry))}"
@@ -61,7 +63,7 @@ def same_entry_words(diagnosis: Diagnosis) -> str:
 
 
 def missing_words(cause: Cause) -> str:
-    """Return the fact that would tell, with the command that prints it; "" for none."""
+    """Return the missing fact, with the command that prints it; "" for none."""
     return f"{cause.missing}: {cause.command}" if cause.command else cause.missing
 
 
@@ -71,33 +73,33 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
         again = "init" if diagnosis.next_step else "the command that failed"
         return f"{_capital(diagnosis.fixed)}: run {again} again."
     certain, likely = diagnosis.with_verdict(CauseVerdict.YES), diagnosis.with_verdict(CauseVerdict.LIKELY)
-    chief = certain or likely
-    if not chief:
+    causes = certain or likely
+    if not causes:
         return _without_cause(diagnosis)
-    others = [one for one in likely if one.subject and not any(_is_about(one, each) for each in certain)]
-    shown = chief[: _CERTAIN_NAMED if certain else 2]
+    others = [one for one in likely if one.subject and not any(_has_same_subject(one, each) for each in certain)]
+    shown = causes[: _CERTAIN_NAMED if certain else 2]
     titles = list(dict.fromkeys(map(cause_title, shown)))
     of_several = len({cause.provider for cause in shown}) > 1
-    left = len(chief) - len(shown)
+    hidden = len(causes) - len(shown)
     link = ", and " if certain or of_several else ", or "
     joined = link.join(titles)
-    more = f" (and {left} more)" if left else ""
-    genuine = diagnosis.with_verdict(CauseVerdict.NO)
-    is_released = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in genuine)
-    is_genuine = is_released and Trait.OF_PLATFORM in chief[0].traits
+    more = f" (and {hidden} more)" if hidden else ""
+    ruled_out = diagnosis.with_verdict(CauseVerdict.NO)
+    is_released = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in ruled_out)
+    is_genuine = is_released and Trait.OF_PLATFORM in causes[0].traits
     ending = ". The locked packages are still those of the release." if is_genuine else "."
     also = f" Likely, too: {', and '.join(map(cause_title, others[:2]))}." if certain and others else ""
     return f"{_capital(joined)}{more}{ending}{also}{_unexplained(diagnosis)}"
 
 
-def _is_about(cause: Cause, other: Cause) -> bool:
-    """True if two causes are of one provider, and of a root in common."""
-    is_there = not cause.roots or not other.roots or bool(set(cause.roots) & set(other.roots))
-    return is_there and (cause.provider == other.provider or not other.provider)
+def _has_same_subject(cause: Cause, other: Cause) -> bool:
+    """True if two causes concern the same provider, and have a root in common."""
+    have_common_root = not cause.roots or not other.roots or bool(set(cause.roots) & set(other.roots))
+    return have_common_root and (cause.provider == other.provider or not other.provider)
 
 
 _CERTAIN_NAMED = 4
-"""Certain causes that the sentence names."""
+"""The most certain causes that the verdict names."""
 
 
 def _without_cause(diagnosis: Diagnosis) -> str:
@@ -116,9 +118,9 @@ def _without_cause(diagnosis: Diagnosis) -> str:
 
 
 def _unexplained(diagnosis: Diagnosis) -> str:
-    """Return which errors are of the past, and which no cause was found for, where others have one."""
+    """Return which errors are fixed already, and which have no known cause while others have one."""
     words = ""
-    for opening, is_fixed in (("Fixed is", True), ("No cause was found for", False)):
+    for opening, is_fixed in (("Already fixed:", True), ("No cause was found for", False)):
         left = [one for one in diagnosis.places if one.is_fixed is is_fixed and (is_fixed or not one.has_cause)]
         names = dict.fromkeys(one.examined or one.error.kind for one in left)
         words += f" {opening} the error of {listing(list(names))}." if names else ""
@@ -126,13 +128,13 @@ def _unexplained(diagnosis: Diagnosis) -> str:
 
 
 def _capital(text: str) -> str:
-    """Return a sentence with a capital, but for one that begins with a host, an address or a path."""
+    """Return a sentence with a capital, unless it begins with a host, an address or a path."""
     first = text.partition(" ")[0]
     return text if set("/.:_") & set(first) else f"{text[0].upper()}{text[1:]}"
 
 
 def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """Return the facts that would tell causes apart, where none is likely."""
+    """Return the missing facts that would decide between causes; () if one is likely."""
     if diagnosis.fixed or diagnosis.has_cause:
         return ()
     return tuple(dict.fromkeys(filter(None, map(missing_words, diagnosis.with_verdict(CauseVerdict.UNKNOWN)))))
@@ -145,7 +147,7 @@ def is_clean(diagnosis: Diagnosis) -> bool:
 
 
 def tally(diagnosis: Diagnosis) -> str:
-    """Return how many causes were ruled out, and what was asked for that."""
+    """Return how many causes were ruled out, and whether registries were asked."""
     return "; ".join(filter(None, (ruled_out_words(diagnosis), asked_words(diagnosis))))
 
 
@@ -157,8 +159,10 @@ def ruled_out_words(diagnosis: Diagnosis) -> str:
 
 
 def remedy_costs(remedy: Remedy) -> str:
-    """Return what a remedy takes."""
-    size = "size unknown" if remedy.size is None else "nothing to fetch" if not remedy.size else size_words(remedy.size)
+    """Return what a remedy costs: the roots, the download, and the effect on trust."""
+    size = size_words(remedy.size) if remedy.size else "nothing to fetch"
+    if remedy.size is None:
+        size = "size unknown"
     return f"{counted(remedy.roots, 'root')}, {size}, trust: {_TRUST[remedy.trust]}"
 
 
@@ -168,7 +172,7 @@ _TRUST = {
 
 
 def asked_words(diagnosis: Diagnosis) -> str:
-    """Return how registries were asked."""
+    """Return whether registries were asked, and the first error."""
     if diagnosis.offline:
         return "offline"
     asked = [one for one in diagnosis.hosts if one.asked]
@@ -178,19 +182,19 @@ def asked_words(diagnosis: Diagnosis) -> str:
 
 
 def onset_words(onset: Onset) -> str:
-    """Return since when the lock file has the entry's hashes."""
+    """Return since which commit the lock file has the entry's hashes."""
     entry = f"{onset.entry}: " if onset.entry else ""
+    change = f" ({onset.change})" if onset.change else ""
     if not onset.commit:
-        return f"{entry}not committed yet{f' ({onset.change})' if onset.change else ''}"
+        return f"{entry}not committed yet{change}"
     since = "at least since" if onset.is_oldest else "since"
     by = f" by {onset.author}" if onset.author else ""
     subject = f' "{onset.subject}"' if onset.subject else ""
-    change = f" ({onset.change})" if onset.change else ""
     return f"{entry}{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
 
 
 _WIDTH = 110
-_LABEL = 13
+_LABEL_WIDTH = 13
 _ERRORS_SHOWN = 5
 
 _SECTIONS = (
@@ -201,7 +205,7 @@ _SECTIONS = (
 
 
 def render(diagnosis: Diagnosis, *, home: str = "", colour: bool = False) -> Printable:
-    """Return the report of what can be shared.
+    """Return the report as text, without what should not be shared.
 
     Args:
         diagnosis: The diagnosis.
@@ -231,14 +235,15 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
     yield from _facts(diagnosis, has_places=bool(places))
     yield ""
     certainty = f"[{'OK' if is_clean(diagnosis) else diagnosis.certainty}]"
-    words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL) or [""]
-    yield labelled("VERDICT", words[0], width=_LABEL)
-    yield from (" " * _LABEL + line for line in words[1:])
+    words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL_WIDTH) or [""]
+    yield labelled("VERDICT", words[0], width=_LABEL_WIDTH)
+    yield from (" " * _LABEL_WIDTH + more for more in words[1:])
     if diagnosis.next_step:
-        yield f"{'NEXT':{_LABEL}}$ {diagnosis.next_step}"
+        yield f"{'NEXT':{_LABEL_WIDTH}}$ {diagnosis.next_step}"
     yield from _labelled("", tally(diagnosis))
-    for number, need in enumerate(narrowing(diagnosis)):
-        yield from () if number else _labelled("", NARROWED)
+    if needs := narrowing(diagnosis):
+        yield from _labelled("", NARROWED)
+    for need in needs:
         yield from _labelled("", f"- {need}")
     if diagnosis.onset is not None:
         yield from _labelled("LOCKED", onset_words(diagnosis.onset))
@@ -253,10 +258,10 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
 
 
 def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
-    facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
+    facts, sources = diagnosis.facts, dict(diagnosis.facts.sources)
 
     def fact(name: str, value: str | None, option: str) -> str:
-        return f"{value} ({told.get(name, 'given')})" if value else f"? ({option})"
+        return f"{value} ({sources.get(name, 'given')})" if value else f"? ({option})"
 
     tool = f"{facts.tool or '?'} {facts.tool_version or ''}".strip()
     ran = [
@@ -284,7 +289,7 @@ def _cause(cause: Cause) -> Iterator[Line | str]:
     yield from (f"{'' if number else f'  {mark[cause.verdict]}':9}{each}" for number, each in enumerate(titled))
     missing = f"Needed: {cause.missing}" if cause.missing else ""
     for words in (f"{cause.evidence}{moment}", missing):
-        yield from (f"{'':9}{line}" for line in wrap(words, _WIDTH - 9, break_on_hyphens=False))
+        yield from (f"{'':9}{each}" for each in wrap(words, _WIDTH - 9, break_on_hyphens=False))
     if cause.command:
         yield f"{'':9}$ {cause.command}"
 
@@ -324,8 +329,8 @@ def _rest(diagnosis: Diagnosis) -> Iterator[Line | str]:
 
 
 def _labelled(label: str, words: str) -> Iterator[str]:
-    for number, each in enumerate(wrap(words, _WIDTH - _LABEL, break_on_hyphens=False)):
-        yield f"{'' if number else label:{_LABEL}}{each}"
+    for number, each in enumerate(wrap(words, _WIDTH - _LABEL_WIDTH, break_on_hyphens=False)):
+        yield f"{'' if number else label:{_LABEL_WIDTH}}{each}"
 
 
 _VERDICTS = {
@@ -333,11 +338,11 @@ _VERDICTS = {
 }  # fmt: skip
 
 _LONGEST = 1_000
-"""Characters of a message, a cell or a command."""
+"""The most characters of a message, a cell or a command."""
 
 
 def doctor_markdown(diagnosis: Diagnosis, *, home: str = "") -> Printable:
-    """Return a diagnosis as Markdown, of what can be shared; `home` is that of the text report."""
+    """Return a diagnosis as Markdown, without what should not be shared; for `home` see `render`."""
     return page(_markdown_lines(shareable(diagnosis, home=home)))
 
 

@@ -286,7 +286,9 @@ class Examiner:
             locked_before=self._locked_before(root.lock),
             others=tuple(self._with_requirements(one, others)),
             locking=tuple(map(self._checkout.shown, others)),
-            readable_commit=self._history.readable(root.lock.path) if self._history and root.lock.problems else "",
+            readable_commit=self._history.newest_readable(root.lock.path)
+            if self._history and root.lock.problems
+            else "",
             damaging_merge=self._history.damaging_merge(root.lock) if self._history and root.lock.problems else "",
             merge=self._history.merge_of(past, entry) if self._history and entry is not None else "",
             installed=self._installed(root.path, one.error),
@@ -432,7 +434,7 @@ class Examiner:
             return True
         numbers = [str(term.version).removesuffix(".0").removesuffix(".0") for term in wanted]
         files = {requirement.file for requirement in one.root.configuration.of(one.address)}
-        return any(self._history.had(file, numbers) for file in sorted(files))
+        return any(self._history.had_words(file, numbers) for file in sorted(files))
 
     def _compared(self, packages: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
         """Add the differing files to copies that the lock file does not accept, where another copy is accepted."""

@@ -1,11 +1,11 @@
-"""The past of lock files: their entries in git's commits, and what locklens wrote into them later than a log."""
+"""The history of lock files: their entries in git commits, and what locklens wrote into them after a log was made."""
 
 from __future__ import annotations
 
 import os
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -31,13 +31,14 @@ _SECONDS = len("2026-11-21T14:02:11")
 
 
 class LaterWrites:
-    """What locklens wrote into lock files later than a log, and what of it still counts.
+    """What locklens wrote into lock files after a log was made.
 
-    A write that ended a state of another branch, and made what a commit here had before it, was made there.
+    A write does not count if it was made on another branch: git has the file that it replaced, and a commit of this
+    branch had the present state before the write.
 
     Args:
         top: The folder that paths of lock files are relative to.
-        logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known, so that no write is later.
+        logged: The time of the log, or a later one, ISO 8601 in UTC; "" if it is unknown, so that no write counts.
         history: The commits; None without git.
     """
 
@@ -47,50 +48,54 @@ class LaterWrites:
         self._history = history
 
     def before(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
-        """Return an entry as it was before locklens wrote it as it is; None without such a write of its version."""
+        """Return an entry as it was before locklens wrote its present state, if the version is the same; else None."""
         was, now = self._replaced(lock, address), lock.by_address.get(address) if address is not None else None
         if was is None or was.entry is None or now is None:
             return None
         return was if was.entry.version == now.version else None
 
     def replaced_version(self, lock: LockFile, address: ProviderAddress | None) -> str:
-        """Return the version that locklens replaced by the locked one; "" without such a write."""
+        """Return the version that locklens replaced by the locked one; "" if it did not."""
         was, now = self._replaced(lock, address), lock.by_address.get(address) if address is not None else None
         if was is None or was.entry is None or now is None or was.entry.version == now.version:
             return ""
         return str(was.entry.version)
 
     def _replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
-        """Return an entry of any version as it was before locklens wrote it as it is; None without such a write."""
+        """Return an entry, of any version, as it was before locklens wrote its present state; None if it did not."""
         now = lock.by_address.get(address) if address is not None else None
         if now is None:
             return None
-        for record, file in self._of(lock):
+        for record, file in self._writes_of(lock):
             old, new = (parse(data or b"", lock.path).by_address.get(now.address) for data in (file.old, file.new))
-            if _says(new) != _says(now):
-                return None  # it was changed again since
-            if _says(old) != _says(new):
-                if self._is_of_branch(lock, record, file, lambda one: _says(one.by_address.get(now.address))):
+            if _version_and_hashes(new) != _version_and_hashes(now):
+                return None  # something else changed it afterwards
+            if _version_and_hashes(old) != _version_and_hashes(new):
+                if self._is_of_other_branch(
+                    lock, record, file, lambda one: _version_and_hashes(one.by_address.get(now.address))
+                ):
                     return None
                 return PastEntry("", record.at, old) if old is not None else None
         return None
 
     def has_written(self, lock: LockFile, address: ProviderAddress | None) -> bool:
-        """True if locklens added or removed an entry, or wrote its version, constraints and hashes as they are."""
+        """True if locklens wrote the present state of an entry: its version, constraints and hashes, or its absence."""
         if address is None:
             return False
-        for record, file in self._of(lock, is_made=True):
+        for record, file in self._writes_of(lock, includes_creation=True):
             states = (parse(file.old or b"", lock.path), parse(file.new or b"", lock.path), lock)
             old, new, now = (_contents(state.by_address.get(address)) for state in states)
             if old != new:
-                is_old = self._is_of_branch(lock, record, file, lambda one: _contents(one.by_address.get(address)))
+                is_old = self._is_of_other_branch(
+                    lock, record, file, lambda one: _contents(one.by_address.get(address))
+                )
                 return new == now and not is_old
         return False
 
     def providers_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
-        """Return the providers that a lock file had before the first write later than the log; None without one."""
-        writes = list(self._of(lock, is_made=True))
-        if not writes or self._is_of_branch(lock, *writes[-1], lambda one: frozenset(one.by_address)):
+        """Return the providers that a lock file had before the first write after the log; None without such a write."""
+        writes = list(self._writes_of(lock, includes_creation=True))
+        if not writes or self._is_of_other_branch(lock, *writes[-1], lambda one: frozenset(one.by_address)):
             return None
         return frozenset(parse(writes[-1][1].old or b"", lock.path).by_address)
 
@@ -102,30 +107,31 @@ class LaterWrites:
                 before[os.path.relpath(file.path, top).replace(os.sep, "/")] = file.old
         return before
 
-    def _is_of_branch(
-        self, lock: LockFile, record: Record, file: WrittenFile, of: Callable[[LockFile], object]
+    def _is_of_other_branch(
+        self, lock: LockFile, record: Record, file: WrittenFile, part: Callable[[LockFile], object]
     ) -> bool:
-        """True if a commit had before a write what a part of a lock file is now, and a commit has what it replaced."""
-        since = self._history.since(lock, of)[:_SECONDS] if self._history is not None else ""
-        is_before = since != "" and since < record.at[:_SECONDS]
-        return is_before and self._history is not None and self._history.has_file(file.old or b"")
+        """True if a write was made on another branch, judged by a part of a lock file; see the class."""
+        if self._history is None:
+            return False
+        since = self._history.since(lock, part)[:_SECONDS]
+        return since != "" and since < record.at[:_SECONDS] and self._history.has_file(file.old or b"")
 
     def made_readable(self, lock: LockFile) -> bool:
-        """True if a lock file can be read, and could not before a write."""
-        was_broken = any(parse(file.old or b"", lock.path).problems for _, file in self._of(lock))
+        """True if a lock file can be read now, and could not before a write."""
+        was_broken = any(parse(file.old or b"", lock.path).problems for _, file in self._writes_of(lock))
         return was_broken and not lock.problems
 
-    def _of(self, lock: LockFile, *, is_made: bool = False) -> Iterator[tuple[Record, WrittenFile]]:
-        """Yield the writes of a lock file that was there before, or of any with `is_made`, the newest first."""
+    def _writes_of(self, lock: LockFile, *, includes_creation: bool = False) -> Iterator[tuple[Record, WrittenFile]]:
+        """Yield the writes of a lock file, the newest first; with `includes_creation` also those that created it."""
         place = os.fsencode(os.path.realpath(self._top / lock.path))
         for record in self._records:
             for file in record.files:
-                if file.place == place and (is_made or file.old is not None) and record.target == "files":
+                if file.place == place and (includes_creation or file.old is not None) and record.target == "files":
                     yield record, file
 
     @cached_property
     def _records(self) -> tuple[Record, ...]:
-        """The records, the newest first; none where they cannot be used."""
+        """The records of writes, the newest first; none if the journal cannot be read."""
         try:
             records = Journal().writes(self._top) if self._logged else ()
         except ConfigurationError:
@@ -133,15 +139,20 @@ class LaterWrites:
         return tuple(one for one in records if one.at[:_SECONDS] >= self._logged)
 
 
-_WITH_ONE_BEFORE = 2
-"""States of an entry that was locked before."""
-
 PAST_COMMITS = 100
-"""Commits of one lock file that are read: years, even with automated changes."""
+"""The most commits of one lock file that are read: years of them, even with automated changes."""
+
+
+class _CommittedLock(NamedTuple):
+    """A lock file in a commit that changed it."""
+
+    commit: str
+    date: str
+    lock: LockFile
 
 
 class LockHistory:
-    """Reads the history of lock files, each once.
+    """Reads the history of each lock file once.
 
     Args:
         repository: Its git repository.
@@ -149,10 +160,10 @@ class LockHistory:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._read: dict[str, list[tuple[str, str, LockFile]]] = {}
+        self._read: dict[str, list[_CommittedLock]] = {}
 
     def past(self, lock_path: str, address: ProviderAddress) -> tuple[PastEntry, ...]:
-        """Return the states of an entry, the newest first; equal ones that follow another are one, its oldest commit.
+        """Return the states of an entry, the newest first; of equal neighbours only the oldest.
 
         Args:
             lock_path: Relative to the top.
@@ -164,20 +175,20 @@ class LockHistory:
         states: list[PastEntry] = []
         for commit, date, lock in self._locks(lock_path):
             entry = lock.by_address.get(address)
-            if states and _says(states[-1].entry) == _says(entry):
+            if states and _version_and_hashes(states[-1].entry) == _version_and_hashes(entry):
                 states[-1] = PastEntry(commit, date, states[-1].entry)
             else:
                 states.append(PastEntry(commit, date, entry))
         return tuple(states)
 
     def since_of(self, other: ElsewhereEntry) -> str:
-        """Return the date of the commit since which an entry is as it is; "" if it is not committed so.
+        """Return the date of the commit that made an entry as it is; "" if it is not committed so.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
         past = self.past(other.lock_file, other.entry.address)
-        return past[0].date if past and _says(past[0].entry) == _says(other.entry) else ""
+        return past[0].date if past and _version_and_hashes(past[0].entry) == _version_and_hashes(other.entry) else ""
 
     def last_with(self, lock_path: str, address: ProviderAddress) -> tuple[str, int]:
         """Return the newest commit whose lock file has a provider, "" for none, and the number of later ones.
@@ -189,23 +200,23 @@ class LockHistory:
         return next(((commit, later) for later, (commit, _, lock) in states if address in lock.by_address), ("", 0))
 
     def removed_by(self, lock_path: str, address: ProviderAddress) -> str:
-        """Return the newest commit of a lock file, with date and author, if it removed an entry; "" for any other.
+        """Return the newest commit of a lock file, with date and author, if it removed an entry; else "".
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
         past = self.past(lock_path, address)
-        if len(past) < _WITH_ONE_BEFORE or past[0].entry is not None:
+        if len(past) < 2 or past[0].entry is not None:
             return ""
         facts = self._repository.commit(past[0].commit)
         return f"commit {past[0].commit[:12]} of {past[0].date[:10]} by {facts.author}"
 
     def is_ignored(self, path: str) -> bool:
-        """True if git ignores a file that is not there."""
+        """True if git ignores a path, whether there is a file or not."""
         return self._repository.is_ignored(path)
 
-    def had(self, path: str, words: Sequence[str]) -> bool:
-        """True if a file has all of some words in one of its commits, or was never committed.
+    def had_words(self, path: str, words: Sequence[str]) -> bool:
+        """True if a file had all of some words in one of its commits, or was never committed.
 
         Raises:
             RepositoryError: Git cannot read the history.
@@ -215,28 +226,28 @@ class LockHistory:
         return not commits or any(all(word.encode() in data for word in words) for data in states)
 
     def has_file(self, data: bytes) -> bool:
-        """True if git has a file of these bytes, in a commit of any branch or in the index."""
+        """True if git has a file with these bytes, in a commit of any branch or in the index."""
         return self._repository.has_blob(data)
 
-    def since(self, lock: LockFile, of: Callable[[LockFile], object]) -> str:
-        """Return the date of the commit since which a part of a lock file is as it is; "" if it is not committed so.
+    def since(self, lock: LockFile, part: Callable[[LockFile], object]) -> str:
+        """Return the date of the commit that made a part of a lock file as it is; "" if it is not committed so.
 
         Args:
             lock: The lock file in the work tree.
-            of: Returns the part.
+            part: Returns the part of a lock file.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        dates = [date for _, date, _ in takewhile(lambda one: of(one[2]) == of(lock), self._locks(lock.path))]
+        dates = [date for _, date, _ in takewhile(lambda one: part(one.lock) == part(lock), self._locks(lock.path))]
         return dates[-1] if dates else ""
 
     def providers(self, lock_path: str, until: str) -> frozenset[ProviderAddress] | None:
-        """Return the providers in the newest commit of a lock file, none where it removed it; None without a commit.
+        """Return the providers in the newest commit of a lock file, none if that removed it; None without a commit.
 
         Args:
             lock_path: Relative to the top.
-            until: The time that the commit is not later than, ISO 8601 in UTC; "" for any.
+            until: The latest time of the commit, ISO 8601 in UTC; "" for any time.
 
         Raises:
             RepositoryError: Git cannot read the history.
@@ -244,7 +255,7 @@ class LockHistory:
         states = ((date, frozenset(lock.by_address)) for _, date, lock in self._locks(lock_path))
         return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
 
-    def readable(self, lock_path: str) -> str:
+    def newest_readable(self, lock_path: str) -> str:
         """Return the newest commit whose lock file can be read; "" if there is none.
 
         Raises:
@@ -253,33 +264,33 @@ class LockHistory:
         return next((commit for commit, _, lock in self._locks(lock_path) if lock.exists and lock.is_valid), "")
 
     def damaging_merge(self, lock: LockFile) -> str:
-        """Return the commit since which a lock file cannot be read, if it is a merge; else "".
+        """Return the commit that made a lock file unreadable, if it is a merge; else "".
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        broken = list(takewhile(lambda one: not one[2].is_valid, self._locks(lock.path)))
-        if not broken or broken[0][2].data != lock.data:
+        broken = list(takewhile(lambda one: not one.lock.is_valid, self._locks(lock.path)))
+        if not broken or broken[0].lock.data != lock.data:
             return ""
-        commit = broken[-1][0]
+        commit = broken[-1].commit
         return commit if self._repository.commit(commit).parents > 1 else ""
 
     def merge_of(self, past: Sequence[PastEntry], now: LockEntry) -> str:
-        """Return the commit since which an entry is as it is, if it is a merge; else "".
+        """Return the commit that made an entry as it is, if it is a merge; else "".
 
         Args:
             past: The entry's states.
             now: The entry.
 
         Raises:
-            RepositoryError: Git does not answer.
+            RepositoryError: Git cannot read the history.
         """
-        if not past or _says(past[0].entry) != _says(now):
+        if not past or _version_and_hashes(past[0].entry) != _version_and_hashes(now):
             return ""
         return past[0].commit if self._repository.commit(past[0].commit).parents > 1 else ""
 
     def was_repaired(self, lock: LockFile) -> bool:
-        """True if a lock file cannot be read in a commit, and can in the work tree.
+        """True if a lock file cannot be read in some commit, but can be read in the work tree.
 
         Raises:
             RepositoryError: Git cannot read the history.
@@ -288,7 +299,7 @@ class LockHistory:
         return was_broken and lock.exists and lock.is_valid
 
     def has_hashes_of_others(self, lock: LockFile) -> bool:
-        """True if an entry has the hashes that commits have for other versions of its provider alone.
+        """True if an entry has hashes that commits have only for other versions of its provider.
 
         Raises:
             RepositoryError: Git cannot read the history.
@@ -301,39 +312,39 @@ class LockHistory:
         return False
 
     def onset_of_damage(self, lock: LockFile, line: int) -> Onset | None:
-        """Return the commit since which the lock file cannot be read; None where nothing is known of the place.
+        """Return the commit that made the lock file unreadable; None if neither it nor the line is known.
 
-        The line that a parser names need not be the damaged one.
+        Git is not asked for the line's commit: the line that a parser names need not be the damaged one.
 
         Args:
             lock: The lock file in the work tree.
             line: The line that cannot be read.
 
         Raises:
-            RepositoryError: Git does not answer.
+            RepositoryError: Git cannot read the history.
         """
-        broken = list(takewhile(lambda one: not one[2].is_valid, self._locks(lock.path)))
-        if not broken or broken[0][2].data != lock.data:
+        broken = list(takewhile(lambda one: not one.lock.is_valid, self._locks(lock.path)))
+        if not broken or broken[0].lock.data != lock.data:
             return Onset("", change=f"line {line}") if line else None
         commit, date, _ = broken[-1]
         facts = self._repository.commit(commit)
         is_oldest = len(broken) >= PAST_COMMITS
         return Onset(commit, date, facts.author, facts.subject, f"line {line}" if line else "", is_oldest=is_oldest)
 
-    def _locks(self, lock_path: str) -> list[tuple[str, str, LockFile]]:
+    def _locks(self, lock_path: str) -> list[_CommittedLock]:
         if lock_path not in self._read:
             found = []
             for commit, date in self._repository.touching(lock_path, PAST_COMMITS):
                 data = self._repository.show(commit, lock_path)
                 lock = parse(data, lock_path) if data is not None else LockFile.absent(lock_path)
-                found.append((commit, date, lock))
+                found.append(_CommittedLock(commit, date, lock))
             self._read[lock_path] = found
         return self._read[lock_path]
 
     def onset(self, lock: LockFile, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
-        """Return the commit since which the entry is as it is: the newest that git blames for its lines.
+        """Return the commit that made the entry as it is: the newest that git blames for its lines.
 
-        A commit that only took hashes away has no line: it counts where the entry's own history names it.
+        A commit that only removed hashes has no line: it counts if the entry's own history names it.
 
         Args:
             lock: The lock file in the work tree.
@@ -341,10 +352,10 @@ class LockHistory:
             now: The entry.
 
         Raises:
-            RepositoryError: Git does not answer.
+            RepositoryError: Git cannot read the history.
         """
         before = past[0].entry if past else None
-        if before is None or _says(before) != _says(now):
+        if before is None or _version_and_hashes(before) != _version_and_hashes(now):
             return Onset("", change=_change(before, now))
         last = now.line + max((0, *now.hash_offsets))
         blamed = self._repository.blamed(lock.path, lock.data, now.line, last)
@@ -367,16 +378,16 @@ def _contents(entry: LockEntry | None) -> object:
     return entry.contents if entry is not None else None
 
 
-def _says(entry: LockEntry | None) -> object:
+def _version_and_hashes(entry: LockEntry | None) -> object:
     return (str(entry.version), frozenset(entry.hashes)) if entry is not None else None
 
 
 def _change(before: LockEntry | None, now: LockEntry) -> str:
-    """Return what happened to the entry in words."""
+    """Return in words how the entry changed."""
     if before is None:
         return f"added {now.version}"
-    words = [f"{before.version} to {now.version}"] if before.version != now.version else []
-    came = [text for text in now.hashes if text not in before.hashes]
-    went = [text for text in before.hashes if text not in now.hashes]
-    counts = [count_by_scheme(came, sign="+"), count_by_scheme(went, sign="-")]
-    return ", ".join((*words, " ".join(filter(None, counts)))) if any(counts) else "".join(words)
+    versions = f"{before.version} to {now.version}" if before.version != now.version else ""
+    added = [text for text in now.hashes if text not in before.hashes]
+    removed = [text for text in before.hashes if text not in now.hashes]
+    counts = " ".join(filter(None, (count_by_scheme(added, sign="+"), count_by_scheme(removed, sign="-"))))
+    return ", ".join(filter(None, (versions, counts)))
