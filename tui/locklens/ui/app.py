@@ -1,4 +1,4 @@
-"""The Textual app: the two themes, the first screen, and the way between screens."""
+"""The Textual app: the two themes, the first screen, and the switches between screens."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ THEMES = (DARK, LIGHT)
 
 
 _LOST_SECONDS = 2.0
-"""A key that takes longer went to a widget that closed before it came to it: the next one is handled all the same."""
+"""A key that takes longer was lost with a widget that closed: after this time, the next key is handled anyway."""
 
 
 _MOVES = frozenset({"finding", "found", "mark", "root", "unreviewed", "version"})
-"""Actions of screens after which the focus is where it was, and which a held key repeats."""
+"""Actions of screens that leave the focus where it is, and that a held key repeats."""
 
 
 class LockLensApp(CopyingApp):
@@ -143,7 +143,7 @@ class LockLensApp(CopyingApp):
         """Titles and texts of the warnings that were shown."""
         self._waiting_notices: list[Callable[..., None]] = []
         self._typed: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
-        """The key that is being handled, and those that arrived after it; with the screen that was shown then."""
+        """The key that is being handled, and the later ones; each with the screen that was shown when it arrived."""
         self._handled_at = 0.0
         self._handled_on: Screen[Any] | None = None
         """The screen that the last key was handed to."""
@@ -169,10 +169,10 @@ class LockLensApp(CopyingApp):
         timeout: float | None = None,
         markup: bool = False,  # noqa: ARG002
     ) -> None:
-        """Show a one-line printable notice, never markup: the only way to notices, for every screen and widget.
+        """Show a notice as one printable line, never as markup; all screens and widgets show their notices with this.
 
-        A warning is shown once in a run, whichever screens say it. What comes while a dialog or a Preview is open waits
-        until it is closed, so that no notice lies above what is being decided.
+        A warning is shown once in a run, even if several screens give it. While a dialog or a Preview is open, notices
+        wait until it is closed, so that they cover nothing that is being decided.
         """
         if severity != "information":
             if (title, message) in self._warned:
@@ -186,7 +186,7 @@ class LockLensApp(CopyingApp):
 
     @on(ViewShown)
     def _show_waiting_notices(self) -> None:
-        """Show the notices that came while a dialog or a Preview was open."""
+        """Show the notices that waited while a dialog or a Preview was open."""
         if not isinstance(self.screen, TwoPaneScreen):
             return
         waiting, self._waiting_notices = self._waiting_notices, []
@@ -194,10 +194,10 @@ class LockLensApp(CopyingApp):
             show(markup=False)
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event; a key or a paste after the one before it, for what has the focus by then.
+        """Handle an event; a key or a paste waits for the earlier ones, and goes to the widget that has the focus then.
 
-        Textual hands each on as it arrives, so that what follows a key within milliseconds went to the widget that this
-        key takes the focus from: in a paste, from a macro, or on a slow connection.
+        Textual alone would handle each as it arrives: a key within milliseconds of another one, as in a paste, from a
+        macro or on a slow connection, would go to the widget from which the other one takes the focus.
         """
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
@@ -210,7 +210,7 @@ class LockLensApp(CopyingApp):
             await self._handle_typed()
 
     def _keeps_focus(self, event: events.Key | events.Paste) -> bool:
-        """True for what is typed into a field, and for moves: a held key is not painted each time, as it repeats."""
+        """True for text that is typed into a field, and for moves: repetitions of a held key need not be painted."""
         node = self.focused
         if node is None or isinstance(event, events.Paste):
             return node is not None
@@ -222,33 +222,33 @@ class LockLensApp(CopyingApp):
         return active.node is node or active.binding.action.partition("(")[0] in _MOVES
 
     async def _handle_typed(self) -> None:
-        """Hand on the keys that wait, up to one that may move the focus: the others wait for what it does."""
+        """Handle the waiting keys, up to one that may move the focus: the others wait until its effect is complete."""
         while self._typed:
             (event, shown), node = self._typed[0], self.focused or self.screen
-            has_moved = not self._keeps_focus(event)
+            may_move_focus = not self._keeps_focus(event)
             self._handled_at, self._handled_on = time.monotonic(), self.screen
-            # An enter confirms nothing that was not shown when it was pressed.
+            # Enter must not confirm a dialog that was not yet shown when it was pressed.
             is_unseen = self.screen is not shown and not isinstance(self.screen, TwoPaneScreen)
             if not (is_unseen and isinstance(event, events.Key) and event.key == "enter"):
                 await super().on_event(event)
-            if has_moved:
-                # Twice the app: a `Widget.focus` of its action waits in the queue of the app. Between them the screen,
-                # through which a message of its action comes up, such as the wish for another view.
+            if may_move_focus:
+                # After the key itself, follow what its action sends: a message, such as one that asks for another view,
+                # passes the screen and the app, and a `Widget.focus` waits in the queue of the app once more.
                 await self._follow(event, [*node.ancestors_with_self, self.screen, self, self])
                 return
             self._typed.popleft()
 
     def on_key(self, event: events.Key) -> None:
-        """Drop a key whose screen closed before it came up from there: here it would be one of the screen above."""
+        """Drop a key whose screen closed before the key reached the app, which would take it for the next screen's."""
         if self._typed and event is self._typed[0][0] and self.screen is not self._handled_on:
             event.prevent_default()
 
     async def _follow(self, event: events.Event, nodes: Sequence[DOMNode]) -> None:
-        """Go the way of a key that is being handled, behind it in the queue of each node; then handle the next."""
+        """Follow a key that is being handled through the queue of each node; then handle the next one."""
         for number, node in enumerate(nodes, start=1):
             if node.call_later(self._follow, event, nodes[number:]):
-                return  # a closed node takes nothing, the key neither
-        if self._typed and self._typed[0][0] is event:  # else it was given up before
+                return  # a closed node takes no calls, and did not take the key
+        if self._typed and self._typed[0][0] is event:  # else it was given up as lost
             self._typed.popleft()
             await self._handle_typed()
 
@@ -258,7 +258,7 @@ class LockLensApp(CopyingApp):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Run an action; one of a screen ends what the one before it said, and one of a row needs rows."""
+        """Run an action; an action of a screen first ends the last message, and an action of a row needs rows."""
         screen = self.screen
         if isinstance(screen, LockLensScreen) and (default_namespace is screen or f"{action}".startswith("screen.")):
             screen.end_message()
@@ -294,7 +294,7 @@ class LockLensApp(CopyingApp):
 
     @on(ViewWanted)
     def _show_view(self, event: ViewWanted) -> None:
-        """Switch to another view, opening it if needed; the previous one keeps its state, and is not below it."""
+        """Switch to another view, opening it if needed; the previous one keeps its state, and leaves the stack."""
         if not isinstance(self.screen, TwoPaneScreen):
             return  # a dialog was opened meanwhile
         self.clear_notifications()
@@ -322,7 +322,7 @@ class LockLensApp(CopyingApp):
             self.call_later(self._warn, "Preferences", f"not saved: {error.sentence}")
 
     def _warn(self, title: str, notice: str) -> None:
-        """Show a notice of a thread that writes marks or preferences."""
+        """Show a notice from a thread that writes marks or preferences."""
         self.notify(notice, title=title, severity="warning", timeout=10)
 
     @on(QuitWanted)
@@ -331,7 +331,7 @@ class LockLensApp(CopyingApp):
         self.exit(2 if has_failed else 0)
 
     def action_interrupt(self) -> None:
-        """Close the dialog, Preview or filter that has the focus; on a view quits, as `q` does."""
+        """Close the dialog, Preview or filter that has the focus; on a view, quit as `q` does."""
         screen = self.screen
         if isinstance(screen, TwoPaneScreen) and not isinstance(self.focused, Input):
             screen.action_leave()
@@ -346,7 +346,7 @@ class LockLensApp(CopyingApp):
 
     @on(PreviewWanted)
     def _show_preview(self, event: PreviewWanted) -> None:
-        """Open the Preview; afterwards the screen below shows the result, and open views reload where there is news."""
+        """Open the Preview; afterwards the screen below shows its result, and open views reload if necessary."""
         screen = self.screen
         if not isinstance(screen, TwoPaneScreen):
             self.notify("a Preview is already open")
@@ -356,7 +356,7 @@ class LockLensApp(CopyingApp):
             if closed is None:
                 return
             screen.say(closed.words)
-            if closed.is_news:
+            if closed.needs_reload:
                 self._reload_views()
 
         self.push_screen(PreviewScreen(event.source, event.operation, event.review), report)
@@ -374,7 +374,7 @@ class LockLensApp(CopyingApp):
 
 
 def _screen_class(view: View) -> type[TwoPaneScreen]:
-    """Return the class of a view's screen; its module is loaded by the first use."""
+    """Return the class of a view's screen; its module is loaded at the first use."""
     module, _, name = view.screen.partition(":")
     screen: type[TwoPaneScreen] = getattr(import_module(module), name)
     return screen

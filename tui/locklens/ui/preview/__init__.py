@@ -90,11 +90,11 @@ class Closed(NamedTuple):
 
     Attributes:
         words: The result of an apply, or that nothing was written.
-        is_news: True if the views have to be read again: files were written, or packages hashed.
+        needs_reload: True if the views have to be read again: files were written, or packages hashed.
     """
 
     words: str
-    is_news: bool
+    needs_reload: bool
 
 
 class PreviewScreen(LockLensScreen[Closed]):
@@ -299,7 +299,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         is_undo = plan is not None and bool(plan.proposal.undoes)
         rest = "; ".join(notices) or ("Z redoes it" if is_undo else "Z undoes it")
         past = "undone:" if is_undo else self.standing.words.past
-        self.dismiss(Closed(f"{past} {files}{failed}; {rest}", is_news=True))
+        self.dismiss(Closed(f"{past} {files}{failed}; {rest}", needs_reload=True))
 
     def action_cancel(self) -> None:
         """Close the screen; stop the work in progress without writing."""
@@ -311,7 +311,7 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def _leave(self) -> None:
         """Close without an apply; what was hashed for the plan is cached, and known to the views from then on."""
-        self.dismiss(Closed("nothing was written", is_news=bool(self._downloads.hashed)))
+        self.dismiss(Closed("nothing was written", needs_reload=bool(self._downloads.hashed)))
 
     def _plan_again(self, operation: Operation) -> None:
         """Plan an operation from the current files, unless work is in progress, which is then shown."""

@@ -1,6 +1,6 @@
-"""What all screens show alike: tabs, head, key line, facts of registries, placeholders of an empty list.
+"""The parts that all screens share: tabs, head, status line, key line, registries, placeholders for an empty list.
 
-Layouts and lines from values; no drawing.
+Makes layouts and lines of values; draws nothing.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def head_line(
 
     Args:
         view: The screen's name.
-        extent: What is listed, e.g. "4 providers in 2 lock files"; "" before anything is read, for the name alone.
-        brief: The same for narrow terminals.
+        extent: What is listed, e.g. "4 providers in 2 lock files"; "" before anything is read, to show only the name.
+        brief: The extent for narrow terminals.
         counts: The counts, at the right.
         least: The counts for the narrowest terminals, if they differ.
     """
@@ -113,11 +113,11 @@ def locked_head(
     counts: Iterable[Piece],
     least: tuple[Piece, ...] | None = None,
 ) -> tuple[BarLayout, ...]:
-    """The head of a screen of what is locked: how much, in how many lock files, and how many others were not read.
+    """The head of a screen about locked entries: how many, in how many lock files, and how many files were not read.
 
     Args:
         view: The screen's name.
-        locked: The number of what is locked, e.g. "4 entries".
+        locked: What is locked, with its number, e.g. "4 entries".
         files: The number of lock files.
         review: The review of the lock files.
         counts: The counts, at the right.
@@ -136,7 +136,7 @@ def locked_head(
 def lookup_parts(
     review: Review | None, progress: Reading, *, is_narrowed: bool, verdict: Iterable[Piece] = ()
 ) -> list[Piece]:
-    """The end of a status line: the progress, or else verdict and registries; notes, and that there is a filter."""
+    """The last parts of a status line: the progress, or else verdict and registries; the notes; an active filter."""
     parts: list[Piece] = []
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
@@ -159,8 +159,8 @@ def status_line(
     Args:
         parts: The state.
         message: The message; "" for none.
-        aside: What a wide terminal has at the right.
-        first: The part that stands beside a message where there is no room for all of them.
+        aside: The text at the right of a wide terminal.
+        first: The only part that is shown beside a message if there is no room for all of them.
     """
     state = joined_parts(parts)
     if message:
@@ -173,7 +173,7 @@ def status_line(
 
 
 def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool) -> tuple[BarLayout, ...]:
-    """The head's layouts with the compared side, and that it cannot be written; then those of narrow terminals.
+    """The head's layouts with the compared side and "read only"; then layouts for narrow terminals.
 
     Args:
         layouts: The layouts of a head.
@@ -199,12 +199,12 @@ def key_line(
 ) -> tuple[BarLayout, ...]:
     """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals.
 
-    Each move asks for that of another row, and most rows have the same.
+    The result is cached, since it is needed at each move of the cursor, and most rows have the same keys.
 
     Args:
         table: The screen's keys.
         in_detail: True if the detail has the focus.
-        first: Labels of a letter each that every terminal has room for.
+        first: Labels of one letter each, which are shown at any width.
         without: Labels to leave out.
     """
     by_label = {
@@ -218,8 +218,9 @@ def key_line(
     layouts = []
     for number in range(len(urgent), 0, -1):
         pieces = [Piece(" ")]
-        for label in (label for label in by_label if label in urgent[:number]):
-            key = by_label[label]
+        for label, key in by_label.items():
+            if label not in urgent[:number]:
+                continue
             pieces += [Piece(label, Role.INFO, key.action), Piece(f" {key.short}  ", Role.DIM, key.action)]
         layouts.append(BarLayout(tuple(pieces)))
     return tuple(layouts)
@@ -229,7 +230,7 @@ FACT_WIDTH = 28
 
 
 def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
-    """Each registry with its answer."""
+    """The registries with their answers, a line each."""
     name = "registries"
     if progress.done is not None:
         yield fact_line(name, Span(progress.words, Role.INFO))
@@ -244,7 +245,7 @@ def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
 
 
 def note_lines(review: Review) -> Iterator[Line]:
-    """The notes that limit the whole review."""
+    """The notes of the review, a line each."""
     for note in review.notes:
         yield fact_line("note", Span(note, Role.WARN))
 
@@ -268,7 +269,7 @@ def placeholder(
     Args:
         review: The review; None before the first one.
         error: The error of a failed load.
-        reading: How far the first load is.
+        reading: The progress of the first load.
         narrowed: The filter's text.
         has_rows: True if the list has rows.
         empty: Returns the lines for a review with nothing to list.

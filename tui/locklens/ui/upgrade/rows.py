@@ -65,11 +65,11 @@ class UpgradeRow(Struct, frozen=True):
         key: Stable across reloads.
         title: Section, provider, or root.
         depth: 0 for a section.
-        offers: The providers of the row: those of the section, or of each root of the group.
+        offers: The candidates of the row: of all rows of its section, or of the provider in each root of its group.
         mark: "[x]" selected, "[ ]" not selected, "[-]" selected in some roots, " - " for no target version.
         locked: The locked version.
         target: The version that an upgrade would lock.
-        in_range: The newest version that satisfies the constraints.
+        in_range: The newest version that satisfies the constraints; "none" if no version does.
         newest: The newest release.
         age: Age of the target version.
         bump: Kind of step to the target version.
@@ -122,7 +122,7 @@ def upgrade_rows(
         narrowed: The filter.
         unfolded: Keys of the groups that show their roots.
     """
-    rows = _told_apart([_provider(selection, offer) for offer in selection.offers.providers])
+    rows = _with_distinct_titles([_provider(selection, offer) for offer in selection.offers.providers])
     shown = [row for row in rows if narrowed.is_match(_facts(row, selection))] if narrowed.tests else rows
     refused = [_refused_row(root) for root in selection.offers.refused]
     refused = [row for row in refused if narrowed.is_match(_refused_facts(row))]
@@ -131,8 +131,8 @@ def upgrade_rows(
     return tuple(_by_provider(shown, refused, selection, unfolded))
 
 
-def _told_apart(rows: list[UpgradeRow]) -> list[UpgradeRow]:
-    """Add the tool to the names that providers of the default hosts of both tools share."""
+def _with_distinct_titles(rows: list[UpgradeRow]) -> list[UpgradeRow]:
+    """Add the tool to a title that two addresses share: each tool has its own default registry."""
     named = Counter(title for title, _ in {(row.title, row.offers[0].address) for row in rows})
     return [
         replace(row, title=f"{row.title} ({row.offers[0].tool.command})") if named[row.title] > 1 else row
@@ -148,7 +148,7 @@ def _by_provider(
         groups.setdefault(row.offers[0].address, []).append(row)
     by_state: dict[Eligibility, list[list[UpgradeRow]]] = {state: [] for state in Eligibility}
     for _, members in sorted(groups.items(), key=lambda item: item[0].sort_key):
-        # Of the roots that are shown: a filter may hide the others.
+        # Only of the roots that match the filter.
         best = min((selection.state(row.offers[0]) for row in members), key=list(Eligibility).index)
         by_state[best].append(members)
     for state, providers in by_state.items():
@@ -157,13 +157,13 @@ def _by_provider(
             continue
         offers = tuple(row.offers[0] for members in providers for row in members)
         if refused_roots and any(not offer.is_asked for offer in offers):
-            # What is still asked is not what cannot be: the roots have a heading of their own.
-            yield _section("state:refused", f"UNKNOWN  {_number([], refused_roots)}", ())
+            # Providers whose lookup still runs and roots that cannot be upgraded have separate headings.
+            yield _section("state:refused", f"UNKNOWN  {_counts([], refused_roots)}", ())
             yield from refused_roots
             refused_roots = []
         is_asking = state is Eligibility.UNKNOWN and any(not offer.is_asked for offer in offers)
         title = "ASKING" if is_asking else state.value.upper()
-        yield _section(f"state:{state}", f"{title}  {_number(providers, refused_roots)}", offers)
+        yield _section(f"state:{state}", f"{title}  {_counts(providers, refused_roots)}", offers)
         for members in providers:
             if len(members) == 1:
                 yield members[0]
@@ -175,7 +175,7 @@ def _by_provider(
         yield from refused_roots
 
 
-def _number(providers: list[list[UpgradeRow]], refused: list[UpgradeRow]) -> str:
+def _counts(providers: list[list[UpgradeRow]], refused: list[UpgradeRow]) -> str:
     parts = ((len(providers), "provider"), (len(refused), "root"))
     return " and ".join(counted(number, noun) for number, noun in parts if number)
 
@@ -218,10 +218,10 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeR
         f"{offer.root}\0{offer.address}",
         offer.name,
         offers=(offer,),
-        mark="[x]" if selection.is_selected(offer) else "[ ]" if choice is not None else " - ",
+        mark=_provider_mark(selection, offer, choice),
         locked=str(offer.locked) if offer.locked is not None else "none",
         target=_target(offer, choice),
-        in_range=str(offer.in_range.version) if offer.in_range is not None else "none" if offer.choices else "",
+        in_range=_in_range(offer),
         newest=str(offer.newest) if offer.newest is not None else "",
         age=_age(selection, choice),
         bump=_bump(offer, choice),
@@ -230,6 +230,18 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeR
         note=_note(offer, choice, recommendation.held_by, warnings or (remarks if is_undecided else [])),
         is_warned=selection.state(offer) in _TO_LOOK_AT or bool(warnings),
     )
+
+
+def _provider_mark(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:
+    if selection.is_selected(offer):
+        return "[x]"
+    return "[ ]" if choice is not None else " - "
+
+
+def _in_range(offer: UpgradeCandidates) -> str:
+    if offer.in_range is not None:
+        return str(offer.in_range.version)
+    return "none" if offer.choices else ""
 
 
 def _target(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
@@ -268,7 +280,7 @@ _BUMPS = {bump: bump.value for bump in Bump} | {Bump.PRERELEASE: "pre", Bump.MET
 
 
 def _note(offer: UpgradeCandidates, choice: CandidateVersion | None, held_by: str, warnings: list[Span]) -> Span:
-    """The most important remark: the worst warning, or else what holds back a newer version."""
+    """The most important remark: a problem, an edit, the worst warning, or else what holds back a newer version."""
     if offer.problem:
         return Span(offer.problem, Role.WARN)
     if choice is not None and choice.excluding:
@@ -294,25 +306,25 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
     offers = tuple(row.offers[0] for row in rows)
     key = f"group:{offers[0].address}"
     targets = [selection.target(offer) for offer in offers]
-    notes = _common([row.note for row in rows])
+    target = _common([row.target for row in rows if row.mark != " - "] or [rows[0].target])
+    note = _common([row.note for row in rows])
+    if note is None or not note.text or _is_partial(offers, selection):
+        note = _roots_note(offers, selection)
     return UpgradeRow(
         RowKind.GROUP,
         key,
         rows[0].title,
         offers=offers,
-        mark=_mark(offers, targets, selection),
-        locked=_one_of(row.locked for row in rows),
-        target=_common([row.target for row in rows if row.mark != " - "] or [rows[0].target])
-        or _differing_target([choice for choice in targets if choice is not None]),
-        in_range=_one_of(row.in_range for row in rows),
-        newest=_one_of(row.newest for row in rows),
+        mark=_group_mark(offers, targets, selection),
+        locked=_common_text(row.locked for row in rows),
+        target=target or _differing_target([choice for choice in targets if choice is not None]),
+        in_range=_common_text(row.in_range for row in rows),
+        newest=_common_text(row.newest for row in rows),
         age=_shared(row.age for row in rows),
         bump=_shared(row.bump for row in rows),
         fixes=_shared(row.fixes for row in rows),
         signer=_shared(row.signer for row in rows),
-        note=notes
-        if notes is not None and notes.text and not _is_partial(offers, selection)
-        else _roots(offers, selection),
+        note=note,
         folded=key not in unfolded,
         is_warned=any(row.is_warned for row in rows),
     )
@@ -321,11 +333,11 @@ def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozen
 def _differing_target(choices: list[CandidateVersion]) -> Span:
     """The version that some roots would lock; starred if the constraint of at least one root would be edited."""
     sign = "*" if any(choice.excluding for choice in choices) else ""
-    return Span(f"{_one_of(str(choice.version) for choice in choices)}{sign}", Role.WARN if sign else Role.STRONG)
+    return Span(f"{_common_text(str(choice.version) for choice in choices)}{sign}", Role.WARN if sign else Role.STRONG)
 
 
-def _roots(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> Span:
-    """In how many roots something speaks against the target, and in how many it is selected."""
+def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> Span:
+    """The number of roots in which something speaks against the target, and in which it is selected."""
     choices = [choice for offer in offers if (choice := selection.target(offer)) is not None]
     edited = sum(bool(choice.excluding) for choice in choices)
     young = sum(map(selection.terms.is_too_young, choices))
@@ -351,7 +363,7 @@ def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelecti
     return 0 < sum(map(selection.is_selected, offers)) < len(offers)
 
 
-def _mark(
+def _group_mark(
     offers: tuple[UpgradeCandidates, ...], targets: list[CandidateVersion | None], selection: UpgradeSelection
 ) -> str:
     selectable = [offer for offer, choice in zip(offers, targets, strict=True) if choice is not None]
@@ -367,18 +379,18 @@ def _common(cells: list[Span]) -> Span | None:
 
 
 def _shared(cells: Iterable[Span]) -> Span:
-    """The common cell of those that say something; an empty one if they differ or there are none."""
+    """The common cell of those with a text; an empty one if they differ or there are none."""
     return _common([cell for cell in cells if cell.text]) or Span("")
 
 
-def _one_of(texts: Iterable[str]) -> str:
-    """The common text of those that say something; "several" if they differ."""
+def _common_text(texts: Iterable[str]) -> str:
+    """The common text of those that are not empty; "several" if they differ."""
     distinct = set(filter(None, texts))
     return "several" if len(distinct) > 1 else next(iter(distinct), "")
 
 
 def _facts(row: UpgradeRow, selection: UpgradeSelection) -> RowFacts:
-    """What the filter looks at."""
+    """The facts that a filter looks at."""
     offer = row.offers[0]
     parts = (
         str(offer.address),
@@ -404,7 +416,7 @@ _VERSION_MOST = 12
 
 
 def _key_sign(row: UpgradeRow) -> Span:
-    """The word of the signer column, short, where it is a warning."""
+    """The word of the signer column, abbreviated; "" unless it is a warning."""
     return Span(_KEY_SIGNS.get(row.signer.text, ""), row.signer.role)
 
 
@@ -415,7 +427,7 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
     Column(
         "provider",
         lambda row: Span(f"{'  ' * (row.depth - 1)}{row.title}", Role.PLACE if row.depth > 1 else Role.PLAIN),
-        "the provider; below one in several roots, and grouped by root, the other of the two",
+        "the provider; in the rows below one that several roots lock, the root",
         fit=fitted_name,
     ),
     Column("locked", lambda row: Span(row.locked), "the version in the lock file", most=_VERSION_MOST),
@@ -439,7 +451,7 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
     Column(
         "fixes",
         lambda row: row.fixes,
-        "the advisories of the locked version that the target fixes: of packages that were inspected; ? if unknown",
+        "how many advisories of the locked version the target fixes, as far as packages were inspected; ? if unknown",
         from_width=100,
         is_at_end=True,
         is_optional=True,
@@ -455,8 +467,8 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
     Column(
         "held back by",
         lambda row: row.note,
-        "the worst warning about the target, or else the reason against the newest version, after the"
-        " cooldown of a newer one in range: a constraint, the cooldown, the allow list, or the upgrade limit",
+        "the worst warning about the target, or else what holds back a newer version: the cooldown, a constraint,"
+        " the allow list, or the upgrade limit",
         fit=fitted_place,
         takes_rest=True,
     ),
@@ -464,7 +476,7 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
 
 
 _LEAD, _MARK = 3, 4
-"""Columns of cursor and fold, and of the mark."""
+"""The widths of cursor and fold marker, and of the mark."""
 
 
 class UpgradeList(FoldingList[UpgradeRow]):
@@ -486,7 +498,7 @@ class UpgradeList(FoldingList[UpgradeRow]):
         self.scroll_to_region(Region(0, self.cursor - more, 1, 1 + more), animate=False, force=True)
 
     def can_mark(self, row: UpgradeRow) -> bool:
-        """True for a row with providers below a section."""
+        """True for a row below a section that has providers."""
         return row.depth > 0 and bool(row.offers)
 
     def is_heading(self, row: UpgradeRow) -> bool:
