@@ -467,8 +467,8 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
     Column(
         "held back by",
         lambda row: row.note,
-        "the worst warning about the target, or else what holds back a newer version: the cooldown, a constraint,"
-        " the allow list, or the upgrade limit",
+        "the worst warning about the target; or else the cooldown of a newer one in range, and what holds back the"
+        " newest: a constraint, the cooldown, the allow list, or the upgrade limit",
         fit=fitted_place,
         takes_rest=True,
     ),
