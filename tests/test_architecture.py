@@ -312,6 +312,53 @@ def test_every_module_that_the_map_names_is_there() -> None:
     assert [name for name in named if name.startswith("tests/") and not (TOP / name).exists()] == []
 
 
+def members() -> dict[str, frozenset[str]]:
+    """The members of each enum of the package, by its name."""
+    bases = {"Enum", "IntEnum", "StrEnum"}
+    found = {}
+    for path in (TOP / "tui").rglob("*.py"):
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.ClassDef) and bases & set(map(ast.unparse, node.bases)):
+                names = [ast.unparse(one.targets[0]) for one in node.body if isinstance(one, ast.Assign)]
+                found[node.name] = frozenset(names)
+    return found
+
+
+LEFT_OUT = {
+    ("ui.review.outline", "Sort"): {"SEVERITY"},  # the outline is made in this order
+    ("ui.review.rows", "ChangeKind"): {"UPGRADE", "DOWNGRADE", "MOVED", "UNCHANGED"},  # shown as they are called
+    ("operations.plan.review", "ChangeKind"): {  # all of them a change of hashes, or none
+        *("NEW_HASHES", "REMOVED_HASHES", "CHANGED_HASHES", "REPLACED_HASHES", "UNCHANGED")
+    },
+    ("operations.upgrades.doubts", "Reason"): {"CONSTRAINT", "ABSENT"},  # a blocker of its own, and none
+    ("operations.verification", "PackageVerdict"): {"MATCHES", "DIFFERS"},  # which alone are compared
+    ("review.reports.pipelines", "Severity"): {"OFF"},  # no report has such findings
+    ("review.reports.standards", "Severity"): {"OFF"},
+    ("releases.authentication", "Refusal"): {  # their value is the sentence
+        *("NOT_LISTED", "INVALID_CHECKSUM", "OTHER_CHECKSUM", "CRASH")
+    },
+    ("trust.authentication", "Match"): {"FOUND", "SHORT"},  # no refusal
+    ("trust.continuity", "Origin"): {"UNEXPLAINED", "COMPLETION", "NOTHING_NEW"},  # where none of the others holds
+    ("doctor.recognising", "NetworkReason"): {"PROXY_DOWN", "PROXY_NAME", "PROXY_FAILED"},  # told of a proxy's errors
+}
+"""The members that a table leaves out, by its module and their enum."""
+
+
+def test_a_table_over_an_enum_has_each_of_its_members() -> None:
+    """A table of most members has a row of every one: what it leaves out is declared."""
+    known, found = members(), dict[tuple[str, str], set[str]]()
+    for path in (TOP / "tui").rglob("*.py"):
+        module = ".".join(path.relative_to(TOP / "tui").with_suffix("").parts[1:]).removesuffix(".__init__")
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            names = node.keys if isinstance(node, ast.Dict) else []
+            keys = [ast.unparse(key).split(".") for key in names if key is not None]
+            every = known.get(keys[0][0], frozenset()) if keys else frozenset()
+            missing = every - {key[-1] for key in keys}
+            if missing and len(missing) < len(keys):
+                found.setdefault((module, keys[0][0]), set()).update(missing)
+    assert found == LEFT_OUT
+
+
 def described(documented: ast.FunctionDef | ast.ClassDef) -> set[str]:
     """The arguments that a docstring describes."""
     section = re.search(r"^Args:\n((?:(?: .*)?\n?)*)", ast.get_docstring(documented) or "", re.MULTILINE)

@@ -35,6 +35,7 @@ _BUMPS = {
 
 
 _KINDS = {
+    ChangeKind.UPGRADE: "{bump} from {old} to {new}.",
     ChangeKind.DOWNGRADE: "Downgrade from {old} to {new}.",
     ChangeKind.NEW_PROVIDER: "New provider, locked at {new}.",
     ChangeKind.REMOVED: "Provider removed; it was locked at {old}.",
@@ -52,8 +53,8 @@ def what_happened(change: Change) -> str:
     """One or two sentences about a change, for the top of the detail."""
     old, new = (side.version if side else "" for side in (change.old, change.new))
     bump = _BUMPS[change.bump] if change.bump else "Upgrade"
-    words = _KINDS.get(change.kind, f"{bump} from {{old}} to {{new}}.")
-    return f"{words.format(old=old, new=new, source=change.moved_from)} {_of_hashes(change)}".strip()
+    words = _KINDS[change.kind].format(bump=bump, old=old, new=new, source=change.moved_from)
+    return f"{words} {_of_hashes(change)}".strip()
 
 
 def _of_hashes(change: Change) -> str:
