@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from platformdirs import user_cache_path
 
 from locklens.errors import ConfigurationError
@@ -155,7 +156,7 @@ def test_what_is_old_goes_and_hashes_stay(path: Path) -> None:
 
 
 def test_the_oldest_inspections_go_where_there_are_too_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cachefile, "MAX_INSPECTION_BYTES", 10_000)
+    monkeypatch.setitem(cachefile._ROWS, "inspections", replace(cachefile._ROWS["inspections"], most=10_000))
     with Cache(path) as cache:
         for number in range(20):
             cache.keep_inspection(f"zh:{number}", os.urandom(1000))
@@ -165,7 +166,7 @@ def test_the_oldest_inspections_go_where_there_are_too_many(path: Path, monkeypa
 
 
 def test_the_oldest_answers_go_where_there_are_too_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cachefile, "MAX_CACHE_BYTES", 10_000)
+    monkeypatch.setitem(cachefile._ROWS, "answers", replace(cachefile._ROWS["answers"], most=10_000))
     urls = [f"https://a.test/{number}" for number in range(20)]
     with Cache(path) as cache:
         for number, url in enumerate(urls):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from locklens.hashes import HashedPackage
-from locklens.storage.cache import CACHE_SCHEMA, Cache
+from locklens.storage.cache import CACHE_SCHEMA, CACHE_TABLES, Cache, CacheInfo
 from locklens.storage.database import Database, DatabaseLayout
 from locklens.storage.preferences import MarkStore
 
@@ -91,6 +91,14 @@ def test_marks_of_each_schema_are_kept(tmp_path: Path, sample: Path) -> None:
     assert set(store.marks("there")) == {"c" * 32, "d" * 32}
     assert store.is_kept
     assert store.take_notices() == ()
+
+
+def test_each_table_of_the_cache_says_what_becomes_of_its_rows(tmp_path: Path) -> None:
+    new_file("cache", tmp_path / "cache.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "cache.sqlite3")) as connection:
+        made = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    assert {name for (name,) in made} == set(CACHE_TABLES)
+    assert set(CACHE_TABLES) <= set(CacheInfo.__struct_fields__)
 
 
 @pytest.mark.parametrize("sample", CACHES, ids=lambda path: path.stem)

@@ -66,7 +66,7 @@ def _run_cache(options: Namespace) -> int:
     Raises:
         ConfigurationError: It cannot be read or written.
     """
-    from locklens.storage.cache import Cache, default_cache_path
+    from locklens.storage.cache import CACHE_TABLES, Cache, default_cache_path
 
     with Cache() as cache:
         if options.action == "clear":
@@ -81,10 +81,7 @@ def _run_cache(options: Namespace) -> int:
     lines = (
         f"file           {contents.path}",
         f"size           {size_words(contents.size)}",
-        f"answers        {contents.answers}{ages}",
-        f"verifications  {contents.verifications}",
-        f"packages       {contents.packages}",
-        f"inspections    {contents.inspections}",
+        *(f"{table:15}{getattr(contents, table)}{ages if table == 'answers' else ''}" for table in CACHE_TABLES),
     )
     return put(page(lines))
 

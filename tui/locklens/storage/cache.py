@@ -106,13 +106,32 @@ _INSPECTION_LEVEL = 4
 _AT_ONCE = 500
 """Hashes in one query; SQLite may allow no more than 999."""
 
-_KEYS = {
-    "answers": "url = ? AND with_token = ?",  # The SHA-256 of the URL, and whether a token was sent.
-    "verifications": "key = ?",
-    _PACKAGES: "zh = ?",
-    "inspections": "zh = ?",
+
+class _Table(Struct, frozen=True):
+    """What is done with the rows of a table.
+
+    Attributes:
+        key: The condition by which a row is found.
+        time: The column with the time of a row.
+        expires: True if rows are deleted at `MOST_AGE`.
+        most: The most bytes of all rows, by their column `size`; the oldest go first. None for no limit.
+    """
+
+    key: str
+    time: str
+    expires: bool
+    most: int | None
+
+
+_ROWS = {
+    # The SHA-256 of the URL, and whether a token was sent.
+    "answers": _Table("url = ? AND with_token = ?", "as_of", expires=True, most=MAX_CACHE_BYTES),
+    "verifications": _Table("key = ?", "made_at", expires=True, most=None),
+    _PACKAGES: _Table("zh = ?", "proven_at", expires=False, most=None),
+    "inspections": _Table("zh = ?", "made_at", expires=False, most=MAX_INSPECTION_BYTES),
 }
-"""The condition by which a row of each table is found."""
+CACHE_TABLES = tuple(_ROWS)
+"""The tables; `CacheInfo` counts the rows of each."""
 
 _Row = tuple[Any, ...]
 """The columns of a row in the order of its table."""
@@ -186,7 +205,7 @@ class Cache:
         self._is_on_disk = True
         self._opened: Database | None = None
         self._lock = threading.RLock()
-        self._unwritten: dict[str, dict[_Row, _Row]] = {table: {} for table in _KEYS}
+        self._unwritten: dict[str, dict[_Row, _Row]] = {table: {} for table in CACHE_TABLES}
         self._bytes = 0
         self._since = 0.0
 
@@ -313,9 +332,9 @@ class Cache:
             self.flush()
             if self._database.is_kept and not self._database.is_there:
                 return CacheInfo(self._database.path)
-            counted = self._database.run(_counts)
+            counts = self._database.run(_counts)
             path = self._database.path if self._database.is_kept else None
-            return CacheInfo(path, self._database.size, *counted)
+            return CacheInfo(path, self._database.size, **counts)
 
     def clear(self) -> None:
         """Remove everything, even if the file is damaged or was written by a newer locklens.
@@ -350,7 +369,7 @@ class Cache:
             unwritten = self._unwritten[table].get(key)
             if unwritten is not None:
                 return unwritten
-            query = f"SELECT * FROM {table} WHERE {_KEYS[table]}"  # noqa: S608
+            query = f"SELECT * FROM {table} WHERE {_ROWS[table].key}"  # noqa: S608
             found: _Row | None = self._database.run(lambda file: file.execute(query, key).fetchone())
             return found
 
@@ -414,25 +433,21 @@ def _write(file: sqlite3.Connection, rows: Mapping[str, Sequence[_Row]]) -> None
 
 
 def _purge(file: sqlite3.Connection, now: datetime) -> None:
-    """Delete old answers and verifications, and the oldest answers and inspections beyond their bytes."""
+    """Delete the rows that expired, and the oldest of each table beyond its bytes."""
     cutoff = timestamp(now - MOST_AGE)
-    file.execute("DELETE FROM answers WHERE as_of < ?", (cutoff,))
-    file.execute("DELETE FROM verifications WHERE made_at < ?", (cutoff,))
-    for table, age, most in (("answers", "as_of", MAX_CACHE_BYTES), ("inspections", "made_at", MAX_INSPECTION_BYTES)):
-        total = file.execute(f"SELECT TOTAL(size) FROM {table}").fetchone()[0]  # noqa: S608
-        if total > most:
+    for table, row in _ROWS.items():
+        if row.expires:
+            file.execute(f"DELETE FROM {table} WHERE {row.time} < ?", (cutoff,))  # noqa: S608
+        if row.most is not None and file.execute(f"SELECT TOTAL(size) FROM {table}").fetchone()[0] > row.most:  # noqa: S608
             file.execute(
                 f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM (SELECT rowid AS id,"  # noqa: S608
-                f" SUM(size) OVER (ORDER BY {age} DESC, rowid DESC) AS running FROM {table}) WHERE running > ?)",
-                (most,),
+                f" SUM(size) OVER (ORDER BY {row.time} DESC, rowid DESC) AS running FROM {table}) WHERE running > ?)",
+                (row.most,),
             )
 
 
-def _counts(file: sqlite3.Connection) -> tuple[int, int, int, int, str | None, str | None]:
-    """Return the numbers of items in the order of `CacheInfo`, and the times of the oldest and newest answer."""
-    answers, oldest, newest = file.execute("SELECT COUNT(*), MIN(as_of), MAX(as_of) FROM answers").fetchone()
-    verifications, packages, inspections = (
-        file.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]  # noqa: S608
-        for table in ("verifications", _PACKAGES, "inspections")
-    )
-    return answers, verifications, packages, inspections, oldest, newest
+def _counts(file: sqlite3.Connection) -> dict[str, Any]:
+    """Return the number of rows of each table, and the times of the oldest and newest answer."""
+    counts = {table: file.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in CACHE_TABLES}  # noqa: S608
+    oldest, newest = file.execute("SELECT MIN(as_of), MAX(as_of) FROM answers").fetchone()
+    return {**counts, "oldest": oldest, "newest": newest}
