@@ -249,6 +249,15 @@ class WriteTarget(StrEnum):
     INDEX = "index"
     """Git's index, for the next commit; files on disk are left untouched."""
 
+    @property
+    def is_index(self) -> bool:
+        """True if the files on disk are left untouched, and what is written can be undone as long as it is staged."""
+        match self:
+            case WriteTarget.FILES:
+                return False
+            case WriteTarget.INDEX:
+                return True
+
 
 class FileChanges(Struct, frozen=True):
     """Files to write, all of them or none.

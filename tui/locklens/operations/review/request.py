@@ -75,14 +75,15 @@ class Progress(Struct, frozen=True):
     @property
     def words(self) -> str:
         """The progress as a clause, as commands and screens show it."""
-        if self.what == "evidence":
-            return f"checking registries: {self.done} of {self.total} done"
-        if not self.total:
-            return "reading lock files"
-        return f"reading {_READ[self.what]}: {self.done} of {counted(self.total, 'root')}"
-
-
-_READ = {"lock files": "lock files", "configuration": "configurations"}
+        match self.what:
+            case "evidence":
+                return f"checking registries: {self.done} of {self.total} done"
+            case "lock files" | "configuration" if not self.total:
+                return "reading lock files"
+            case "lock files":
+                return f"reading lock files: {self.done} of {counted(self.total, 'root')}"
+            case "configuration":
+                return f"reading configurations: {self.done} of {counted(self.total, 'root')}"
 
 
 def is_told(done: int, total: int) -> bool:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Self
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, StaleLockFileError
-from locklens.operations.plan import FileChanges, Plan, PlannedFile, WriteTarget
 from locklens.operations.write.recover import move, real_place
 from locklens.storage.files import is_below, is_within, sync_folder
 from locklens.storage.journal import (
@@ -35,6 +34,7 @@ from locklens.text import disk_advice, reason_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from locklens.operations.plan import FileChanges, Plan, PlannedFile
     from locklens.operations.write.registry_source import RegistrySource
 
 
@@ -126,7 +126,7 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
         if not refusal and journal.pending(proposal.top) is not None:
             words = "an interrupted write in this repository has to be completed or reverted first"
             raise ConfigurationError(words, hint="the next run of locklens here reports what prevents it")
-        is_staging = proposal.target is WriteTarget.INDEX
+        is_staging = proposal.target.is_index
         targets = _paths(proposal) if is_staging else _targets(proposal)
         folders = tuple(real_place(folder) for folder in proposal.folders)
         record = Record(
@@ -171,7 +171,7 @@ def _hold(stack: ExitStack, journal: Journal, proposal: FileChanges) -> str:
     try:
         is_held = stack.enter_context(journal.held(proposal.top, wait=_WAIT_SECONDS))
     except OSError as error:
-        return _without_journal(journal, error, len(proposal.files) if proposal.target is WriteTarget.FILES else 1)
+        return _without_journal(journal, error, 1 if proposal.target.is_index else len(proposal.files))
     if not is_held:
         raise ConfigurationError("another locklens is writing in this repository", hint="try again when it has ended")
     return ""

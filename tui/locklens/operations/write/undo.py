@@ -125,7 +125,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     target = WriteTarget(record.target)
     before = {file: file.old if is_redo else file.new for file in record.files}
     refusal = f"so that {_short(record.command)!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
-    if target is WriteTarget.INDEX:
+    if target.is_index:
         staged = {names[file]: data for file, data in before.items()}
         touched = _staged_otherwise(top, staged)
         committed = [] if is_redo else _committed_since(top, staged, record.at)
@@ -155,7 +155,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
 
 def _describing(target: WriteTarget, *, is_redo: bool) -> Callable[..., str]:
     """Return the function that describes a change: one of the index is no change of the provider's version."""
-    if target is not WriteTarget.INDEX:
+    if not target.is_index:
         return change_words
     from locklens.operations.write.stage import staged_words, unstaged_words
 

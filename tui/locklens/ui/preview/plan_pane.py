@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.operations.plan import Plan, PlannedChange, WriteTarget
 from locklens.operations.plan.review import PlanReview, commit_message, findings_of_plan, known_findings, severities_of
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.errors import LockLensError, Place
+    from locklens.operations.plan import Plan, PlannedChange
     from locklens.review.model import Change as ReviewedChange
 
 COMMAND = "command"
@@ -122,7 +122,7 @@ class PlanProgress(Struct, frozen=True):
     @property
     def words(self) -> Words:
         """The verb of the apply action: "stage" or "unstage" for git's index, otherwise "write"."""
-        if self.plan is None or self.plan.proposal.target is not WriteTarget.INDEX:
+        if self.plan is None or not self.plan.proposal.target.is_index:
             return Words()
         return _UNSTAGING if self.plan.proposal.undoes else _STAGING
 

@@ -22,6 +22,7 @@ from locklens.ui.row_actions import RowActionsScreen, RowTarget, writable
 from locklens.ui.shell import Job, Run, after, keys
 from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
+from locklens.ui.shell.keys import following
 from locklens.ui.upgrade.detail import nothing_selected, upgrade_head, upgrade_lines, upgrade_status, upgrade_target
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, UpgradeList, upgrade_rows
 from locklens.ui.upgrade.selecting import (
@@ -428,7 +429,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_group(self) -> None:
         """Switch the grouping."""
-        self.by = By.ROOT if self.by is By.PROVIDER else By.PROVIDER
+        self.by = following(self.by)
         self.post_message(PreferenceChanged("upgrade.group", self.by.value))
         self.refresh_list()
         self.say(f"grouped by {self.by}")

@@ -126,9 +126,11 @@ def upgrade_rows(
     shown = [row for row in rows if narrowed.is_match(_facts(row, selection))] if narrowed.tests else rows
     refused = [_refused_row(root) for root in selection.offers.refused]
     refused = [row for row in refused if narrowed.is_match(_refused_facts(row))]
-    if by is By.ROOT:
-        return tuple(_by_root(shown, refused, selection))
-    return tuple(_by_provider(shown, refused, selection, unfolded))
+    match by:
+        case By.ROOT:
+            return tuple(_by_root(shown, refused, selection))
+        case By.PROVIDER:
+            return tuple(_by_provider(shown, refused, selection, unfolded))
 
 
 def _with_distinct_titles(rows: list[UpgradeRow]) -> list[UpgradeRow]:
