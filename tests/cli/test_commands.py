@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 from kit.pages import PAGES, commands, spans
 
+import locklens.cli
 from locklens.cli.commands import COMMANDS, Subcommand, read_options
 from locklens.cli.main import main, split
+from locklens.project.installation import MethodKind
 
 
 @pytest.mark.parametrize(
@@ -140,6 +143,11 @@ def test_every_option_on_the_pages_is_one_of_ours() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_on_a_page(command: str) -> None:
+    assert any(re.search(rf"(?:`|\blocklens ){command}\b", text) for text in PAGES.values())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_with_a_value_names_its_default(command: str) -> None:
     lacking = [
         action.option_strings[0]
@@ -150,3 +158,22 @@ def test_every_option_with_a_value_names_its_default(command: str) -> None:
         and "default" not in (action.help or "")
     ]
     assert lacking == []
+
+
+def sources(module: str, seen: set[str]) -> str:
+    """The text of a module of `cli`, and of those of `cli` that it imports."""
+    if module in seen:
+        return ""
+    seen.add(module)
+    text = (Path(locklens.cli.__file__).parent / f"{module}.py").read_text("utf-8")
+    others = re.findall(r"^\s*from locklens\.cli\.(\w+) import", text, re.MULTILINE)
+    return text + "".join(sources(other, seen) for other in others)
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
+def test_every_option_of_a_command_is_read(command: Subcommand) -> None:
+    text = sources(command.module, {"commands"}) + sources("main", {"commands"})
+    named = {action.dest for action in command.parser().actions() if action.help != argparse.SUPPRESS}
+    ignored = {name for name in named if not re.search(rf'options\.{name}\b|options, "{name}"', text)}
+    mirrors = {kind.option.removeprefix("--").replace("-", "_") for kind in MethodKind if kind.option}
+    assert ignored <= {"help", *mirrors}  # Those of mirrors are read by the table of their kinds.

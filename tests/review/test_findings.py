@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kit.judging import root_of, settled_alone
@@ -19,6 +21,7 @@ from locklens.doctor.causes import CAUSES
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import Policy
+from locklens.policy.document import PolicyDocument
 from locklens.project.configuration import (
     Configuration,
     ConfigurationProblem,
@@ -571,9 +574,13 @@ def test_changes_that_differ_in_what_a_verdict_says_have_other_keys(other: str) 
     assert usual.key != one.key
 
 
+def module_of(subject: RuleSubject) -> Any:
+    return import_module(f"locklens.review.rules.{subject.value}")
+
+
 def test_each_rule_is_checked_by_the_module_of_its_subject() -> None:
     for subject in RuleSubject:
-        checks = import_module(f"locklens.review.rules.{subject.value}").CHECKS
+        checks = module_of(subject).CHECKS
         # A change of the policy belongs to no root, so `judge_policy_change` runs this check.
         others = {"LK028"} if subject is RuleSubject.ROOT else set()
         assert set(checks) | others == {rule.id for rule in RULES.values() if rule.subject is subject}
@@ -619,3 +626,12 @@ def test_the_health_counts_every_rule_about_what_is_locked() -> None:
     of_the_result = {rule for rule, entry in RULES.items() if not entry.effect.is_of_step}
     assert of_the_result - counted == UNCOUNTED | UNVERIFIED | OF_A_CHANGE
     assert not any(RULES[rule].effect.is_of_step for rule in counted)
+
+
+def test_a_check_of_the_health_names_the_policy_field_that_it_asks() -> None:
+    """Where the field is not set, nobody asks: "0 roots" would read as a result."""
+    checks = {rule: check for subject in RuleSubject for rule, check in module_of(subject).CHECKS.items()}
+    for row in HEALTH_CHECKS:
+        text = "".join(inspect.getsource(checks[rule]) for rule in row.rules)
+        asked = {name for name in PolicyDocument.__struct_fields__ if f"policy.{name}" in text}
+        assert asked == {row.asked_by} - {""}, row.id

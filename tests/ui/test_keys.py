@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections import deque
+from collections import defaultdict, deque
 from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -20,16 +20,23 @@ from locklens.operations.locklens import Reads
 from locklens.operations.reports import REPORTS, Report, formats_of
 from locklens.review.model import Severity
 from locklens.review.rules.catalogue import RULES
+from locklens.storage import preferences
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.clipboard import copied_line, markdown_text
 from locklens.ui.dialogs import TextDialog
 from locklens.ui.dialogs.choices import CopyDialog
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.doctor import DoctorScreen
+from locklens.ui.health import HealthScreen
+from locklens.ui.health.rows import HealthGrouping, HealthSort
 from locklens.ui.preview import PreviewScreen
+from locklens.ui.review import ReviewScreen
 from locklens.ui.review.frame import REVIEW_KEYS
-from locklens.ui.review.outline import Grouping, NodeKind
+from locklens.ui.review.outline import Grouping, NodeKind, Sort
+from locklens.ui.shell.keys import KeyTable
 from locklens.ui.shell.screen import LockLensScreen
+from locklens.ui.upgrade import UpgradeScreen
+from locklens.ui.upgrade.rows import By
 from locklens.ui.views import VIEWS
 
 if TYPE_CHECKING:
@@ -677,6 +684,43 @@ SCREENS: list[type[LockLensScreen[Any]]] = [
 def test_every_action_of_a_table_exists(screen: type[LockLensScreen[Any]]) -> None:
     named = {key.action.partition("(")[0] for group in screen.TABLE.groups for key in group.keys if key.action}
     assert {action for action in named if not hasattr(screen, f"action_{action}")} == set()
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
+def test_each_key_of_a_table_has_one_action_and_the_key_line_names_keys_of_it(
+    screen: type[LockLensScreen[Any]],
+) -> None:
+    keys = [key for group in screen.TABLE.groups for key in group.keys]
+    actions = defaultdict[str, set[str]](set)
+    for key in keys:
+        for name in key.keys.split(","):
+            actions[name].add(key.action)
+    assert {name: found for name, found in actions.items() if name and len(found) > 1} == {}
+    shown = {word.strip(",") for key in keys for word in key.shown.split(" ")}
+    labels = (*screen.TABLE.in_list, *screen.TABLE.in_detail)
+    assert {word for label in labels for word in label.split(" ")} - shown <= {""}
+
+
+CHOICES: list[tuple[KeyTable, str, list[str]]] = [
+    (ReviewScreen.TABLE, "group", [*Grouping]),
+    (ReviewScreen.TABLE, "sort", [sort.words for sort in Sort]),
+    (UpgradeScreen.TABLE, "group", [*By]),
+    (HealthScreen.TABLE, "group", [*HealthGrouping]),
+    (HealthScreen.TABLE, "sort", [*HealthSort]),
+]
+
+
+@pytest.mark.parametrize(("keys", "action", "choices"), CHOICES)
+def test_the_help_of_a_key_names_each_of_its_choices(keys: KeyTable, action: str, choices: list[str]) -> None:
+    (found,) = (key.words for group in keys.groups for key in group.keys if key.action == action)
+    named = [word for word in choices if word in found]
+    assert named == choices
+
+
+def test_a_preference_has_the_choices_of_its_key() -> None:
+    assert preferences.CHOICES["review.group"] == tuple(Grouping)
+    assert preferences.CHOICES["review.sort"] == tuple(Sort)
+    assert preferences.CHOICES["upgrade.group"] == tuple(By)
 
 
 async def test_a_mark_does_not_cover_what_is_found_after_it(samples: Samples, running: Running) -> None:
