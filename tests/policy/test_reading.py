@@ -7,7 +7,7 @@ import re
 import tomllib
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -18,12 +18,22 @@ from msgspec.structs import replace
 
 import locklens.policy
 from locklens.addresses import Platform, ProviderAddress
+from locklens.cli.commands import COMMANDS
 from locklens.errors import ConfigurationError
 from locklens.operations.review.policy import EffectivePolicy, values_in_force
 from locklens.policy import MAX_POLICY_BYTES, InstallPath, Policy, WantedPlatform, parse, reading
 from locklens.policy.document import KeyPath, PolicyDocument, lines_of_keys, policy_schema
-from locklens.policy.model import _NO_KEYS, Acceptance, AcceptFrom, IgnoredAdvisory, Pin, differing_keys
-from locklens.review.model import PolicySide
+from locklens.policy.model import (
+    _NO_KEYS,
+    Acceptance,
+    AcceptFrom,
+    IgnoredAdvisory,
+    Pin,
+    SeverityName,
+    Threshold,
+    differing_keys,
+)
+from locklens.review.model import SHOWN_SEVERITIES, PolicySide, Severity
 from locklens.review.rules.catalogue import RULES
 from locklens.versions import Version
 
@@ -371,3 +381,11 @@ def test_lines_of_a_document() -> None:
         ("a",): 1, ("c",): 4, ("c", 0): 5, ("c", 1): 7, ("c", 1, 0): 7, ("c", 1, 1): 8, ("d",): 9, ("d", "e f"): 10,
         ("d", "e f", "g"): 10, ("d", "e f", "g", "h"): 10, ("i",): 11, ("i", 0): 11, ("i", 1): 12, ("i", 1, "j"): 13,
     }  # fmt: skip
+
+
+def test_a_severity_is_in_each_list_of_their_names() -> None:
+    shown = [severity.value for severity in SHOWN_SEVERITIES]
+    assert [*get_args(SeverityName)] == [*Severity] == [*shown, "off"]
+    assert [*get_args(Threshold)] == [*shown, "never"]
+    given = next(action for action in COMMANDS["review"].parser().actions() if "--fail-on" in action.option_strings)
+    assert given.choices == [*get_args(Threshold)]

@@ -136,13 +136,12 @@ def _run_stage(options: Namespace) -> int:
 
 def _without_registry(review: Review) -> tuple[Finding, ...]:
     """Return the blocks and warnings of a staged plan that need no answer of a registry, the worst first."""
-    from locklens.review.model import Severity
     from locklens.review.rules.catalogue import RULES
 
     found = (
         finding
         for finding in review.findings
-        if finding.severity in {Severity.BLOCK, Severity.WARN}
+        if finding.severity.is_serious
         and finding.accepted is None
         and finding.rule != _UNVERIFIED
         and RULES[finding.rule].needs != "registry"
@@ -339,9 +338,7 @@ class _Text:
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
         """Report the files that were written."""
-        from locklens.operations.plan import WriteTarget
-
-        is_index, verb = plan.proposal.target is WriteTarget.INDEX, "restored" if self._is_undo else "wrote"
+        is_index, verb = plan.proposal.target.is_index, "restored" if self._is_undo else "wrote"
         files = [
             f"removed {file.path}{' from the index' if is_index else ''}"
             if file.new is None

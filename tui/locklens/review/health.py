@@ -13,7 +13,7 @@ from locklens.dialect import OPENTOFU
 from locklens.machine import command_on
 from locklens.policy import POLICY_FILE, Policy
 from locklens.review import HashCount
-from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, worst
+from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, by_severity, worst
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted, listing, shell_words
 
@@ -231,17 +231,16 @@ class Health(Struct, frozen=True):
     @property
     def counts(self) -> dict[Severity, int]:
         """The number of findings of each severity, as the checks have them: without those that say only "unknown"."""
-        found = Counter(
+        return by_severity(
             finding.severity
             for root in self.review.roots
             for finding in root.findings
             if finding.accepted is None and is_counted(finding) and not is_undecided(finding)
         )
-        return {severity: found[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
 
     @property
     def _quiet(self) -> list[RootReview]:
-        return [root for root in self.review.roots if root.severity not in {Severity.BLOCK, Severity.WARN}]
+        return [root for root in self.review.roots if root.severity is None or not root.severity.is_serious]
 
     @property
     def verdict(self) -> str:

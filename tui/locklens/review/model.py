@@ -15,7 +15,7 @@ from locklens.review import HashCount
 from locklens.review.context import RootContext
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -69,8 +69,22 @@ class Severity(StrEnum):
         """0 for the worst."""
         return _RANKS[self]
 
+    @property
+    def is_serious(self) -> bool:
+        """True for a warning, or worse."""
+        return self.rank <= Severity.WARN.rank
+
 
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
+
+SHOWN_SEVERITIES = tuple(severity for severity in Severity if severity is not Severity.OFF)
+"""The severities of findings that are shown, the worst first."""
+
+
+def by_severity(severities: Iterable[Severity]) -> dict[Severity, int]:
+    """Count severities, the worst first; those that occur nowhere too."""
+    counts = Counter(severities)
+    return {severity: counts[severity] for severity in SHOWN_SEVERITIES}
 
 
 class LockStatus(StrEnum):
@@ -514,8 +528,7 @@ class Review(Struct, frozen=True, dict=True):
                         subject = change.id, finding.rule
                         known = worst_of.setdefault(subject, finding.severity)
                         worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
-        counts = Counter((*severities, *worst_of.values()))
-        return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
+        return by_severity((*severities, *worst_of.values()))
 
     @cached_property
     def accepted(self) -> int:
@@ -542,7 +555,7 @@ class Review(Struct, frozen=True, dict=True):
     def verdict(self) -> str:
         """The worst severity as block, warn or ok."""
         severity = worst(self.findings)
-        return severity.value if severity in {Severity.BLOCK, Severity.WARN} else "ok"
+        return severity.value if severity is not None and severity.is_serious else "ok"
 
     @cached_property
     def unverified(self) -> Unverified | None:

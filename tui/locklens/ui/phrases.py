@@ -90,7 +90,7 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: b
     if is_asking:
         return None, "checking"
     at = f"at {threshold}" if is_brief else f"at --fail-on {threshold}"
-    warned = sum(review.severity_counts[severity] for severity in (Severity.BLOCK, Severity.WARN))
+    warned = sum(number for severity, number in review.severity_counts.items() if severity.is_serious)
     is_stricter_told = bool(warned) and not is_brief
     if is_unanswered(review):
         doubt = "" if is_brief else "not all checked: "

@@ -17,15 +17,14 @@ from locklens.hashes import is_of_zip
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side, SideKind
-from locklens.operations.plan import Plan, PlannedChange, PlannedFile, WriteTarget
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project import LOCK_FILE, RootPair
 from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
-from locklens.review.model import Accepted, Change, ChangeKind, Finding, Review, RootReview, Severity
-from locklens.review.reports import by_severity, hashes_of_review, numbers_in_words
+from locklens.review.model import Accepted, Change, ChangeKind, Finding, Review, RootReview, Severity, by_severity
+from locklens.review.reports import hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.root import layout_words
 from locklens.text import counted, visible
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from locklens.operations.plan import Plan, PlannedChange, PlannedFile
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
 
@@ -124,7 +124,7 @@ def _comparison(plan: Plan) -> Comparison:
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
     before |= plan.compared
     under = disk
-    if proposal.target is WriteTarget.INDEX and repository is not None:
+    if proposal.target.is_index and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.
         under = IndexTree(repository)
     old, new = OverlayTree(before, under), OverlayTree(after, under)
@@ -194,7 +194,7 @@ def _beside_head(plan: Plan, repository: Repository | None) -> tuple[bool, bool]
 
 def _has_staged_others(plan: Plan, repository: Repository) -> bool:
     """True if the plan is for the index, and a lock file that it leaves alone is staged."""
-    if plan.proposal.target is not WriteTarget.INDEX:
+    if not plan.proposal.target.is_index:
         return False
     staged, head = repository.listing(None), repository.listing(repository.resolve(_HEAD))
     paths = (staged.keys() | head.keys()) - {file.path for file in plan.proposal.files}
@@ -323,7 +323,7 @@ def _before(
     from locklens.project.gittree import RevisionTree
 
     tree, where, repository = comparison.base.tree, _ON_DISK, comparison.repository
-    if repository is not None and (plan.proposal.target is WriteTarget.INDEX or plan.compared):
+    if repository is not None and (plan.proposal.target.is_index or plan.compared):
         revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
         tree, where = RevisionTree(repository, revision), _HEAD
     concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}

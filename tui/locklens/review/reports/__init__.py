@@ -5,16 +5,15 @@ Here are the words and signs that reports and screens share.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from locklens.hashes import is_of_zip
 from locklens.lines import Role, Span
 from locklens.review import HashCount
-from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview, Severity, Unverified
+from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview, Severity, Unverified, by_severity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from locklens.project.configuration import MissingModule
     from locklens.review.model import SideName
@@ -119,12 +118,6 @@ def moved_from_words(root: RootReview) -> str:
 def missing_module_words(module: MissingModule) -> str:
     """The module whose requirements are unknown."""
     return f"unknown: module {module.call} is {module.trouble}"
-
-
-def by_severity(severities: Iterable[Severity]) -> dict[Severity, int]:
-    """Count severities, the worst first; those that occur nowhere too."""
-    counts = Counter(severities)
-    return {severity: counts[severity] for severity in (Severity.BLOCK, Severity.WARN, Severity.INFO)}
 
 
 def findings_in_words(review: Review) -> str:

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, inspect
 from msgspec.structs import replace
 
 from locklens.review import Proof  # noqa: TC001  # evaluated by msgspec
-from locklens.review.model import Severity
+from locklens.review.model import SHOWN_SEVERITIES, Severity
 from locklens.text import json_pages
 from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
 
@@ -209,7 +209,7 @@ RuleId = Annotated[str, Meta(pattern="^LK[0-9]{3}$")]
 ReviewVerdict = Annotated[str, one_of("block", "warn", "ok")]
 SurveyVerdict = Annotated[str, one_of("block", "warn", "unknown", "ok")]
 """The verdict on all that there is: unknown where nothing was, or not all could be checked."""
-ShownSeverity = Annotated[Severity, one_of("block", "warn", "info")]
+ShownSeverity = Annotated[Severity, one_of(*SHOWN_SEVERITIES)]
 """The severity of a finding that a document has: one that is off is in none."""
 
 

@@ -11,7 +11,6 @@ from textual import on
 
 from locklens.errors import LockLensError
 from locklens.operations.write.policy_edits import decision_of, name_in_git
-from locklens.review.model import Finding, Review, Severity
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import visible
 from locklens.ui import views
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
     from locklens.operations.write.resolve import Clash, ResolveConflicts
+    from locklens.review.model import Finding, Review
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets import BarLayout
 
@@ -230,10 +230,9 @@ class ReviewScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a warning or a block that is not reviewed, cyclically."""
-        severe = {Severity.BLOCK, Severity.WARN}
 
         def is_open(node: Node) -> bool:
-            return node.severity in severe and not is_reviewed(node, self.loader.marks)
+            return node.severity is not None and node.severity.is_serious and not is_reviewed(node, self.loader.marks)
 
         self._go_to_next(by, is_open, "no unreviewed warning or block in the rows shown")
 

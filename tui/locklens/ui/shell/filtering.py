@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from locklens.hashes import Scheme
 from locklens.review import Proof
-from locklens.review.model import ChangeKind, Severity
+from locklens.review.model import SHOWN_SEVERITIES, ChangeKind, Severity
 from locklens.trust import Tier
 
 SEVERITY = "sev"
-_SEVERITIES = {severity.value: severity for severity in Severity if severity is not Severity.OFF}
+_SEVERITIES = {severity.value: severity for severity in SHOWN_SEVERITIES}
 
 
 class Filterable(Protocol):
@@ -181,9 +181,8 @@ def _severity_test(operator: str, value: str) -> Test:
         return lambda row: row.severity is None
     severity = _SEVERITIES.get(value)
     if severity is None:
-        raise ValueError(
-            f"sev is block, warn, info or ok, not {value!r}" if value else "sev is block, warn, info or ok"
-        )
+        words = f"sev is {', '.join(_SEVERITIES)} or ok"
+        raise ValueError(f"{words}, not {value!r}" if value else words)
     rank = severity.rank
     if operator == ">=":
         return lambda row: row.severity is not None and row.severity.rank <= rank

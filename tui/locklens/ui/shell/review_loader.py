@@ -23,7 +23,6 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
-from locklens.review.model import Severity
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.storage.preferences import MarkStore
 from locklens.text import counted
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 _Marks: TypeAlias = "Mapping[str, frozenset[str] | None]"
 _Result = TypeVar("_Result")
 _LOOK_SECONDS = 1.0
-_SERIOUS = frozenset({Severity.BLOCK, Severity.WARN})
 _SHOW_SECONDS = 0.1
 """Shortest time between two updates of the screen."""
 
@@ -273,7 +271,7 @@ class ReviewLoader(Widget):
         """The rules of the warnings and blocks that count, by the id of their change."""
         found: dict[str, frozenset[str]] = {}
         for change in self.review.changes if self.review is not None else ():
-            rules = (one.rule for one in change.findings if one.accepted is None and one.severity in _SERIOUS)
+            rules = (one.rule for one in change.findings if one.accepted is None and one.severity.is_serious)
             found[change.id] = found.get(change.id, frozenset()).union(rules)
         return found
 
