@@ -66,7 +66,7 @@ class PathChange(Struct, frozen=True, gc=False):
     """A path that differs between two sides.
 
     Attributes:
-        status: A file that git does not track yet is ADDED; one of which only the mode differs is MODIFIED.
+        status: A file that git does not track yet is ADDED; one with only another mode is MODIFIED.
         old: The path, None for an added one.
         new: The path, None for a deleted one.
     """
@@ -150,9 +150,12 @@ def parse_index(records: Iterable[str]) -> dict[str, TreeFile]:
 
 
 def _unmerged(mode: str, object_id: str, stage: str, seen: TreeFile | None) -> TreeFile:
-    """Return a path of several records, of which the earlier ones were seen: stage 1 is the base, 2 ours, 3 theirs."""
-    base = object_id if stage == "1" else seen.base if seen is not None else ""
-    ours = object_id if stage == "2" else seen.ours if seen is not None else ""
+    """Return a path with its records so far and one more: stage 1 is the base, 2 ours, 3 theirs."""
+    base, ours = (seen.base, seen.ours) if seen is not None else ("", "")
+    if stage == "1":
+        base = object_id
+    elif stage == "2":
+        ours = object_id
     return TreeFile(intern(mode), "", ours, object_id if stage == "3" else "", base)
 
 
