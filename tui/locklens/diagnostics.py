@@ -66,7 +66,7 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """The detail behind its place, as compilers write it: `main.tf:3: no such module`."""
+        """The detail after its place, as compilers write it: `main.tf:3: no such module`."""
         if self.place is None:
             return self.detail
         file, line = self.place
@@ -74,5 +74,5 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The words behind the summary."""
+        """The words after the summary."""
         return f"{self.summary}: {self.words}" if self.summary else self.words

@@ -30,7 +30,7 @@ class Scheme(StrEnum):
     All properties of a scheme are here, so that no other module needs to know which schemes there are.
 
     Attributes:
-        digest: The pattern of the text behind the colon.
+        digest: The pattern of the text after the colon.
         form: The same in words.
         is_of_files: True for the digest of a package's unpacked files; False for the digest of the zip file.
         is_signed: True if publishers sign a list of such hashes.
@@ -101,7 +101,7 @@ def repeats_a_scheme(hashes: Collection[str]) -> bool:
 
 
 def digest_of(text: str) -> str:
-    """Return the text behind the first colon of a hash; "" without a colon."""
+    """Return the text after the first colon of a hash; "" without a colon."""
     return text.partition(":")[2]
 
 

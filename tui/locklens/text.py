@@ -66,7 +66,7 @@ def _escape(character: str) -> str:
 def has_log_command(line: str) -> bool:
     """True if a line is, or contains, a log command of a CI system.
 
-    GitHub: `::error::` at the line's beginning, behind any white space, and `##[error]` anywhere. Azure Pipelines:
+    GitHub: `::error::` at the line's beginning, after any white space, and `##[error]` anywhere. Azure Pipelines:
     `##vso[task.complete]` anywhere. TeamCity: `##teamcity[message]`.
     """
     if line.lstrip().startswith("::"):
@@ -197,7 +197,7 @@ def _printable_json(text: str) -> Printable:
 
     if re.search(r"[^\x20-\x7e\n]", text) is not None:
         raise ValueError("JSON that is not written in ASCII")
-    # "#" stands in strings alone, and is the same character there.
+    # "#" is in strings alone, and is the same character there.
     return Printable(text.replace("##", "#\\u0023"))
 
 

@@ -221,7 +221,7 @@ class _Reader:
         return found.end()
 
     def _line_at(self, at: int) -> int:
-        """Return the line of a place behind the last one that was asked for."""
+        """Return the line of a place after the last one that was asked for."""
         self._line += self._text.count("\n", self._at, at)
         self._at = at
         return self._line + 1
@@ -279,7 +279,7 @@ class _Reader:
         first = len(self._targets)
         members, end = self._object({"targets": self._array(self._target)}, at, "a version")
         version = _name_of(members, "version")
-        # The targets may stand before the version's own name.
+        # The targets may come before the version's own name.
         self._targets[first:] = [_named(target, version) for target in self._targets[first:]]
         return version, end
 

@@ -127,7 +127,7 @@ class Failure(Struct, frozen=True):
 _PROVIDERS = "providers"
 
 _MAX_FOLDERS = 1_000_000
-"""Folders of a registry's clone: one for each namespace, of which OpenTofu's registry has some thousands."""
+"""The most folders of a registry's clone: one for each namespace; OpenTofu's registry has some thousands."""
 
 
 def provider_of(path: Path) -> str:

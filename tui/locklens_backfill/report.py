@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MissingJson(JsonStruct, frozen=True):
-    """The gaps of a metadata file: packages of its targets, with the bytes that are known of them."""
+    """The gaps of a metadata file: packages of its targets, with the bytes that are known for them."""
 
     path: str
     provider: str

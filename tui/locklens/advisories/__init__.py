@@ -169,7 +169,7 @@ class AdvisoryMatch(Struct, frozen=True):
 
 
 class Unjudged(Struct, frozen=True):
-    """Advisories of which it cannot be said whether a version is among theirs.
+    """Advisories that may or may not affect a version.
 
     Attributes:
         ids: The advisories, in order.
@@ -237,7 +237,7 @@ _MOST_TEXT = 256
 
 @lru_cache(maxsize=16384)
 def go_order(version: str) -> OrderKey:
-    """Return the sort key of a version; "v" or "go" may stand before it, and what is no version sorts below all.
+    """Return the sort key of a version; "v" or "go" may come before it, and what is no version sorts below all.
 
     Pseudo-versions and `+incompatible` need no case of their own: the former are pre-releases, the latter metadata.
     """
@@ -245,7 +245,7 @@ def go_order(version: str) -> OrderKey:
 
 
 def is_go_version(version: str) -> bool:
-    """True if a text is a version in Go's semantic form; "v" or "go" may stand before it."""
+    """True if a text is a version in Go's semantic form; "v" or "go" may come before it."""
     return bool(go_order(version))
 
 

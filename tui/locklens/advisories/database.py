@@ -108,7 +108,7 @@ def _read(path: Path, changed: int, size: int) -> AdvisoryDatabase:  # noqa: ARG
 
 
 def packages_with_advisories() -> frozenset[str] | None:
-    """The import paths of all packages of which the kept database names functions, as the linker writes them.
+    """The import paths of all packages whose functions the kept database names, as the linker writes them.
 
     Returns:
         None where no database is kept, or it cannot be read.

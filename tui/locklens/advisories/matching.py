@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from locklens.executables import BuildInfo, Executable
 
 _MADE_OF_IT = re.compile(r"(?:\[.*\])?(?:\.(?:func|gowrap|deferwrap)[0-9]+.*|-fm|-range[0-9]+.*)?\Z", re.DOTALL)
-"""What may stand behind a function's own name: what it is instantiated with, and what the compiler made of it."""
+"""What may come after a function's own name: what it is instantiated with, and what the compiler made of it."""
 
 _MOST_LOOKED_AT = 4096
 """Names of one beginning: a function has a few closures, and a table that has more of them is no honest one."""
@@ -107,7 +107,7 @@ class FunctionTable:
 
 
 def linker_path(package: str) -> str:
-    """Return an import path as it stands in the names of the linker (cmd/internal/objabi.PathToPrefix)."""
+    """Return an import path as it is in the names of the linker (cmd/internal/objabi.PathToPrefix)."""
     head, slash, last = package.rpartition("/")
     return f"{_escaped(head)}{slash}{_escaped(last).replace('.', '%2e')}"
 
@@ -121,7 +121,7 @@ _PUBLIC_HOSTS = frozenset({"registry.terraform.io", "registry.opentofu.org"})
 """The registries whose namespaces are those of GitHub."""
 
 _WRITES_CODE = ("cmd/compile", "cmd/link", "cmd/cgo")
-"""The commands of the toolchain of which a defect can be in what they wrote; the others run while it is built."""
+"""The commands of the toolchain whose defects can be in their output; the others only run during a build."""
 
 _LINKAGES = {linkage: place for place, linkage in enumerate(Linkage)}
 
@@ -134,7 +134,7 @@ class Subject:
         provider: None where it is not known which one it is.
         version: The provider's version as it is locked; None where it is not known.
         platform: Such as "linux_amd64", as the publisher says it; "" for what the executable says.
-        is_inspected: False where nobody looked into the package, so that nothing is said of the modules inside.
+        is_inspected: False where the package was not inspected, so that nothing is said about the modules inside.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class AdvisoryMatcher:
                 self._by_family.setdefault(_family(affected.path), {})[advisory.id] = advisory
 
     def advisories_of(self, subject: Subject) -> PackageAdvisories:
-        """Return the advisories that concern a package, and of which that cannot be said."""
+        """Return the advisories that concern a package, and those that may or may not."""
         found = [*self._own(subject), *self._toolchain(subject), *self._modules(subject)]
         matches = (each for each in found if isinstance(each, AdvisoryMatch))
         return PackageAdvisories(
@@ -291,7 +291,7 @@ def _match(
 def _linkage(
     subject: Subject, affected: Sequence[AffectedModule], path: str, required: str
 ) -> tuple[Linkage, tuple[str, ...]]:
-    """Return the linkage of what an advisory says of a module, and the functions that are linked."""
+    """Return the linkage of what an advisory says about a module, and the functions that are linked."""
     packages = [each for one in affected for each in one.packages]
     here = [each for each in packages if _is_for(each.goos, subject.goos) and _is_for(each.goarch, subject.goarch)]
     if packages and not here:
@@ -349,11 +349,11 @@ def compare_advisories(old: PackageAdvisories, new: PackageAdvisories) -> Adviso
 
 
 def _doubts(match: AdvisoryMatch) -> set[str]:
-    """Return what `_unsure` has where a package cannot say whether it has an advisory too."""
+    """Return what `_unsure` has for a package for which an advisory is undecided."""
     return {match.id} if match.is_own else {match.id, ""}
 
 
 def _unsure(one: PackageAdvisories) -> frozenset[str]:
-    """Return the ids of which one package cannot say, and "" where it cannot say any of the modules inside."""
+    """Return the ids that are undecided for a package, and "" if all of the modules inside are."""
     ids = {name for each in one.unjudged for name in each.ids}
     return frozenset(ids | {"" for each in one.unjudged if not each.ids})

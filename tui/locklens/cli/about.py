@@ -1,4 +1,4 @@
-"""`explain`, `cache` and `version`: what locklens says of its rules and of itself."""
+"""`explain`, `cache` and `version`: what locklens says about its rules and itself."""
 
 from __future__ import annotations
 

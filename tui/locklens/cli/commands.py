@@ -26,7 +26,7 @@ class Subcommand:
         module: The module of `cli` that has its options and runs it.
         about: Its purpose, for the overview.
         examples: Command lines for its help, each with its purpose.
-        operands: The option that receives the words behind `--`: "root", or another list; "" where they are positional
+        operands: The option that receives the words after `--`: "root", or another list; "" where they are positional
             arguments, None where they are refused.
         has_screen: True if the function that runs it also takes what opens the terminal UI.
         recovers: True if interrupted writes are completed or reverted, and reported, before it runs.
@@ -346,8 +346,8 @@ def read_options(name: str, arguments: Sequence[str], operands: Sequence[str] = 
 
     Args:
         name: The command's.
-        arguments: The words behind it.
-        operands: The words behind `--`.
+        arguments: The words after it.
+        operands: The words after `--`.
 
     Raises:
         UsageError: They are invalid, or contradict one another.
@@ -371,7 +371,7 @@ def read_options(name: str, arguments: Sequence[str], operands: Sequence[str] = 
 
 
 def environment_arguments(command: Subcommand, environ: Mapping[str, str]) -> list[str]:
-    """Return the arguments of TF_CLI_ARGS and of the command's own variable, which stand before those of the user.
+    """Return the arguments of TF_CLI_ARGS and of the command's own variable, which come before those of the user.
 
     Raises:
         UsageError: One has a quotation mark without its counterpart.
@@ -391,7 +391,7 @@ def environment_arguments(command: Subcommand, environ: Mapping[str, str]) -> li
 
 
 _SHOWN = ("review", "upgrade", "lock", "why")
-"""The commands whose first example stands in the overview."""
+"""The commands whose first example is in the overview."""
 
 
 def overview() -> Iterable[str]:

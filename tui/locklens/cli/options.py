@@ -186,7 +186,7 @@ def receive_operands(options: Namespace, receiver: str, operands: Sequence[str])
     """Append the words after `--` to the option that receives them, such as "root".
 
     Raises:
-        UsageError: Roots are named beside --all-roots.
+        UsageError: Roots are named together with --all-roots.
     """
     setattr(options, receiver, [*getattr(options, receiver), *operands])
     if receiver == "root" and options.all_roots and options.root:

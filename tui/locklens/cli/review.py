@@ -202,7 +202,7 @@ def _sides(options: Namespace) -> Base:
     """Return the sides that BASE, --head, --staged and --merge-base name.
 
     Raises:
-        UsageError: BASE is a range, and invalid or beside one of the others.
+        UsageError: BASE is a range, and invalid or combined with one of the others.
     """
     from locklens.operations.comparison import Base
 

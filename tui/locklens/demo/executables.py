@@ -49,10 +49,10 @@ def executable_bytes(build: BuildInfo, functions: Iterable[str], platform: str, 
     """Return an executable.
 
     Args:
-        build: What `go version -m` says of it.
+        build: What `go version -m` says about it.
         functions: The names of its functions, in any order.
         platform: OS_ARCH; amd64 or arm64.
-        remark: A text that stands in the file, for executables that differ in nothing else.
+        remark: A text that is in the file, for executables that differ in nothing else.
     """
     system, _, machine = platform.partition("_")
     base, headers = {"darwin": (_MACH_O_BASE, _mach_o), "windows": (_PE_BASE, _pe)}.get(system, (_ELF_BASE, _elf))

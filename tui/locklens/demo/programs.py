@@ -1,6 +1,6 @@
 """How the programs of the sample releases were built, and what their changelogs say.
 
-A release that is not listed here has a shell script in its packages, as no real one does: nothing can be said of it.
+A release that is not listed here has a shell script in its packages, as no real one does: nothing can be said about it.
 What a reviewer would care about:
 
 | release | what is inside |
@@ -83,7 +83,7 @@ class SampleBuild(Struct, frozen=True):
     odd: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def info(self, provider: str, version: str, platform: str) -> BuildInfo:
-        """Return what `go version -m` says of the program for a platform; `provider` is NAMESPACE/TYPE."""
+        """Return what `go version -m` says about the program for a platform; `provider` is NAMESPACE/TYPE."""
         usual = {name: versions[self.generation] for name, versions in _MODULES.items() if versions[self.generation]}
         path = "github.com/{}/terraform-provider-{}".format(*provider.split("/"))
         modules = usual | self.modules | self.odd.get(platform, {})
@@ -214,7 +214,7 @@ def _build(provider: str, version: str, edition: str) -> SampleBuild | None:
 
 @lru_cache(maxsize=1024)
 def program(provider: str, version: str, platform: str, edition: str = "") -> bytes | None:
-    """Return the executable of a release for a platform; None if nothing is known of how it was built.
+    """Return the executable of a release for a platform; None if nothing is known about how it was built.
 
     Args:
         provider: Full address.
@@ -232,7 +232,7 @@ def program(provider: str, version: str, platform: str, edition: str = "") -> by
 
 
 def changelog(provider: str, version: str, edition: str = "") -> str | None:
-    """Return the changelog of a release, newest first; None if nothing is known of how it was built."""
+    """Return the changelog of a release, newest first; None if nothing is known about how it was built."""
     build = _build(provider, version, edition)
     if build is None:
         return None

@@ -61,7 +61,7 @@ _COMMENT = "# Written by locklens demo: the registries below run on this machine
 
 
 def cli_configuration(registry: DemoRegistry, more: str = "") -> str:
-    """Return a CLI configuration that maps each of the registry's hosts to loopback; `more` stands at its end."""
+    """Return a CLI configuration that maps each of the registry's hosts to loopback; `more` is added at its end."""
     blocks = (
         f'host "{host}" {{\n  services = {{\n    "providers.v1" = "{registry.service_url(host)}"\n  }}\n}}\n'
         for host in registry.hosts
@@ -70,7 +70,7 @@ def cli_configuration(registry: DemoRegistry, more: str = "") -> str:
 
 
 def write_cli_configuration(registry: DemoRegistry, folder: Path, more: str = "") -> Path:
-    """Write the CLI configuration to a file in an existing folder, and return its path; `more` stands at its end.
+    """Write the CLI configuration to a file in an existing folder, and return its path; `more` is added at its end.
 
     Raises:
         OSError: The file cannot be written.

@@ -136,7 +136,7 @@ class ElsewhereEntry(Struct, frozen=True):
         entry: The entry.
         root: The folder of the lock file, as reports show it.
         requirements: What requires the provider there; () where the configuration was not read.
-        since: The date of the commit since which it is as it is, ISO 8601; "" if unknown, or if it is not committed so.
+        since: The date of the first commit in which it is as it is, ISO 8601; "" if unknown or not committed so.
     """
 
     lock_file: str

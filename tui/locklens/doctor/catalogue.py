@@ -119,7 +119,7 @@ CATALOGUE = (
         "package-mismatch",
         "doesn't match any of the checksums previously recorded in the dependency lock file",
         causes=(_C.H1_MISSING, *_ABOUT_HASHES),
-        advice="the beginning of the message is missing, which tells a folder, of which only h1 count, from a zip file",
+        advice="the beginning of the message is missing: it names a zip file, or a folder, for which only h1 count",
     ),
     _row(
         "plugin-missing",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KnownCause(Struct, frozen=True):
-    """A cause that is tested: all that is known of it beside its id, which is a contract.
+    """A cause that is tested: all that is known about it besides its id, which is a contract.
 
     Attributes:
         title: It in words, without a capital.
@@ -29,7 +29,7 @@ class KnownCause(Struct, frozen=True):
         traits: What is true of it whatever its verdict: said in each row, since a wrong default is a wrong diagnosis.
         rules: Ids of the findings that suggest it.
         place: The kind of place whose folder it is: mirror, plugin-cache or installed; "" for none.
-        not_offered: A popular fix that would hide it, beside those of all causes about hashes.
+        not_offered: A popular fix that would hide it, besides those of all causes about hashes.
     """
 
     id: CauseId

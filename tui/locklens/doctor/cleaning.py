@@ -1,7 +1,7 @@
 """A CI log as plain lines: without colours, boxes, and what a CI system puts before each line.
 
 No prefix is known by name. The tools' own marks say where their text begins: the glyphs of a box, and "Error: " before
-a known summary. What stands before them is a prefix, and lines that begin alike have it too.
+a known summary. What comes before them is a prefix, and lines that begin alike have it too.
 
 The log is hostile input. Its size, lines and their lengths are bounded, and no pattern here backtracks over more than a
 bounded number of characters.
@@ -239,7 +239,7 @@ def _is_packed(line: str) -> bool:
 
 
 def _lines_of(text: str, head: str, fields: Collection[str], depth: int) -> Iterator[str]:
-    """Yield the lines of an unescaped text; each with what stands before it where that names its unit."""
+    """Yield the lines of an unescaped text; each with what comes before it where that names its unit."""
     head = head.replace('"', " ") if _UNIT.search(head) is not None else ""
     for piece in text.removesuffix("\n").split("\n"):
         for inner in _unpacked(piece, fields, depth - 1):
@@ -293,7 +293,7 @@ def _wrapped_begin(line: str, following: str) -> int | None:
 def _barred_shapes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     """Return the shapes, which several lines have, of prefixes that have a bar of their own.
 
-    The tools draw no corner of a box behind a bar, and write nothing between a bar and "Error: ".
+    The tools draw no corner of a box after a bar, and write nothing between a bar and "Error: ".
     """
     known: set[str] = set()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):

@@ -43,7 +43,7 @@ ASSUMED = "assumed"
 """The beginning of the source of a fact that is assumed."""
 
 WHOLE_LIST = 4
-"""Packages of which hardly a signed list has fewer: two systems on two architectures."""
+"""The number of packages that nearly every signed list has: two systems on two architectures."""
 
 
 _MOST_EDITED = 4
@@ -69,7 +69,7 @@ class Examined(Struct, frozen=True, dict=True):
         configuration: None where it was not read.
         entry: The locked entry; None without one.
         change: The entry as a change that adds it, traced to facts; None without an entry.
-        case: Facts of registries; None without an entry or where nobody was asked.
+        case: Facts of registries; None without an entry or if none was asked.
         packages: Packages on disk, and the one that was handed in.
         past: The entry's history, the newest first; its first item is the committed state.
         written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
@@ -100,7 +100,7 @@ class Examined(Struct, frozen=True, dict=True):
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         registry_url: The URL of the provider's registry that a `host` block of the settings names; "" for none.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
-        is_constraint_of_here: True if the constraint in the message stands in the configuration, or did in a commit.
+        is_constraint_of_here: True if the constraint in the message is in the configuration, or was in a commit.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
         unlisted: Providers with the versions of a conflict's sides that their registries do not list.
@@ -288,7 +288,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def unknown_requirements(self) -> str:
-        """What is not known of the root's requirements; "" if they are known whole."""
+        """What is not known about the root's requirements; "" if they are known whole."""
         return "the configuration" if self.configuration is None else self.configuration.unknown_reason
 
     @property
@@ -474,7 +474,7 @@ class Examined(Struct, frozen=True, dict=True):
         return next((one for one in self.of_kind("mirror") if one.hashes & locked), None)
 
     def committed(self, one: FoundPackage) -> str:
-        """Return the commit, HEAD's or the one before, that locks a package for this version; "" if none does."""
+        """Return the commit, HEAD's or its parent's, that locks a package for this version; "" if none does."""
         if self.entry is None or one.hashes & frozenset(self.entry.hashes):
             return ""
         states = ((past.commit, past.entry) for past in self.past[:2] if past.entry is not None)
@@ -550,10 +550,10 @@ class Examined(Struct, frozen=True, dict=True):
 
     @cached_property
     def before_edit(self) -> PastEntry | None:
-        """The newest commit whose packages of this version are sound, where those of the entry are strange; else None.
+        """The newest commit whose packages of this version are sound, if those of the entry are strange; else None.
 
-        Sound are those of today's release; while that is unknown, those of other lock files, of which none has those of
-        the entry.
+        Packages of today's release are sound. While the release is unknown, those of other lock files are, if none of
+        these files has the entry's packages.
         """
         if self.entry is None or not (self.strange if self.is_known else self.packed):
             return None
@@ -568,7 +568,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     @cached_property
     def sides(self) -> tuple[PastEntry, PastEntry] | None:
-        """The states of which a merge took the version and the hashes, where the two differ; else None.
+        """The states from which a merge took the version and the hashes, if these are two states; else None.
 
         Any commit before the merge counts, which need not be one of its parents.
         """

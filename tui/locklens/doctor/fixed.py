@@ -198,7 +198,7 @@ def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
 
 
 def _is_of_another(x: Examined) -> bool:
-    """True if a message about missing `h1` that names no provider is of another one than this."""
+    """True if a message about missing `h1` that names no provider is of another than this."""
     return x.message.kind == "lock-not-updated" and not x.message.provider and _has_h1(x)
 
 

@@ -240,7 +240,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     evidence: dict[str, list[str]] = {}
     for one in same:
         evidence.setdefault(one.cause.evidence, []).append(one.subject)
-    # In brackets: behind a colon, the redaction of secrets would take it for the value of a root named auth.
+    # In brackets: after a colon, the redaction of secrets would take it for the value of a root named auth.
     shown = [f"({listing(places, 1)}) {words}" for words, places in evidence.items()]
     is_of_all = first.is_probable or len(same) == len(affected)
     shown = list(evidence) if len(evidence) == 1 and is_of_all else shown
@@ -281,7 +281,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if any(Trait.OF_HASHES in cause.traits for cause in causes):
             offered = [*provider_remedies.copies(one), *offered]
-        for remedy in offered:  # two causes may have one fix, and roots with one entry stand in any order
+        for remedy in offered:  # two causes may have one fix, and roots with one entry are in any order
             key = remedy.title if remedy.host else remedy.command or remedy.title
             found.setdefault(frozenset(key.split()), []).append((remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone

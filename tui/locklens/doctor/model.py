@@ -77,7 +77,7 @@ class Basis(StrEnum):
     """What a verdict rests on, the strongest first. Of the failing run itself, only the first three tell."""
 
     HASHES = "hashes"
-    """Hashes beside each other: the locked ones, and those of a package or of a release."""
+    """Hashes side by side: the locked ones, and those of a package or of a release."""
     RUN = "run"
     """The failing run's own words."""
     FILES = "files"
@@ -161,11 +161,11 @@ class NetworkReason(StrEnum):
 
 
 WARNINGS = frozenset({"entries-migrated", "lock-incomplete", "lock-not-updated"})
-"""Kinds of messages that stop nothing; they stand behind those that do."""
+"""Kinds of messages that stop nothing; they come after those that do."""
 
 
 WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
-"""Kinds of titles that tell no reason; it stands behind them."""
+"""Kinds of titles that tell no reason; it comes after them."""
 
 
 class RecognisedError(Struct, frozen=True):
@@ -205,7 +205,7 @@ class RecognisedError(Struct, frozen=True):
 
 
 class LogFacts(Struct, frozen=True):
-    """The facts that a log tells beside its errors; "" for unknown."""
+    """The facts that a log tells besides its errors; "" for unknown."""
 
     tool: str = ""
     tool_version: str = ""
@@ -395,7 +395,7 @@ class NotOffered(Struct, frozen=True):
 
 
 class Onset(Struct, frozen=True):
-    """The commit since which the lock file has the entry's hashes.
+    """The first commit in which the lock file has the entry's hashes.
 
     Attributes:
         commit: Its full id; "" where the entry, or the line that is wrong, is not committed yet.
@@ -439,7 +439,7 @@ class Diagnosis(Struct, frozen=True):
         at: ISO 8601 in UTC.
         offline: True if no registry was asked.
         causes: The most likely first.
-        onset: The commit since which the entry of the first provider has its hashes.
+        onset: The first commit in which the entry of the first provider has its hashes.
         is_locked: Whether the examined root locks the provider; None where the diagnosis is about the whole file.
         same_entry: Roots with the same entry, relative to the repository; without the examined root.
         locking: Other roots that lock the provider, in any version.

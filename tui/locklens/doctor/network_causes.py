@@ -81,7 +81,7 @@ def _is_of_registry(x: Examined) -> bool:
 
 
 def _request(x: Examined) -> str:
-    """Return which request of a registry failed; "" for another one than those that are repeated here."""
+    """Return which request of a registry failed; "" for another than those that are repeated here."""
     if x.error is None:
         return ""
     if x.message.kind in {"registry-unreachable", "discovery-invalid"}:
@@ -144,7 +144,7 @@ def registry_down(x: Examined) -> Judgement | None:
 
 
 def proxy_or_ca(x: Examined) -> Judgement | None:
-    """Test if a proxy or a missing certificate authority stands between."""
+    """Test if a proxy or a missing certificate authority is in between."""
     if x.error is None:
         return None
     reason, here = x.message.reason, _repeated(x)

@@ -151,7 +151,7 @@ def platform_missing(x: Examined) -> Judgement | None:
 
 
 def _other_platforms(x: Examined) -> Judgement:
-    """Judge an entry of which a warning says that it has hashes of the run's platform alone."""
+    """Judge an entry that has hashes of the run's platform only, as a warning says."""
     zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
     if x.packed:
         return Judgement(_NO, f"{zhs} and {h1s} are locked: not of one platform alone", basis=Basis.FILES)
@@ -316,7 +316,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
 
 
 def _unasked(x: Examined) -> Judgement | None:
-    """Return that nothing is known of the mirrors on servers which the settings name; None where they name none."""
+    """Return that nothing is known about the mirrors on servers which the settings name; None where they name none."""
     if not x.servers or x.entry is None:
         return None
     words = f"init would ask {listing([one.place for one in x.servers], 2)}, which is not asked here"
@@ -382,7 +382,7 @@ def _copy(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
 
 
 def _of_assumed_platform(x: Examined, copy: FoundPackage, judged: Judgement) -> Judgement:
-    """Return what is said of a copy, which is likely at most where its platform is assumed to be the failing one."""
+    """Return what is said about a copy, which is likely at most where its platform is assumed to be the failing one."""
     if x.error is None or x.platform or not copy.platform or copy.kind == "given":
         return judged
     words = f"{judged.evidence}; that the failing run was on {copy.platform} is assumed"

@@ -164,7 +164,7 @@ def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
 
 
 def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[Remedy]:
-    """The constraints are rewritten for a version that they exclude, where they stand in the root's own files."""
+    """The constraints are rewritten for a version that they exclude, where they are in the root's own files."""
     x = one.examined
     locked = x.entry.version if x.entry is not None else None
     if version is None or x.configuration is None or x.address is None:

@@ -36,13 +36,13 @@ _ENDINGS = (
     "; for more information", " To see which modules are currently", " To update the locked dependency selections",
     " All modules should specify their required_providers",
 )  # fmt: skip
-"""The beginnings of advice that the tools give behind each message of a kind; what follows is not shown."""
+"""The beginnings of advice that the tools give after each message of a kind; what follows is not shown."""
 _LONGEST_TEXT = 400
 """Characters of a message that are shown."""
 
 _BEGIN = re.compile(r"(?:\[\d+m)?(?:Error|Warning):(?: |\Z)|panic: ")
 _ADDRESS = r"(?P<provider>[\w.:*-]{1,255}/[\w*-]{1,128}(?:/[\w*-]{1,128})?)"
-"""An address as messages have it, in which a CI system may have masked secrets that stand in it."""
+"""An address as messages have it, in which a CI system may have masked secrets."""
 _VERSION = r"v?(?P<version>\d{1,9}(?:\.\d{1,9}){1,3}(?:[-+][\w.+-]{0,60}[\w+-])?)"
 _PROVIDERS = tuple(
     map(
@@ -416,7 +416,7 @@ _CONNECT = re.compile(
     r"allowed|proxy authentication required|too many requests)|internal server error|not implemented|bad gateway"
     r"|service unavailable|gateway time-?out)\b"
 )
-"""A status in words alone behind a URL: what Go's net/http has of a proxy's answer to CONNECT (Transport.dialConn)."""
+"""A status in words alone after a URL: what Go's net/http has of a proxy's answer to CONNECT (Transport.dialConn)."""
 
 
 def _reason(text: str) -> NetworkReason | None:

@@ -1,6 +1,6 @@
 """Text without secrets, as far as their shape tells them, and without the names of home folders.
 
-No list of known tokens is complete, so the shape decides: what a URL has beside its host and path, the value behind a
+No list of known tokens is complete, so the shape decides: what a URL has besides its host and path, the value after a
 name such as `..._TOKEN=`, the value of a header or an option, a block of a key, and long runs of characters that are no
 words. Hashes of packages, ids of commits, fingerprints, versions, addresses and paths stay. A secret that looks like
 words or like a hash, and that nothing names, stays too: no shape tells it apart.
@@ -122,7 +122,7 @@ _LINE = re.compile(r"\d{1,9}(?!\w)")
 """Files of the configuration, and lines of them: names such as `auth.tf` and `secrets/` announce no value."""
 
 _ALGORITHMS = frozenset({"EdDSA"})
-"""Words with capitals inside that stand behind "signature:"."""
+"""Words with capitals inside that come after "signature:"."""
 
 _HASH = re.compile(r"(?:h1:[A-Za-z0-9+/]{1,43}=?|zh:[0-9a-f]{1,64})(?![A-Za-z0-9+/])")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -180,7 +180,7 @@ def _marked(match: re.Match[str]) -> str:
 
 
 def _ending(value: str) -> str:
-    """Return what closes a sentence or a bracket behind a value; the bracket of a mark does not."""
+    """Return what closes a sentence or a bracket after a value; the bracket of a mark does not."""
     return value[len(value.replace(REMOVED, "x" * len(REMOVED)).rstrip(_CLOSING)) :]
 
 
@@ -191,7 +191,7 @@ def _option(match: re.Match[str]) -> str:
 
 
 def _hinted(match: re.Match[str]) -> str:
-    """A name that is a usual word as well: behind a colon and a space, a word or a fingerprint is no secret."""
+    """A name that is a usual word as well: after a colon and a space, a word or a fingerprint is no secret."""
     value = match["value"].strip("\\\"'`()[]{}<>.,;:!")
     is_prose = match["sign"].endswith(" ") and "=" not in match["sign"]
     is_word = value.isalpha() and (not _switches(value) or value in _ALGORITHMS)
@@ -234,13 +234,13 @@ def _url(match: re.Match[str]) -> str:
 
 
 def _end_of_login(rest: str) -> int:
-    """Return where the host of a URL begins; 0 where nothing stands before it. A password may have any character."""
+    """Return where the host of a URL begins; 0 where nothing comes before it. A password may have any character."""
     at = rest.rfind("@")
     if at < 0:
         return 0
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if "@" in authority:
-        # A further sign behind the host is part of its path, unless no host stands behind the first.
+        # A further sign after the host is part of its path, unless no host comes after the first.
         first = authority.rindex("@")
         return first + 1 if _HOST.match(rest, first + 1) or first == at else at + 1
     if ":" in authority and not _PORT.fullmatch(authority):

@@ -1,12 +1,12 @@
-"""What a provider's executable says of how it was built, without running it.
+"""What a provider's executable says about how it was built, without running it.
 
 All of it is evidence about an honest build: whoever made the file can write anything here. That a package is the
 publisher's is a matter of `trust`. Go's versions have an order: those of modules (https://go.dev/ref/mod#versions) and
 those of toolchains (https://go.dev/doc/toolchain).
 
-`NOTABLE` are linked packages that a reviewer of a provider wants to know of, recognised by the names of functions. It
-is said of what is linked, never of what is called. That hardly any provider lacks one of them is no reason to leave it
-out: what counts is that it is new in a release.
+`NOTABLE` are linked packages that a reviewer of a provider wants to know of, recognised by the names of functions. They
+are linked, and need not be called. A package that nearly every provider has is not left out: what counts is that it is
+new in a release.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ NOTABLE_MEANINGS = {one.name: one.means for one in NOTABLE}
 
 
 def notable_in(functions: Sequence[str]) -> dict[str, int]:
-    """Count the linked functions of each notable package, rarest first; those of which there are none are left out.
+    """Count the linked functions of each notable package, rarest first; packages without any are left out.
 
     Args:
         functions: Sorted names.

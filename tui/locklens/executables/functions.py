@@ -135,8 +135,8 @@ _RUN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""Names of one package that follow each other, each behind a zero. The path ends at the first dot of its last element,
-as `runtime.funcpkgpath` has it; what stands in brackets belongs to a type."""
+"""Names of one package that follow each other, each after a zero. The path ends at the first dot of its last element,
+as `runtime.funcpkgpath` has it; what is in brackets belongs to a type."""
 
 
 def little_endian_header(data: bytes, start: int) -> int:
@@ -225,7 +225,7 @@ class _Names:
         self._kept_bytes = self._functions = self._runs = 0
 
     def take(self, names: bytes) -> None:
-        """Take some names, each behind a zero."""
+        """Take some names, each after a zero."""
         wanted = self._wanted
         for run in _RUN.finditer(names):
             package = run[1]

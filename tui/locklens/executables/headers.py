@@ -28,7 +28,7 @@ class Range(Struct, frozen=True):
 
     Attributes:
         start: Position of its first byte in the file.
-        stop: Position behind its last byte.
+        stop: Position after its last byte.
         address: Where its first byte is loaded, modulo 4096: what lies on a boundary in memory does by this.
         is_writable: True if the program may write to it.
     """

@@ -38,7 +38,7 @@ _BOUNDARY = 16
 _MOST_VARINT = 5
 
 _MAGIC = b"\xff Go buildinf:"
-"""It stands on a boundary of 16 bytes."""
+"""It is on a boundary of 16 bytes."""
 
 _HEADER = 32
 """Bytes of the blob before its strings."""
@@ -55,7 +55,7 @@ _MOST_LINE = 64 * 1024
 """Characters of a line; the longest have the flags of the linker."""
 
 _SENTINEL = 16
-"""Bytes before the list of modules and behind it, by which older Go versions find it."""
+"""Bytes before and after the list of modules, by which older Go versions find it."""
 
 _ESCAPE = re.compile(r'\\(?:([abfnrtv\\"\'])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))')
 _CONTROLS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))

@@ -125,7 +125,7 @@ class Expressions:
           of `(1 + 2 # c` before a line end counts as a part of the sum.
         - Strings with `$` or `%` become underscores: `"$${"`, `"%%{"`, `"${~ a ~}"` and `"${ /* c */ a }"` are refused,
           and `["$${a", "b}"]` is read as one string.
-        - Heredocs become strings of underscores: `<<_E`, a space behind the closing marker, and an interpolation that
+        - Heredocs become strings of underscores: `<<_E`, a space after the closing marker, and an interpolation that
           holds a heredoc with the same marker are refused.
         """
         pieces: list[str] = []

@@ -194,7 +194,7 @@ class Constants:
         return Dynamic(self._source.place(start, span.end))
 
     def _value(self, start: int, depth: int) -> tuple[Expression | None, int]:
-        """Read the constant at an offset; return it, or None, with the offset behind it."""
+        """Read the constant at an offset; return it, or None, with the offset after it."""
         text, place = self._source.text, self._source.place
         token = _TOKEN.match(text, start)
         word = token[0] if token is not None else ""

@@ -171,7 +171,7 @@ class Scanner:
             raise SyntaxProblemError(start, "Nested too deeply", f"More than {MAX_DEPTH} levels are not read.")
 
     def _body(self, opening: int | None) -> BodySpan:
-        """Read items, and the closing brace behind them if there is an opening one.
+        """Read items, and the closing brace after them if there is an opening one.
 
         Args:
             opening: Offset of the opening brace; None for a file.
@@ -199,7 +199,7 @@ class Scanner:
                 self._line_end("block", "A block definition must end with a newline.")
 
     def _item(self, opening: int | None, body: BodySpan) -> bool:
-        """Read one item token by token; return False if the body ended instead, and move behind its end."""
+        """Read one item token by token; return False if the body ended instead, and move after its end."""
         start = self._skip(_LINES)
         character = self._text[start : start + 1]
         if character == ("" if opening is None else "}"):
@@ -263,7 +263,7 @@ class Scanner:
         self._at = match.end()
 
     def _block(self, kind: str, start: int) -> BlockExtent:
-        """Read the rest of a block, from behind its type on."""
+        """Read the rest of a block, from after its type on."""
         labels: list[str] = []
         spans: list[TextSpan] = []
         while (character := self._text[self._skip(_SPACE) : self._at + 1]) != "{":

@@ -39,7 +39,7 @@ class Template(NamedTuple):
 
     Attributes:
         start: Offset of the opening quote, or of `<<`.
-        end: Offset behind the closing quote or marker.
+        end: Offset after the closing quote or marker.
         parts: Constant text with resolved escapes, and the spans of interpolations; None for a directive and for an
             interpolation that trims space.
         is_plain: True if the text between the quotes is the value itself.
@@ -123,7 +123,7 @@ def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
     Args:
         text: The file's text.
         start: Offset of the opening quote.
-        skip: Given the offset behind the opening of a sequence, returns the offset behind its closing brace.
+        skip: Given the offset after the opening of a sequence, returns the offset after its closing brace.
 
     Raises:
         SyntaxProblemError: The string does not end, or HCL refuses it.

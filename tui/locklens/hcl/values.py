@@ -36,7 +36,7 @@ class SourcePlace(Struct, frozen=True):
         line: From 1.
         column: From 1.
         start: Offset of the first character.
-        end: Offset behind the last character.
+        end: Offset after the last character.
     """
 
     line: int
@@ -145,7 +145,7 @@ class Attribute(Struct, frozen=True):
 
     Attributes:
         name: The name in the file.
-        value: The expression behind the equals sign.
+        value: The expression after the equals sign.
         place: The place of the name.
     """
 
@@ -163,7 +163,7 @@ class Block(Struct, frozen=True):
         body: The contents of the braces.
         place: The place of the type, in JSON of the property's name.
         label_places: The place of each label with its quotes.
-        end: Offset behind the closing brace; 0 in JSON, where blocks have no text of their own.
+        end: Offset after the closing brace; 0 in JSON, where blocks have no text of their own.
     """
 
     type: str
@@ -259,7 +259,7 @@ class SourceText:
 
     Attributes:
         text: The text that `decode` returns.
-        origin: Offset of the first character behind a byte order mark.
+        origin: Offset of the first character after a byte order mark.
     """
 
     def __init__(self, text: str) -> None:

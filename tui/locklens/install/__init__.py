@@ -272,7 +272,7 @@ class PluginCache(Struct, frozen=True):
 
 
 def _age(place: Path) -> float:
-    """Seconds since anything in a package changed; below zero where the clocks disagree, 0 where it cannot be told."""
+    """Seconds since anything in a package changed; below zero where the clocks disagree, 0 where it cannot be known."""
     try:
         listed = walk(os.fspath(place), most=LIMITS.entries, enters=lambda *_: True)
         found = (os.path.join(place, each.path, name) for each in listed for name in ("", *each.files))  # noqa: PTH118

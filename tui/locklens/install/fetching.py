@@ -98,7 +98,7 @@ class FetchedPackage(Struct, frozen=True):
 
     Attributes:
         package: Its hashes; of an unpacked package of a mirror, which has no zip file, `zh` is "".
-        recorded: Further hashes for the lock file, beside those of its files and the release's.
+        recorded: Further hashes for the lock file, besides those of its files and the release's.
     """
 
     package: HashedPackage
@@ -106,7 +106,7 @@ class FetchedPackage(Struct, frozen=True):
 
     @property
     def hashes(self) -> frozenset[str]:
-        """All hashes for the lock file that are known of the package itself."""
+        """All hashes for the lock file that are known for the package itself."""
         return self.package.of_files | self.recorded
 
 

@@ -235,7 +235,7 @@ class MirrorFolder(Struct, frozen=True):
         return {address: each for address, each in packed.items() if each}
 
     def document(self, address: ProviderAddress, hashes: Mapping[tuple[Version, Platform], Iterable[str]]) -> None:
-        """Write the documents of a provider for the zip files of which the hashes are given; unchanged ones stay.
+        """Write the documents of a provider for the zip files whose hashes are given; unchanged documents stay.
 
         Raises:
             ConfigurationError: They cannot be written.

@@ -254,7 +254,7 @@ _known: dict[str, ProviderBlock] = {}
 
 
 def _block(lines: list[str]) -> ProviderBlock | None:
-    """Read a block of which these are the lines, down to its closing brace."""
+    """Read a block from its lines, down to its closing brace."""
     label = _between(lines[0], 'provider "', '" {')
     second = lines[1] if len(lines) > 1 else ""
     start = _ALIGNED if second.startswith(_ALIGNED) else _ALONE
@@ -269,7 +269,7 @@ def _block(lines: list[str]) -> ProviderBlock | None:
             return None
         end += 1
     hashes: tuple[str, ...] | None = None
-    first_hash = end + 1  # behind `hashes = [`
+    first_hash = end + 1  # after `hashes = [`
     if lines[end : end + 1] == ["  hashes = ["]:
         hashes = _hashes(lines, end + 1)
         if not hashes:

@@ -77,7 +77,7 @@ class Merged(Struct, frozen=True):
 
 
 class Labels(Struct, frozen=True):
-    """The names of the sides behind the conflict markers, and the number of characters of a marker."""
+    """The names of the sides after the conflict markers, and the number of characters of a marker."""
 
     ours: str = "ours"
     theirs: str = "theirs"
@@ -333,7 +333,7 @@ def _merged_body(base: str, winner: str, other: str) -> str | None:
     Args:
         base: The block of the common ancestor, or "".
         winner: The block of the side whose entry stands.
-        other: The block of the other side, of which only the comments are kept.
+        other: The block of the other side; only its comments are kept.
     """
     if _comments_in(other) in (_comments_in(base), _comments_in(winner)):
         return winner

@@ -114,7 +114,7 @@ def summary(lock: LockFile) -> Iterator[str]:
 
 
 def conflict_summary(conflict: Conflict) -> Iterator[str]:
-    """Yield a lock file in conflict as lines for `git diff`: entries that differ stand between git's markers."""
+    """Yield a lock file in conflict as lines for `git diff`: entries that differ are between git's markers."""
     ours, theirs = (
         {entry.address: [*_summary_lines(entry)] for entry in side.entries} for side in (conflict.ours, conflict.theirs)
     )

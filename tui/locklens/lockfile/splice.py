@@ -65,7 +65,7 @@ class LockPieces(Struct, frozen=True, dict=True):
 
 
 class _Span(Struct, frozen=True):
-    """The offsets of a block in the text: of its first word, and behind its closing brace.
+    """The offsets of a block in the text: of its first word, and after its closing brace.
 
     Attributes:
         address: The provider of a provider block; None for any other block.
@@ -289,7 +289,7 @@ class _Text:
         return start if floor else own
 
     def end_of_lines(self, span: _Span) -> int:
-        """Return the end of a block's last line; the end of the block itself if a `/*` behind it may continue below."""
+        """Return the end of a block's last line; the end of the block itself if a `/*` after it may continue below."""
         end = self._line_after(span.end)
         return span.end if "/*" in self.text[span.end : end] else end
 
@@ -334,7 +334,7 @@ class _Text:
             yield _Edit(at, at, self._spaced(at, blocks, is_behind=is_behind))
 
     def _spaced(self, at: int, blocks: list[str], *, is_behind: bool) -> str:
-        """Join blocks with an empty line above each, or below each if they stand above the first block."""
+        """Join blocks with an empty line above each, or below each if they come before the first block."""
         line_end = self.line_end
         if is_behind:
             begun = "" if self.text[:at].endswith("\n") else line_end

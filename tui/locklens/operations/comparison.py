@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _RANGE = re.compile(r"((?:[^{]|\{[^}]*\})*?)(\.{2,3})(.*)", re.DOTALL)
-"""Two revisions and the dots between them, which may also stand in the braces of `^{/}`."""
+"""Two revisions and the dots between them, which may also be in the braces of `^{/}`."""
 
 
 class RootSettings(Struct, frozen=True, kw_only=True):

@@ -337,7 +337,7 @@ class LockLens:
         """Diagnose the errors of a log, or examine roots, with these settings of tool and network.
 
         Args:
-            request: The log and the facts beside it; its network settings and test folder are replaced.
+            request: The log and the facts besides it; its network settings and test folder are replaced.
             cancel: Set by another thread to stop.
             on_event: Called in this thread.
             confirm: Called before anything is downloaded, in this thread; False downloads nothing. None: it is agreed
@@ -525,7 +525,7 @@ class LockLens:
     def judge_sides(
         self, operation: ResolveConflicts, review: Review, *, cancel: threading.Event | None = None
     ) -> KnownSides:
-        """Return what is known of the entries of both sides of a merge, in words, as the review of each side has it.
+        """Return what is known about the entries of both sides of a merge, in words, as the review of each side has it.
 
         Args:
             operation: The merge.

@@ -197,7 +197,7 @@ def read_directory(
     base = end.position - end.size - end.offset
     if not 0 <= base + end.offset < size:
         raise PackageError("the package is not a complete zip file: its directory would be outside of it")
-    # Some writers forget what stands before the zip file when they count, others do not.
+    # Some writers forget what comes before the zip file when they count, others do not.
     if base > 0 and _is_header_at(file, end.offset):
         base = 0
     entries: list[ZipEntry] = []

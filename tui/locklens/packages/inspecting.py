@@ -84,8 +84,8 @@ class PackageFacts(Struct, frozen=True):
         executable: The program, as far as it could be read; None without one.
         texts: The texts for readers at its top, sorted by name.
         bounded: What was left out since it is beyond a bound: a sentence without a full stop; None where nothing was.
-        is_for_advisories: True if the functions were kept of all packages of which a database of advisories names some;
-            False where no database was there. Of other packages it is known that they are linked, which takes a tenth.
+        is_for_advisories: True if functions were kept of all packages for which a database of advisories names some;
+            False without a database. Of other packages only the name is kept, which takes a tenth of the space.
     """
 
     zh: str | None
@@ -114,7 +114,7 @@ def _has_some(functions: tuple[str, ...], beginning: str) -> bool:
 
 
 class _Content(Digest):
-    """A file that is looked into while it is hashed.
+    """A file that is read while it is hashed.
 
     Attributes:
         size: Bytes.

@@ -162,7 +162,7 @@ def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
 
 
 _COMPARED = Limits(entries=1000)
-"""Files of which the names are compared: a package has some ten."""
+"""The most files whose names are compared: a package has some ten."""
 
 
 def _digests(folder: Path) -> dict[str, str]:

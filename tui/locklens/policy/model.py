@@ -253,7 +253,7 @@ class Policy(Struct, frozen=True):
         accept: The acceptances.
         advisories: The advisories that do not count.
         named: The keys that the file names, also where it gives them their defaults.
-        local: Install paths beside those of the file, from this machine's CLI configuration, each with its providers.
+        local: Install paths besides those of the file, from this machine's CLI configuration, each with its providers.
         local_platform: The platform of this machine; None without `local`.
     """
 

@@ -225,7 +225,7 @@ class ObjectMember(Struct, frozen=True):
         keys: The name, then any labels.
         value: A constant, a list of values, or an object as a tuple of entries; None for what JSON calls null.
         line: Line of the name.
-        is_assigned: True if an equals sign, or JSON's colon, stands before the value.
+        is_assigned: True if an equals sign, or JSON's colon, comes before the value.
     """
 
     keys: tuple[str, ...]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
 
 UNCOMPUTED = "Unable to compute static value"
-"""The reason why a module is missing whose source or version cannot be told, in OpenTofu's words."""
+"""The reason why a module is missing whose source or version cannot be known, in OpenTofu's words."""
 
 NO_FOLDER = "Unreadable module directory"
 """The reason why a local module is missing whose folder does not exist."""
@@ -209,7 +209,7 @@ class StateReading(Struct, frozen=True):
         file: Its path, whether it was read or not; "" if it does not exist, or it is unknown which file it is.
         outside: Its path as it is named, where that leads out of the tree; it may lead back by the name of the folder
             that the tree is in.
-        backend: File and line of the backend whose path cannot be told; None for any other.
+        backend: File and line of the backend whose path cannot be known; None for any other.
     """
 
     kind: Literal["none", "local", "remote", "unreadable"]
@@ -232,7 +232,7 @@ class Configuration(Struct, frozen=True, dict=True):
         state: The result of reading the state.
         files: Path of every file that was read.
         remote_modules: Calls of modules outside of the repository, each place once.
-        value_files: Path of every file that gives variables values of which sources or the state's path are computed.
+        value_files: Path of every file with values of variables from which sources or the state's path are computed.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
             none.
     """
@@ -417,7 +417,7 @@ class CallArgument(Struct, frozen=True):
         place: Its place, the block's where it has none.
         text: The text, if it is constant; None where the argument is absent, too.
         fault: Why there is no constant text although the argument is there.
-        written: The argument as it stands in the file, where its text is a value that was put in; "" for any other.
+        written: The argument as it is in the file, where its text is a value that was put in; "" for any other.
     """
 
     place: hcl.SourcePlace
@@ -452,7 +452,7 @@ class Backend(Declaration, frozen=True):
         type: The backend's label, "" for a cloud block.
         path: Path of a local backend's file; None if absent.
         workspace_folder: Folder of a local backend's other workspaces; None if absent.
-        is_computed: True if path or folder cannot be told.
+        is_computed: True if path or folder cannot be known.
     """
 
     kind: str

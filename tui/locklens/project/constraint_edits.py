@@ -127,7 +127,7 @@ def _values(body: hcl.Body, requirement: Requirement) -> Iterator[hcl.Expression
 
 
 def _version_of(value: hcl.Expression) -> hcl.Expression | None:
-    """An entry's constraint: the entry itself in the old form, else its `version`, of which the last counts."""
+    """An entry's constraint: the entry itself in the old form, else its last `version`."""
     if not isinstance(value, hcl.ObjectExpr):
         return value
     named = [item for key, item in value.items if isinstance(key, hcl.Literal) and key.value == "version"]

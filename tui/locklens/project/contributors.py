@@ -163,7 +163,7 @@ class _Gathering:
         contributor: Contributor,
         subject: str,
     ) -> None:
-        """Add an unconstrained requirement, unless its provider cannot be told."""
+        """Add an unconstrained requirement, unless its provider cannot be known."""
         if provider is None:
             return
         try:

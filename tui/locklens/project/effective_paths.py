@@ -148,7 +148,7 @@ def spellings_of_named(brought: Iterable[str], modules: Iterable[str], states: I
     above = _by_form({part for place in places for part in _upwards(folder_of(place))})
     found: dict[str, str] = {}
     for path in brought:
-        # A link or a submodule may stand in the place of the folder itself, or of one above it.
+        # A link or a submodule may be in the place of the folder itself, or of one above it.
         looked_up = [(path, of_modules), (folder_of(path), of_modules), (path, above)]
         looked_up += [(part, of_states) for part in _upwards(path)]
         others = ((one, part) for part, forms in looked_up for one in forms.get(_folded_path(part), ()) if one != part)

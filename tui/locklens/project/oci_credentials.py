@@ -96,7 +96,7 @@ class OciCredentialsBlock(Struct, frozen=True):
 
 
 class OciCredentialsSettings(Struct, frozen=True):
-    """What the CLI configuration says of credentials for OCI registries.
+    """What the CLI configuration says about credentials for OCI registries.
 
     Attributes:
         blocks: The `oci_credentials` blocks, in order.

@@ -79,7 +79,7 @@ class CalledModule(Struct, frozen=True):
     Attributes:
         key: The path of the call, "" for the root module.
         module: The module in its folder.
-        is_first: True if no earlier node has the same folder, so that its problems are still to be told.
+        is_first: True if no earlier node has the same folder, so that its problems are still to be reported.
     """
 
     key: str
@@ -177,7 +177,7 @@ class ModuleTree:
         self._follow(found, module, key, (*above, found))
 
     def _source(self, call: ModuleCall, key: str, file: str) -> ModuleSource | None:
-        """Return where a call leads; None, with a problem or a missing module, where that cannot be told."""
+        """Return where a call leads; None, with a problem or a missing module, where that cannot be known."""
         is_terraform = self._dialect.name == "terraform"
         if (call.source.fault or call.version.fault) and not is_terraform:
             self.missing.append(MissingModule(key, call.source.shown or "(computed)", file, call.line, UNCOMPUTED))

@@ -63,7 +63,7 @@ def find_roots(
         head_tree: The new side.
         changes: The differences between them, as `Repository.compare` returns them.
         submodules: The submodules that differ.
-        unlocked: Roots without a lock file of which a configuration file changed, by folder.
+        unlocked: Roots without a lock file in which a configuration file changed, by folder.
         converted: Files of the head side that git checks out with other bytes.
         only: Folders, relative to the top, to which the answer is restricted. Packages below them are included: the
             tools may be run there too.

@@ -44,7 +44,7 @@ class _Given(Struct, frozen=True):
     """The values that files and the environment give variables.
 
     Attributes:
-        values: The later ones count; None for one that cannot be told. None instead of all where the command line or
+        values: The later ones count; None for one that cannot be known. None instead of all where the command line or
             a file may give any.
         files: Paths of the files.
         problems: Errors that keep files from being read.
@@ -56,7 +56,7 @@ class _Given(Struct, frozen=True):
 
 
 def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Mapping[str, str] | None) -> Module:
-    """Return a module with the sources, versions and path of the state that can be told.
+    """Return a module with the sources, versions and path of the state that can be known.
 
     Of a root module where something is computed, the files of values are read, and what is wrong with them is among
     the problems.
@@ -171,7 +171,7 @@ def _is_static(variable: hcl.Body, dialect: Dialect) -> bool:
 def _given(module: Module, tree: Tree, environ: Mapping[str, str]) -> _Given:
     """Return what gives variables their values.
 
-    What the environment gives is not told: it may be a secret, and is the tool's own where that runs.
+    What the environment gives is not shown: it may be a secret, and is the tool's own where that runs.
     """
     found: dict[str, str | None] = {
         name.removeprefix("TF_VAR_"): None for name in environ if name.startswith("TF_VAR_")

@@ -7,7 +7,7 @@ of another release is refused; see `locklens.trust.checksums`.
 The hashes that a registry reports of every platform's package are compared with the release's signed checksums.
 OpenTofu checks the entry of the package that it fetches, in this order (`registryPackageAuthentication` of
 internal/getproviders/package_authentication.go), and takes those of other platforms as they come. Here every entry has
-to agree with SHA256SUMS, and a hash of files counts for a package only beside its `zh`.
+to agree with SHA256SUMS, and a hash of files counts for a package only together with its `zh`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _AUTHOR = "please contact the provider author"
 _UNKNOWN = "authentication signature from unknown issuer"
-"""The tools' words for two reasons, of which each is added."""
+"""Words of the tools; the reason is added."""
 
 _WORDS = {
     Refusal.BROKEN_KEY: "error decoding signing key: no OpenPGP key can be read",
@@ -203,7 +203,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         checksums: Its SHA256SUMS.
         hashes: The hashes for the lock file that SHA256SUMS or a mirror gives, of all platforms.
         warnings: Oddities, in sentences without their full stops.
-        expected: Hashes of which the package must have one; empty if any package is accepted.
+        expected: The package must have one of these hashes; empty if any package is accepted.
         records_matches: True if the matching expected hashes are also locked.
         reported: The hashes that the registry reports of each platform's package, to be compared with the packages.
         is_believed: True if the reported hashes are also locked.

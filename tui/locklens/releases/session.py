@@ -59,7 +59,7 @@ class ReleaseSession:
 
     Args:
         settings: The network settings.
-        base: Hosts that the base's lock files name, comparison form: they may be contacted beside those of the user's
+        base: Hosts that the base's lock files name, comparison form: they may be contacted besides those of the user's
             settings. None stands for every host, as the tools contact those that a configuration requires.
         cancel: Set by another thread to stop.
         is_installing: True to ask as the tools do: cached answers of registries do not count (verified signatures

@@ -32,7 +32,7 @@ class ProofKind(Struct, frozen=True):
         meaning: The proof as a phrase.
         role: How reports and screens mark the proof.
         is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
-        is_explained: True if the hash is verified, or at least reported by the registry, which nobody signed.
+        is_explained: True if the hash is verified, or at least reported by the registry without a signature.
         is_reported: True if only the registry reports the hash, unsigned.
         is_alarming: True if the proof is printed in capitals, so that it stands out without colour.
         is_listed: True if a `zh` with this proof is in the release's SHA256SUMS, signed or not.
@@ -120,7 +120,7 @@ class HashFact(Struct, frozen=True):
 
     @property
     def is_explained(self) -> bool:
-        """True if it is verified, or at least reported by the registry, which nobody signed."""
+        """True if it is verified, or at least reported by the registry without a signature."""
         return self.kind.is_explained
 
 

@@ -33,7 +33,7 @@ class FactSubject(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for changes of several roots of which the same facts are to be known: see `Change.key`."""
+        """Equal for changes of several roots that need the same facts: see `Change.key`."""
         return (self.tool.name, *self.change.key)
 
 

@@ -1,4 +1,4 @@
-"""The context that a root is judged in: what is known beside its own files and the facts about releases."""
+"""The context that a root is judged in: what is known besides its own files and the facts about releases."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Unread(Struct, frozen=True):
 
 
 class UnlockedRoot(Struct, frozen=True):
-    """A root that never had a lock file, and of which a configuration file changed.
+    """A root that never had a lock file, and in which a configuration file changed.
 
     Attributes:
         has_backend: True if the configuration says where the state is kept.
@@ -83,7 +83,7 @@ class Minority(Struct, frozen=True):
 
 
 class RootContext(Struct, frozen=True):
-    """The context that a root is judged in, beside its own files and the facts about releases.
+    """The context that a root is judged in, besides its own files and the facts about releases.
 
     Attributes:
         policy: The policy that applies.

@@ -132,7 +132,7 @@ class CheckResult(Struct, frozen=True):
         providers: The providers, in order; () where the findings are about files.
         example: The message of the first of the worst findings; "" without any.
         severity: The worst severity that counts; None without findings.
-        unknown: The number of roots for which the check cannot tell.
+        unknown: The number of roots for which the check is unknown.
         reason: Why; "" if none.
     """
 
@@ -192,7 +192,7 @@ class Health(Struct, frozen=True):
         spread: By the number of roots, the most first.
         signers: The signer of the locked version of a provider in a root, by the root's path and the provider; without
             those that are not known.
-        undecided: The folders of the roots of which some check cannot say.
+        undecided: The folders of the roots for which some check is unknown.
         reach: By the folder of a root what `lock` and `upgrade` can do in it.
         hashes: All locked hashes; no check judges those that are not verified.
     """
@@ -214,7 +214,7 @@ class Health(Struct, frozen=True):
 
     @property
     def unknown(self) -> int:
-        """The number of roots without a warning or worse, for which some check cannot tell."""
+        """The number of roots without a warning or worse, for which some check is unknown."""
         return sum(root.path in self.undecided for root in self._quiet)
 
     @property
@@ -264,7 +264,7 @@ def results(roots: Sequence[RootReview], unknown: Mapping[str, tuple[int, str]] 
 
     Args:
         roots: The roots, with their findings.
-        unknown: By check id, the number of roots for which the check cannot tell, and why.
+        unknown: By check id, the number of roots for which the check is unknown, and why.
     """
     found: dict[str, list[tuple[RootReview, Finding]]] = {}
     for root in roots:

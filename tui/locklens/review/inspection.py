@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class InspectedPackage(Struct, frozen=True):
-    """A package that was looked into, or that could not be.
+    """A package that was inspected, or that could not be.
 
     Attributes:
         address: None for a file or folder that was named.
@@ -58,7 +58,7 @@ class Inspection(Struct, frozen=True):
     Attributes:
         packages: Those of each side, the older side first; of each side the platform of this machine first.
         at: The time of the run, ISO 8601 in UTC.
-        notes: What could not be looked into, as sentences without a full stop.
+        notes: What could not be inspected, as sentences without a full stop.
         log: The requests with their durations.
         advisories: Those of the packages that are compared, or of the only one; None where no database is kept.
     """
@@ -81,7 +81,7 @@ class Inspection(Struct, frozen=True):
 
     @property
     def differences(self) -> PackageDifferences | None:
-        """What differs in the first pair of which both packages were looked into."""
+        """What differs in the first pair whose packages were both inspected."""
         for old, new in self.pairs:
             if old.facts is not None and new.facts is not None:
                 return compare_packages(old.facts, new.facts)
@@ -89,7 +89,7 @@ class Inspection(Struct, frozen=True):
 
     @property
     def compared(self) -> tuple[InspectedPackage, InspectedPackage] | None:
-        """The first pair of which both packages were looked into."""
+        """The first pair whose packages were both inspected."""
         return next((pair for pair in self.pairs if None not in (pair[0].facts, pair[1].facts)), None)
 
     @property
@@ -111,7 +111,7 @@ class Inspection(Struct, frozen=True):
 
     @property
     def has_failed(self) -> bool:
-        """True if a package could not be looked into."""
+        """True if a package could not be inspected."""
         return any(package.problem for side in self.packages for package in side)
 
 
@@ -396,7 +396,7 @@ class ChangeAdvisories(Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """True if there is nothing to say of any advisory."""
+        """True if there is nothing to say about any advisory."""
         changed = self.differences is not None and (self.differences.fixed or self.differences.introduced)
         return not (self.now.matches or self.now.unjudged or changed or self.ignored)
 
@@ -425,7 +425,7 @@ class ReleaseAdvisories(Struct, frozen=True):
     own: PackageAdvisories
 
     def after(self, old: ReleaseAdvisories | None) -> ChangeAdvisories:
-        """Return what is known of this version, and what it does to the advisories of an older one.
+        """Return what is known about this version, and what it does to the advisories of an older one.
 
         Packages are compared of one platform that both were inspected for, of this machine's if possible.
 

@@ -92,7 +92,7 @@ class ReleaseAgreement(Struct, frozen=True):
 
     Attributes:
         platforms: The platforms that were compared, sorted.
-        unknown: Platforms of which nothing could be compared, or not the functions, and why.
+        unknown: Platforms for which nothing, or all but the functions, could be compared, and why.
         differences: In the order of `_PROPERTIES`, then by name.
     """
 
@@ -169,7 +169,7 @@ def platform_of(facts: PackageFacts) -> Platform | None:
 
 
 def agreement_of(found: Inspection) -> ReleaseAgreement | None:
-    """Compare the packages of the newest version that was looked into; None with less than two of them."""
+    """Compare the packages of the newest version that was inspected; None with less than two of them."""
     for side in reversed(found.packages):
         facts = {one.platform: one.facts for one in side if one.platform is not None and one.facts is not None}
         if len(facts) > 1:
@@ -181,7 +181,7 @@ def compare_platforms(facts: Mapping[Platform, PackageFacts]) -> ReleaseAgreemen
     """Compare the packages of one release with each other.
 
     Args:
-        facts: What is inside the package of each platform that was looked into.
+        facts: What is inside the package of each platform that was inspected.
     """
     unknown = tuple((platform, why) for platform, one in sorted(facts.items()) if (why := _partly_unread(one)))
     told = {platform: one for platform, one in sorted(facts.items()) if not _unread(one)}

@@ -41,7 +41,7 @@ NO_HOLDS: Mapping[Version, Hold] = MappingProxyType({})
 """The policy holds no version back."""
 
 _MAX_NEAREST = 20
-"""Most versions in between; a longer list consists of pre-releases, of which the newest suffice."""
+"""The most versions in between; a longer list has many pre-releases, and the newest of them suffice."""
 
 
 def combined(requirements: Sequence[Requirement]) -> Constraints:

@@ -3,8 +3,8 @@
 Names match in any case, unknown ones are passed over, null is the empty value. Texts, lists and their lengths are
 bounded here, so that what reads a document need not think of one that was made to hurt.
 
-A document of 4 MiB can hold a million of values, of which a few are wanted. Only those become objects of Python: each
-member stays the bytes that it came as until it is asked for, and one document is read at a time.
+A document of 4 MiB can hold a million values, and only a few are needed. Only those become objects of Python: each
+member stays bytes until it is needed, and one document is read at a time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def opened(data: bytes) -> Iterator[Fields]:
     """Read the JSON object at the start of a document; its members are asked for within the `with` statement.
 
     Args:
-        data: Its bytes; those that are no UTF-8 are replaced, and what stands behind the object is not looked at.
+        data: Its bytes; those that are no UTF-8 are replaced, and what comes after the object is not looked at.
 
     Raises:
         ShapeError: There is none.
@@ -71,7 +71,7 @@ def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
     """Return a document's members whose names begin with a prefix, exactly spelt; None for values that are no text.
 
     Args:
-        data: The document, as in `opened`, but with nothing behind the object.
+        data: The document, as in `opened`, but with nothing after the object.
         prefix: The prefix of names.
 
     Raises:
@@ -209,7 +209,7 @@ def _read(decoder: msgspec.json.Decoder[_T], value: Raw, otherwise: str) -> _T:
     """Read one value.
 
     Raises:
-        ShapeError: It is of another type, of which `otherwise` are the words, or no JSON.
+        ShapeError: It is of another type (`otherwise` is the message), or not JSON.
     """
     try:
         return decoder.decode(value)

@@ -54,7 +54,7 @@ def docker_login(name: str, url: str) -> OciLogin | None:
     """Ask a Docker credential helper for the login to a server, as OpenTofu does (native_store.go of oras-go).
 
     Args:
-        name: What stands behind `docker-credential-` in the program's name, without any separator of paths.
+        name: What comes after `docker-credential-` in the program's name, without any separator of paths.
         url: The server.
 
     Returns:

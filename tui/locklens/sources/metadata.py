@@ -1,7 +1,7 @@
 """Registry answers about versions, packages and release dates: checked as the tools do it, and not yet trusted.
 
 OpenTofu's `packages` are the hashes and sizes of every platform's package, as the registry reports them. They are
-unsigned: they count only beside the publisher's signed checksums.
+unsigned: they count only together with the publisher's signed checksums.
 
 Release dates, and the place of a provider's source, are no part of the registry protocol: only the two public
 registries have them, each in its own way. A date that is absent, or an answer of another shape, makes an age unknown
@@ -61,7 +61,7 @@ OPENTOFU_DATES_HOST = "api.opentofu.org"
 """The host of the documentation of OpenTofu's registry, with the release dates: a host of the same project."""
 
 PLACES = frozenset({TERRAFORM.default_host, OPENTOFU.default_host})
-"""The registries, in comparison form, of which release dates can be had."""
+"""The registries, in comparison form, that release dates can be had for."""
 
 _OK = 200
 _FIRST = datetime(2014, 7, 28, tzinfo=UTC)

@@ -370,7 +370,7 @@ class NetworkMirror(Unsigned):
     def _document(
         self, address: ProviderAddress, version: Version, *, is_fresh: bool = False
     ) -> Iterator[tuple[str, dict[str, Fields]]]:
-        """Read the document of a version in a block: its URL, and what it says of each platform's package."""
+        """Read the document of a version in a block: its URL, and what it says about each platform's package."""
         answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=is_fresh)
         if answer.status == _NOT_FOUND:
             # A listed version without its document is damage, not an absence that another source may fill.

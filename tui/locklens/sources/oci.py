@@ -40,7 +40,7 @@ MANIFEST_TYPES = (
     INDEX_TYPE,
     "application/vnd.oci.artifact.manifest.v1+json",
 )
-"""Media types of manifests that are asked for by a tag, so that one of a wrong kind is told as such."""
+"""Media types of manifests that are asked for by a tag, so that one of a wrong kind is recognised as such."""
 
 _SCHEME = re.compile(r"\s*([A-Za-z]+)")
 _PARAMETER = re.compile(
@@ -142,7 +142,7 @@ class ConfiguredLogins:
         """Return the login that is set for a repository; None to ask without.
 
         Raises:
-            UnavailableError: It cannot be told: a file that the CLI configuration names cannot be read, credentials
+            UnavailableError: It cannot be known: a file that the CLI configuration names cannot be read, credentials
                 that match are malformed, or the helper failed.
         """
         with self._lock:

@@ -50,7 +50,7 @@ _MAX_DESCRIPTORS, _MAX_WORD = 4096, 256
 
 
 class _Descriptor(Struct, frozen=True):
-    """What a manifest says of another one, or of a layer; `platform` is None where it says none."""
+    """What a manifest says about another one or a layer; `platform` is None where it says none."""
 
     media_type: str
     artifact_type: str
@@ -233,7 +233,7 @@ class OciMirror(Unsigned):
         return descriptors
 
     def _layer(self, address: ProviderAddress, version: Version, platform: Platform) -> _Descriptor:
-        """Return what the manifests say of a platform's package."""
+        """Return what the manifests say about a platform's package."""
         target = self._target(address, version, platform, self._index(address, version))
         if target.size // MIB > _MAX_MIB:
             raise self._damaged(address, f"manifest size exceeds OpenTofu's size limit of {_MAX_MIB} MiB")

@@ -5,7 +5,7 @@ auth/client.go there), without its first request for `/v2/`: what a registry dem
 Registries are asked over TLS alone. A password goes to the registry that it is for, and to the place for tokens that
 this registry names; neither passwords nor tokens follow a redirect to another server.
 
-What a registry has by a digest is not sent again. A blob is sent whole, in one request behind the one that begins it.
+What a registry has by a digest is not sent again. A blob is sent whole, in one request after the one that begins it.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ class OciSession:
         return UnavailableError(visible(f"{self} {words}"), source=display_host(self.repository.registry), hint=hint)
 
     def _next_page(self, answer: Response) -> str:
-        """Return the URL of the next page of tags, "" behind the last."""
+        """Return the URL of the next page of tags, "" after the last."""
         link = answer.headers.get("link", "").strip()
         if not link:
             return ""

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     _Build = tuple[ProviderAddress, Version, Platform]
 
 _OCI_SECONDS = 60.0
-"""The time limit of a request to an OCI registry, of which OpenTofu has none."""
+"""The time limit of a request to an OCI registry; OpenTofu has no such limit."""
 
 
 class Registries:
@@ -142,8 +142,8 @@ class Registries:
 
         Args:
             root: The root's folder.
-            methods: The command line's; None stands for the CLI configuration's, or else for registries behind the
-                folders that the tool searches by itself.
+            methods: The command line's; None for the CLI configuration's, or else for registries after the folders that
+                the tool searches by default.
 
         Raises:
             ConfigurationError: The command line names OCI registries, which the tool does not install from.

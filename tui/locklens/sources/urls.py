@@ -76,7 +76,7 @@ def has_userinfo(url: str) -> bool:
 
 
 def has_query(url: str) -> bool:
-    """True if something stands behind the `?` of a URL: of a file's, mostly a signature that ends soon."""
+    """True if something comes after the `?` of a URL: of a file's, mostly a signature that ends soon."""
     return bool(urlsplit(url).query)
 
 
@@ -146,7 +146,7 @@ def may_carry_token(url: str) -> bool:
 
 
 def url_for_log(url: str) -> str:
-    """The URL as logs and messages show it: what is behind `?` may be a signature, before `@` a password."""
+    """The URL as logs and messages show it: what is after `?` may be a signature, before `@` a password."""
     parts = urlsplit(url)
     query = "?…" if parts.query else ""
     return f"{parts.scheme}://{host_name(url)}{parts.path}{query}"

@@ -168,7 +168,7 @@ class CacheInfo(Struct, frozen=True):
         answers: Number of answers.
         verifications: Number of verifications.
         packages: Number of packages.
-        inspections: Number of packages of which it is known what is inside.
+        inspections: Number of packages whose contents are known.
         oldest: Time of the oldest answer, ISO 8601 in UTC, if there is one.
         newest: Time of the newest answer, in the same form.
     """
@@ -296,7 +296,7 @@ class Cache:
 
     @property
     def has_inspections(self) -> bool:
-        """True if it is known of any package what is inside."""
+        """True if the contents of any package are known."""
         with self._lock:
             unwritten = self._unwritten["inspections"]
             if unwritten or (self._opened is None and not self._is_on_disk):

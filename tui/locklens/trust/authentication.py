@@ -345,8 +345,8 @@ def vouchers(
     Args:
         sums: The release's SHA256SUMS.
         authentication: The verdict on the release.
-        packages: Hashes by platform as OpenTofu's registry reports them. An `h1` counts only beside a `zh` that is
-            vouched for.
+        packages: Hashes by platform as OpenTofu's registry reports them. An `h1` counts only together with a `zh`
+            that is vouched for.
     """
     if authentication.tier is Tier.UNSIGNED:
         said = dict.fromkeys(read_checksums(sums).hashes, HashOrigin.REPORTED)

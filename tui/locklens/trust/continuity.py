@@ -1,8 +1,8 @@
 """Continuity of locked releases: pure rules over hashes and signers.
 
 What is compared are the `zh` of packages. Registry manifests are left out: the same manifest is in hundreds of
-releases, so it survives even where every package was replaced. Only a manifest of which the text is known is one: the
-publisher chooses the names, and may list a package by the name of a manifest. An `h1` is never signed, so it is
+releases, so it survives even where every package was replaced. A file counts as a manifest only if its text is known:
+the publisher chooses the names, and may list a package by the name of a manifest. An `h1` is never signed, so it is
 proven by a package that was hashed here, or it is not.
 
 "Could not ask" is an answer of its own: it never makes a hash good, and never bad.
@@ -224,9 +224,9 @@ def judge_packages(
 def _disguised(had: frozenset[str], packages: frozenset[str], today: Checksums) -> dict[str, str]:
     """Old hashes that are listed, but for no package of this version any more, each with a name that it is listed by.
 
-    To be asked where packages came: then the list may call an old package otherwise, a manifest for example. Manifests
-    of which the text is known cannot be packages. Where nothing came, an old hash may well be of a file that releases
-    carry beside their packages.
+    Only for changes that add packages: then the list may have an old package under another name, a manifest's for
+    example. Manifests with a known text cannot be packages. If no package was added, an old hash may well be of a file
+    that releases have besides their packages.
     """
     names = today.names
     return {zh: names[zh][0] for zh in sorted(had - packages) if zh in names}
@@ -258,7 +258,7 @@ def _shortened(name: str) -> str:
 def judge_folders(
     added: Iterable[str], packages: Iterable[str], hashed: HashedFiles, *, reported: Iterable[str] = ()
 ) -> FolderHashes:
-    """Judge the `h1` that a change says of a version for the first time.
+    """Judge the `h1` that a change claims for a version for the first time.
 
     Args:
         added: Hashes that were not locked for the version before, of any scheme.

@@ -305,7 +305,7 @@ def dearmored(text: bytes) -> bytes | None:
 
 
 def _first_block(text: bytes) -> tuple[bytes, bytes | None]:
-    """Return kind and content of the first block, by the rules of Go's reader: what stands before it is skipped."""
+    """Return kind and content of the first block, by the rules of Go's reader: what comes before it is skipped."""
     lines = [line.removesuffix(b"\r") for line in text.split(b"\n")]
     number = 0
     while number < len(lines):

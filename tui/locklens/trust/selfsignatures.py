@@ -79,7 +79,7 @@ class PublishedSigner(Struct, frozen=True):
         primary: Fingerprint of the primary key.
         may_sign: True if the key flags are there and say so.
         is_revoked: True if it, its primary key or the primary user id was revoked.
-        is_usable: True if no self-signature has a critical notation, none of which the tools know.
+        is_usable: True if no self-signature has a critical notation; the tools know none.
         keys: Validity of the primary key and the subkey.
         signatures: Validity of the self-signatures.
     """
@@ -122,7 +122,7 @@ def as_permitted(
     key: SigningKey | None,
     now: float,
 ) -> Signature:
-    """Return a signature with what the tools find against it, beside what gpg does.
+    """Return a signature with what the tools find against it, besides what gpg does.
 
     Args:
         signature: gpg's judgement.

@@ -5,7 +5,7 @@ behind), no network. What gpg says is read from its status lines, of every signa
 
 Verifications in which all was good are cached, until the first end of validity: then gpg is not run. That a key made a
 signature over some bytes is a fact about three digests. What passes is that neither the key nor the signature has
-expired; so the first end of validity of anything that had a part in it is cached beside it. A verification with any
+expired; so the first end of validity of anything that had a part in it is cached with it. A verification with any
 defect is not cached: another gpg, or another day, may see it otherwise.
 
 What a verified signature is worth is not judged here; see `locklens.trust.authentication`.
@@ -344,7 +344,7 @@ class _Home:
     def _listings(self, answers: list[_Imported]) -> list[KeyListing]:
         """Return gpg's listings of all keys: what it showed while it imported them, or else one that is asked for.
 
-        What was shown is of each key by itself. Where a key came twice, only a listing knows what both say of it.
+        What was shown is of each key by itself. Where a key came twice, only a listing knows what both say about it.
         """
         shown = [read_listing(answer.shown) for answer in answers if answer.names and answer.shown]
         names = [name for answer in answers for name in answer.names]

@@ -45,7 +45,7 @@ ProvingSelection = frozenset[tuple[str, "ProviderAddress"]]
 
 
 def plan_lines(plan: ProvingPlanned, unsigned: int = 0) -> Iterator[Line]:
-    """The estimated downloads, and their purpose; `unsigned` is the number of `h1` of releases that nobody signed."""
+    """The estimated downloads, and their purpose; `unsigned` is the number of `h1` of unsigned releases."""
     packages = planned_size(plan)
     if not plan.hashes:
         yield line("To download: ", packages, f", up to {plan.at_most} times, to see if it arrives as it was signed.")
@@ -86,7 +86,7 @@ def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootRev
     old = {fact.hash for change in _changes(before.roots, selection) for fact in _unexplained_h1(change)}
     now = list(_changes(after, selection))
     still = {fact.hash for change in now for fact in _unexplained_h1(change)}
-    # Explained, and still not verified: computed from a package that nobody signed, or reported by the registry.
+    # Explained, and still not verified: computed from an unsigned package, or reported by the registry.
     unsigned = old & {fact.hash for change in now for fact in change.locked if not fact.is_verified} - still
     count = f"{len(old - still - unsigned)} of {counted(len(old), 'h1', 'h1')} verified"
     if unsigned:

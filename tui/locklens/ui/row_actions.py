@@ -183,14 +183,14 @@ class RowActionsScreen(TwoPaneScreen):
         return self.open_editor(path, place.line if place else 1, self.top)
 
     def is_known(self, selected: ProvingSelection) -> bool:
-        """True if all is known of some providers, although the review may be read anew at the moment.
+        """True if all is known about some providers, although the review may be read anew at the moment.
 
         Args:
             selected: The providers, each by lock file and address.
         """
         if not self.is_asking or self.review is None:
             return self.review is not None
-        # What was known before a reload stays on the screen until as much is known of the files again.
+        # What was known before a reload stays on the screen until as much is known about the files again.
         files = {lock_file for lock_file, _ in selected}
         roots = [root for root in self.review.roots if root.lock_file in files]
         return len(roots) == len(files) and all(

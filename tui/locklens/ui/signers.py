@@ -151,7 +151,7 @@ class SignerList(RowList[SignerRow]):
         Column[SignerRow](
             "providers",
             lambda row: Span(str(len(row.signer.addresses))),
-            "the number of providers of which it signed a locked release",
+            "the number of providers with a locked release that it signed",
             is_at_end=True,
         ),
         Column[SignerRow](

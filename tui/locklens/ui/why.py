@@ -169,7 +169,7 @@ _MOST_LABELS = 10
 _REDRAW_SECONDS = 0.1
 
 _LEAST_WIDTH_OF_SIDES = 120
-"""Columns of a terminal in which the old and the new side stand beside each other."""
+"""Columns of a terminal in which the old and the new side are side by side."""
 
 
 def asking_lines(plan: ProvingPlanned) -> Iterator[Line]:
@@ -328,12 +328,12 @@ class InsideDialog(ReadingDialog):
 
     @property
     def _columns(self) -> int:
-        """The columns behind the labels for both sides beside each other; 0 where the terminal is too narrow."""
+        """The columns after the labels for both sides side by side; 0 where the terminal is too narrow."""
         wide = self.app.size.width
         return min(wide, MOST_WIDTH) - FRAME_WIDTH - LABEL_WIDTH if wide >= _LEAST_WIDTH_OF_SIDES else 0
 
     def on_resize(self) -> None:
-        """Put both sides beside each other where the terminal became wide enough, or one behind the other."""
+        """Put both sides side by side where the terminal became wide enough, or one below the other."""
         self._redraw()
 
     @property

@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 _MAX_PAIRED = 100
-"""The most terms of which each pair is examined; real configurations have some ten for a provider."""
+"""The most terms that are examined in pairs; real configurations have some ten for a provider."""
 
 _PIECE = re.compile(r"(?P<lead>\s*(?:<=|>=|!=|~>|[<>=])?\s*)(?P<version>\S+)(?P<rest>\s*)\Z")
 
@@ -210,7 +210,7 @@ class _Meeting(Struct, frozen=True):
 
 
 def _one_conflict(alone: list[_Meeting]) -> tuple[Term, ...]:
-    """Return terms that cannot all hold, none of which can be left out.
+    """Return terms that cannot all hold, although all but one of them can.
 
     Terms are added until no version is left, so the last one is needed. This is repeated with the needed terms first.
     """
@@ -311,7 +311,7 @@ def admitting(text: str, version: Version) -> str:
     """
     terms = Constraints.parse(text).terms
     pieces = text.split(",")
-    assert len(terms) == len(pieces)  # a comma stands between terms, and nowhere else
+    assert len(terms) == len(pieces)  # a comma is between terms, and nowhere else
     changed = [
         piece if term.holds(version) else _changed(piece, term, version)
         for piece, term in zip(pieces, terms, strict=True)
@@ -333,7 +333,7 @@ def _changed(piece: str, term: Term, version: Version) -> str:
 
 
 def _candidates(operator: Operator, parts: list[int], version: Version) -> Iterator[str]:
-    """Yield the numbers that may replace those behind an operator, the shortest first."""
+    """Yield the numbers that may replace those after an operator, the shortest first."""
     if operator is Operator.NOT_EQUAL:
         return
     if operator is Operator.LESS:

@@ -180,7 +180,7 @@ def _operator(text: str) -> str:
 
 
 def _scan_identifiers(text: str, position: int, lead: str) -> tuple[str, int]:
-    """Read `-` or `+` and what follows; the lead with nothing behind it is swallowed, as the tools do."""
+    """Read `-` or `+` and what follows; the lead with nothing after it is swallowed, as the tools do."""
     if text[position : position + 1] != lead:
         return "", position
     match = _IDENTIFIERS.match(text, position + 1)

@@ -30,7 +30,7 @@ class DoctorRequest(RootSettings, frozen=True):
         platform: OS_ARCH of the failing machine; "" to read it from the log.
         path: The origin of the package; None to read it from the message and the CLI configuration.
         package: A folder, a zip file, or a hash of the failing package; "" if there is none.
-        mirrors: Folders of mirrors to look in beside those of the CLI configuration.
+        mirrors: Folders of mirrors to look in besides those of the CLI configuration.
         cache: The plugin cache; "" for that of the settings.
         provider: Without a log, the only provider to examine, as typed; "" for all of the root.
         started_from: The finding or the failed plan behind it; None without one.

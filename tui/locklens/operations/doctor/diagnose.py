@@ -59,7 +59,7 @@ def diagnose(
     """Diagnose the errors of a log, or examine roots without one.
 
     Args:
-        request: The log, and all that the user knows beside it.
+        request: The log, and all that the user knows besides it.
         cancel: Set by another thread to stop.
         on_event: Called in this thread, also before anything is downloaded, with its size.
         confirm: Called before anything is downloaded, in this thread; False downloads nothing. None: it is agreed to.
@@ -297,7 +297,7 @@ def _of_overcome(error: RecognisedError) -> str:
 
 
 def _of_standing(x: Examined, words: str, cause: Cause) -> str:
-    """Return a note on an error that is over, where another cause stands in its root."""
+    """Return a note on an error that is over, where its root has another cause."""
     command = x.command_line("doctor", "--", *(x.fitting or (x.where,)))
     return f"the error of the log is over ({words}), but not all is well in {x.where}: {cause_title(cause)}; {command}"
 

@@ -66,7 +66,7 @@ class Examiner:
     """Examines subjects; hashes each copy of a package once.
 
     Args:
-        request: The log, and the facts that the user knows beside it.
+        request: The log, and the facts that the user knows besides it.
         read: The log.
         checkout: The files on disk.
         finder: Their lock files.
@@ -104,7 +104,7 @@ class Examiner:
         return replace(found, cache=self._request.cache) if self._request.cache else found
 
     def with_own_roots(self, subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
-        """Return the subjects; of roots with equal entries, those that differ beside them.
+        """Return the subjects; of roots with equal entries, those that differ besides them.
 
         All of them fit a log that names no root. The root of an error about an installed folder has a folder that is
         not locked, where every folder was hashed; that of a fix has an entry that locklens wrote later than the log, or
@@ -168,7 +168,7 @@ class Examiner:
         return found, mended
 
     def examined(self, subjects: Sequence[DoctorSubject]) -> list[Examined]:
-        """Return what is known of each subject, without facts of registries.
+        """Return what is known about each subject, without facts of registries.
 
         Raises:
             ConfigurationError: The package that was handed in cannot be hashed.

@@ -502,7 +502,7 @@ class SubjectFinder:
         return None
 
     def _of_each_entry(self, paths: Iterable[str], error: RecognisedError) -> list[str]:
-        """Return the first root of each different entry: the log does not say of which it is."""
+        """Return the first root of each different entry: the log does not say which entry it is about."""
         first: dict[object, str] = {}
         for path in paths:
             lock = self.lock(path)

@@ -272,7 +272,7 @@ class _RootsReader:
         return IndexTree(self._stack.enter_context(Repository.discover(Path(self._layout.tree.top))))
 
     def read(self, folders: Sequence[str]) -> list[ReadRoot]:
-        """Return the roots of folders, of which none is said to lack a lock file."""
+        """Return the roots of folders; none of them counts as a root that lacks a lock file."""
         return [self._root(folder, None) for folder in folders]
 
     def read_unlocked(self) -> list[ReadRoot]:

@@ -40,7 +40,7 @@ class InspectedVersion(Struct, frozen=True):
 
     Attributes:
         tool: The tool whose rules authenticate it.
-        hashes: Those of known schemes that lock it; empty for a version of which no locked ones are known.
+        hashes: The locked hashes of known schemes; empty for a version without known locked hashes.
         state: What tells it from another package of the same version; "" where there is none.
     """
 

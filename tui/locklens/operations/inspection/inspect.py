@@ -237,7 +237,7 @@ class _Inspecting:
         return self._contexts[tool.name]
 
     def _look(self, wanted: _Wanted) -> InspectedPackage | _Download:
-        """Return what is known of a package, or of this machine; otherwise what to download."""
+        """Return what is known about a package or this machine; otherwise what to download."""
         of = wanted.of
         try:
             metadata, release = admitted(self._context(of.tool), of.address, of.version, wanted.platform)
@@ -347,7 +347,7 @@ class _Inspecting:
         return results
 
     def _instead(self, download: _Download, problem: str) -> InspectedPackage:
-        """Return what is known of a package that is not downloaded."""
+        """Return what is known about a package that is not downloaded."""
         if download.kept is not None:
             return download.wanted.found(KEPT, self._sharing(download.kept))
         return download.wanted.found("", problem=problem)

@@ -257,7 +257,7 @@ def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator
 
 
 def part_diff_lines(path: str, old: bytes, new: bytes, *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
-    """Return the diff of blocks of a file; where they are in the file is not told: its hunks have no numbers."""
+    """Return the diff of blocks of a file; where they are in the file is not shown: its hunks have no numbers."""
     if old == new:
         return
     for sign, side, data in zip(("---", "+++"), sides, (old, new), strict=True):

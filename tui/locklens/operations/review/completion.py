@@ -168,7 +168,7 @@ class _Completion:
             meanwhile()
 
     def look_inside(self, cache: Cache) -> str:
-        """Take what is known of packages that were inspected before; return why advisories are not looked up, or ""."""
+        """Take what is known about inspected packages; return why advisories are not looked up, or ""."""
         from locklens.advisories.database import is_database_kept
 
         if not cache.has_inspections and not is_database_kept():

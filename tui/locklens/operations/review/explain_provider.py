@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class OfferedVersions(Struct, frozen=True):
-    """What a registry says of a provider.
+    """What a registry says about a provider.
 
     Attributes:
         versions: The versions that it lists.

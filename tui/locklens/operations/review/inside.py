@@ -149,7 +149,7 @@ class BuildLookup:
 def advisories_of_inspection(found: Inspection) -> tuple[ChangeAdvisories | None, str]:
     """Return the advisories of the packages that were looked into, and why they cannot be looked up, or "".
 
-    None without a database, and without a package that was looked into.
+    None without a database, and without a package that was inspected.
     """
     newer, compared = found.judged, found.compared
     if newer is None:

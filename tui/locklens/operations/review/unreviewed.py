@@ -253,7 +253,7 @@ def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | No
 def unlocked_roots(
     repository: Repository, base: Tree, head: Tree, changes: Sequence[PathChange], locks: Iterable[str]
 ) -> dict[str, RootEvidence]:
-    """Return the roots without a lock file of which a file differs that decides what they require.
+    """Return the roots without a lock file in which a file differs that decides what they require.
 
     That is a configuration file, one of values, or a state; the answer is by folder. One with a backend counts too
     where the file is of a local module that it calls, or a state that its backend names. A folder with a mere provider

@@ -331,7 +331,7 @@ def estimate_download(
         picks: The selected versions.
         known: Known releases, both locked and selected ones.
         here: The platform that is locked where an entry records no other.
-        required: Platforms that the policy requires, which are locked beside those of the entries.
+        required: Platforms that the policy requires, which are locked besides those of the entries.
         believed: Registries whose reported hashes are locked without a download, by OpenTofu's rules.
     """
     needed: dict[ReleaseId, set[Platform]] = {}

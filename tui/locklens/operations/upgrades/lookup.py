@@ -79,7 +79,7 @@ class CandidateRequest(Struct, frozen=True):
 
 
 def hosts_of_roots(review: Review, network: NetworkSettings | None) -> frozenset[str]:
-    """Return the hosts that may be asked beside those of the settings: the base's, or all, as the tools do."""
+    """Return the hosts that may be asked besides those of the settings: the base's, or all, as the tools do."""
     if network is None or not network.asks_all:
         return review.base_hosts
     required = (root.configuration.required() for root in review.roots if root.configuration is not None)
@@ -150,7 +150,7 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
 
 
 def _written_oddly(tree: Tree, requirement: Requirement) -> str:
-    """The reason why a constraint is not rewritten; "" also for a file that is not there, of which the plan tells."""
+    """The reason why a constraint is not rewritten; "" also for a missing file, which the plan reports."""
     try:
         data = tree.read(requirement.file)
     except ConfigurationError as error:

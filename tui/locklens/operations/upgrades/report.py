@@ -56,7 +56,7 @@ def offer_lines(
     lists_versions: bool = False,
     is_asking: bool = False,
 ) -> Iterator[Line]:
-    """Yield all that is known of a provider in its root.
+    """Yield all that is known about a provider in its root.
 
     Args:
         offer: The provider.

@@ -52,7 +52,7 @@ class PackageVerdict(StrEnum):
     MISSING = "missing"
     UNREADABLE = "unreadable"
     UNKNOWN = "unknown"
-    """It is locked by hashes of another kind than those that are known of it: nothing can be said."""
+    """It is locked by hashes of another kind than those that are known for it: nothing can be said."""
 
 
 FAILING = frozenset({PackageVerdict.DIFFERS, PackageVerdict.MISSING, PackageVerdict.UNREADABLE})
@@ -222,7 +222,7 @@ def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[
     if place.path is None and place.where is Where.MIRROR and hashes_of_zips(locked) and not hashes_of_zips(hashes):
         return PackageVerdict.UNKNOWN  # The zip file behind a listed h1 may be one that is locked.
     # A lock file does not say which platform an h1 is for: that of another platform may simply not be locked.
-    # For this one, both tools refuse a package of which no hash is locked (getproviders.PackageMatchesAnyHash).
+    # For this one, both tools refuse a package without a locked hash (getproviders.PackageMatchesAnyHash).
     is_refused = place.where is not Where.MIRROR or place.is_here
     kinds = ((hashes_of_files, is_refused), (hashes_of_zips, not place.is_folder))
     if any(counts and select(hashes) and select(locked) for select, counts in kinds):

@@ -168,7 +168,7 @@ def on_all_processors(
 
 
 def _size(path: Path, *, is_folder: bool) -> int:
-    """The bytes of a zip file or of a package's files at its top, where the program is; 0 where it cannot be told."""
+    """The bytes of a zip file or of a package's files at its top, where the program is; 0 where it cannot be known."""
     size = 0
     with suppress(OSError):
         if not is_folder:

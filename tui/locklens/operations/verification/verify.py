@@ -267,7 +267,7 @@ class _Verifying:
         return [package for package in found if package is not None]
 
     def _verified(self, works: Sequence[_Work], on_progress: Callable[[int, int], None]) -> list[VerifiedPackage]:
-        """Compare all packages, of which each is read once, however many links lead to it."""
+        """Compare all packages; each is read once, however many links lead to it."""
         found: dict[int, VerifiedPackage] = {}
         groups = same_packages(work.place for work in works)
 

@@ -1,4 +1,4 @@
-"""Operations that the user can request, each of which plans its own write; and `apply`, which alone writes.
+"""Operations that the user can request; each plans its own write, and only `apply` writes.
 
 A planned write goes to disk, or into git's index; nothing else changes the user's files. Every file is the old or the
 new one, byte for byte, at every moment. A journal keeps several files consistent: a write that was interrupted between

@@ -271,7 +271,7 @@ class LockMissing(RegistryOperation, frozen=True):
 
     Attributes:
         parts: No root is in two of them.
-        left_out: What was chosen and cannot be locked, of which the plan warns.
+        left_out: What was selected and cannot be locked; the plan warns of it.
     """
 
     parts: tuple[Lock, ...]

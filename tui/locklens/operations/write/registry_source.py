@@ -1,6 +1,6 @@
 """The source through which plans reach registries: available versions, release dates, and lock entries.
 
-It also tells the platforms of locked entries: by what is known of their release, or else by hashing some of its
+It also tells the platforms of locked entries: by what is known about their release, or else by hashing some of its
 packages.
 """
 
@@ -49,7 +49,7 @@ class RegistryRun:
 
     Args:
         settings: The network settings.
-        hosts: Registries that may be asked beside those of the settings; None for all that are required.
+        hosts: Registries that may be asked besides those of the settings; None for all that are required.
         cancel: Set by another thread to stop.
     """
 
@@ -82,7 +82,7 @@ class RegistrySource(RegistryRun):
 
     Args:
         settings: The network settings; their `methods` are used instead of registries.
-        hosts: Registries that may be asked beside those of the user's settings, comparison form; None: all that the
+        hosts: Registries that may be asked besides those of the user's settings, comparison form; None: all that the
             roots require, as the tools ask them.
         on_event: Called with events, from any thread, but never concurrently.
         cancel: Set by another thread to stop.
@@ -180,7 +180,7 @@ _LIKELY = tuple(
 
 
 class _Release(Struct):
-    """One locked release, and what is known of its packages.
+    """One locked release, and what is known about its packages.
 
     Attributes:
         address: The provider.

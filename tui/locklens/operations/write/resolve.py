@@ -41,7 +41,7 @@ NO_ENTRY = "removed"
 """Stands for the version of a side that has no entry."""
 
 KnownSides = dict[tuple[str, str, Preference], str]
-"""What is known of the entry of each side, in words, by root and the root's name of the provider."""
+"""What is known about the entry of each side, in words, by root and the root's name of the provider."""
 
 _STAGES = "ours (stage 2)", "theirs (stage 3)"
 

@@ -123,7 +123,7 @@ class Repository:
         return self.top / given if given else self._own_file("index")
 
     def index_state(self) -> str:
-        """Return a digest of what the index says of files, without their times; "" where git cannot say."""
+        """Return a digest of what the index says about files, without their times; "" where git cannot say."""
         import hashlib
 
         digest = hashlib.sha256()
@@ -138,7 +138,7 @@ class Repository:
 
     @property
     def head_files(self) -> tuple[Path, ...]:
-        """The files of git of which one changes with each move of HEAD; the second is its log, which may be off."""
+        """The files of git that tell of each move of HEAD: one of them changes. The second, its log, may be off."""
         return self._own_file("HEAD"), self._own_file("logs/HEAD")
 
     def _own_file(self, name: str) -> Path:
@@ -532,7 +532,7 @@ class Repository:
         arguments = ("ls-files", "-z", "-v", "--cached", *options)
         listed = self._command.records(*arguments, subject="the work tree", by_patterns=by_patterns, warned=warned)
         with closing(listed) as records:
-            # A path that is not merged stands there once for each side; an untracked repository ends in "/".
+            # A path that is not merged is there once for each side; an untracked repository ends in "/".
             kept = [record for record in dict.fromkeys(records) if not record.endswith("/")]
         return [(record[0], record[2:]) for record in kept]
 

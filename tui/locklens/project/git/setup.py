@@ -291,7 +291,7 @@ def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], m
         ours: Path of the side that receives.
         base: Path of the common ancestor.
         theirs: Path of the other side.
-        labels: Names of both sides behind the markers.
+        labels: Names of both sides after the markers.
         marker_size: Characters of a marker.
 
     Returns:

@@ -157,7 +157,7 @@ def hash_words(count: HashCount, adjective: str) -> str:
 
 
 def entry_words(change: Change) -> str:
-    """What is known of the hashes on the new side, and why no more is; nothing of the step to them."""
+    """What is known about the hashes on the new side, and why no more is; nothing of the step to them."""
     words = [hash_words(HashCount.of(change.locked), "locked")]
     if change.evidence is not None and change.evidence.offered is not None:
         packages = [fact for fact in change.locked if is_of_zip(fact.hash)]

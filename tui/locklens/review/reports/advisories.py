@@ -1,4 +1,4 @@
-"""What advisories say of a package or of two: lines that reports print and screens show, and their JSON objects."""
+"""What advisories say about one package or two: lines that reports print and screens show, and their JSON objects."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def unknown_words(known: ChangeAdvisories) -> Sequence[str]:
 
 
 def advisory_lines(known: ChangeAdvisories | None) -> Iterator[Line]:
-    """Yield what is known of advisories: what a newer package introduces first, then what it fixes and keeps."""
+    """Yield what is known about advisories: what a newer package introduces first, then what it fixes and keeps."""
     if known is None:
         return
     differences = known.differences
@@ -109,7 +109,7 @@ def advisory_lines(known: ChangeAdvisories | None) -> Iterator[Line]:
 
 
 def advisory_section(known: ChangeAdvisories | None) -> Iterator[Line]:
-    """Yield an empty line and what is known of the advisories of a change; nothing where there is nothing to say."""
+    """Yield an empty line and what is known about the advisories of a change; nothing where there is nothing to say."""
     if known is not None and not known.is_empty:
         yield Line()
         yield from advisory_lines(known)

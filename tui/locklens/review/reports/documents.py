@@ -333,7 +333,7 @@ class ConfigurationErrorJson(JsonStruct, frozen=True):
 
 
 class ConfigurationJson(JsonStruct, frozen=True):
-    """What is known of a configuration: all of it if complete is true."""
+    """What is known about a configuration: all of it if complete is true."""
 
     complete: bool
     missing_modules: list[str]

@@ -1,4 +1,4 @@
-"""What is known of a change, as lines that reports print and screens show: its release, requirements and evidence.
+"""What is known about a change, as lines that reports print and screens show: its release, requirements and evidence.
 
 Unknown facts stand with their reasons, and registries with the result of asking them.
 """

@@ -1,7 +1,7 @@
 """The hashes and the signing keys of locked releases as lines and as plain text.
 
 The proof of each hash by provider and platform, and platform coverage in words, which the Hashes screen shows too. The
-user IDs of a key are unproven claims; only its 40 digits identify it. On the screen they stand in groups of four, in
+user IDs of a key are unproven claims; only its 40 digits identify it. On the screen they are in groups of four, in
 text and on the clipboard without spaces.
 """
 

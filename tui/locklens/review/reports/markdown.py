@@ -162,7 +162,7 @@ class _Comment:
         return severe, others
 
     def _folded(self, title: str, blocks: Iterable[Sequence[str]], number: int, share: int) -> Iterator[str]:
-        """Yield a folded section; `title` is own text, for it stands in an HTML element."""
+        """Yield a folded section; `title` is own text, for it is in an HTML element."""
         if number:
             opening, closing = ("", "<details>", f"<summary>{title}</summary>", ""), ("", "</details>")
             self._budget.spend((*opening, *closing))

@@ -77,7 +77,7 @@ class Rule(Struct, frozen=True):
         severity: The default, which the rule may override for a case.
         effect: What its findings mean for commands that write the entry.
         needs: The input needed beyond the files, a key of `_NEEDS`, which has a sentence for each; "" for none.
-        cases: Special cases, of which the usual title or remedy would not be true, by name.
+        cases: Special cases, by name, for which the usual title or remedy would not be true.
     """
 
     id: str

@@ -43,7 +43,7 @@ class KnownVerdicts:
         assert change.new is not None
         key = (id(case), *change.key)  # The case is kept, so that no other one gets its id.
         if key not in self._known:
-            # The case may be that of an equal change, whose entries stand at other lines.
+            # The case may be that of an equal change, whose entries are at other lines.
             of_case = case and replace(case, change=replace(case.change.of_entries, old=change.old, new=change.new))
             # A check sees nothing that differs between changes of one key, as what is inside packages does.
             self._known[key] = change.new.line, case, [*_of_entries(change.of_entries, policy, of_case)]

@@ -172,7 +172,7 @@ class Kinds(Struct, frozen=True):
     """The kinds of answers, with the time-outs and retries that the running tool would use.
 
     Attributes:
-        metadata: The metadata of one package, with the publisher's keys, of which each has some 10 KB.
+        metadata: The metadata of one package, with the publisher's keys of some 10 KB each.
         dates: Release dates, which no tool asks for and which may be missing, so they are not retried.
         package_retries: Retries of a package that did not begin to arrive.
     """

@@ -248,7 +248,7 @@ class Client:
         except SourceError as error:
             future.set_exception(error)
         except BaseException as error:
-            # Nothing is known of the URL then: the next request asks again.
+            # Nothing is known about the URL then: the next request asks again.
             with self._lock:
                 self._answers.pop(key, None)
             future.set_exception(error)

@@ -299,7 +299,7 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         self._clashes = tuple(clashes)
         self._known: KnownSides = {}
         self._unknown = "hashes not checked yet"
-        """What is said of an entry of which nothing is known."""
+        """What is said about an entry about which nothing is known."""
         self._selected: dict[int, Preference] = {}
 
     @property
@@ -319,13 +319,13 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         self.view.focus()
 
     def know(self, known: KnownSides) -> None:
-        """Show what is known of the hashes of the entries."""
+        """Show what is known about the hashes of the entries."""
         self._known, self._unknown = known, "hashes not checked"
         if self.is_mounted:
             self._show()
 
     def say_unknown(self, error: LockLensError) -> None:
-        """Show why nothing is known of them."""
+        """Show why nothing is known about them."""
         self._unknown = f"hashes not checked: {error}"
         if self.is_mounted:
             self._show()
@@ -377,8 +377,8 @@ def clash_lines(
     Args:
         clashes: The entries; the line of each is highlighted with its index.
         selected: The side of each settled entry, by index.
-        known: What is known of the hashes of each entry.
-        unknown: What is said of an entry of which nothing is known.
+        known: What is known about the hashes of each entry.
+        unknown: What is said about an entry about which nothing is known.
     """
     for index, clash in enumerate(clashes):
         yield line(Span(clash.name, Role.STRONG), Span(f"  {clash.root or '.'}", Role.PLACE), copied=str(index))

@@ -96,7 +96,7 @@ _ERRORS_SHOWN = 3
 
 
 def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]) -> Iterator[Line]:
-    """The detail of a row, below it what is known of the whole incident; both of what can be shared.
+    """The detail of a row, below it what is known about the whole incident; both of what can be shared.
 
     Args:
         row: The row.
@@ -202,7 +202,7 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
 def before_diagnosis(
     *, is_working: bool, problem: LockLensError | None, diagnosis: Diagnosis | None
 ) -> tuple[Line, ...]:
-    """What stands on the screen without rows: the next step, or why there are none."""
+    """What the screen shows without rows: the next step, or why there are none."""
     if is_working:
         return line(), line(Span("  Testing each cause …", Role.DIM))
     keys = (

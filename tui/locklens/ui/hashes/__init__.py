@@ -344,7 +344,7 @@ class HashesScreen(RowActionsScreen):
             super().action_back()
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reload everything; if anew, what is known of packages is forgotten."""
+        """Reload everything; if anew, what is known about packages is forgotten."""
         if is_fresh:
             self.comparer.forget()
         super().reload(is_fresh=is_fresh)

@@ -186,7 +186,7 @@ def _told_apart(rows: list[HashRow]) -> Iterator[HashRow]:
 
 
 _Entry = tuple[object, ...]
-"""What equal entries have in common: all that a row and its detail say of them, except findings and places."""
+"""What equal entries have in common: all that a row and its detail say about them, except findings and places."""
 
 
 def _entry(change: Change) -> _Entry:

@@ -101,7 +101,7 @@ HEALTH_KEYS = KeyTable(
 
 
 _SIGNS = {
-    "ok unknown worse": "in the head: roots of which all checks are well, some cannot say, or some warn or block",
+    "ok unknown worse": "in the head: roots for which all checks are well, some are unknown, or some warn or block",
     "▸ ▾": "folded and unfolded; enter lists the roots",
     "·  x  -": "not marked for L U P F, marked, and marked in some of the row's roots",
     "███": "roots that lock the provider; the detail has a bar for each version",
@@ -387,7 +387,7 @@ class HealthLoader(ReviewLoader):
         """The last health from the files alone."""
 
     def use(self, source: LockLens) -> None:
-        """Scan by another source; nothing of the one before is shown meanwhile."""
+        """Scan by another source; nothing of the earlier one is shown meanwhile."""
         self.health = None
         super().use(source)
 
@@ -425,7 +425,7 @@ class HealthLoader(ReviewLoader):
         self._watch, self.error = watch, None
 
     def _take_files(self, health: Health, watch: FileWatch) -> None:
-        """Take the health from the files alone, unless more is known of the same files: L U P F act on the rows."""
+        """Take the health from the files alone, unless more is known about the same files: L U P F act on the rows."""
         before, self._draft_health = self._draft_health, health
         is_same = before is not None and _read_of(before) == _read_of(health)
         self._take_health(self.health if is_same and self.health is not None else health, watch)

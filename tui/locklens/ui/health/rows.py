@@ -61,7 +61,7 @@ class HealthRow(Struct, frozen=True):
         found: The findings, with their roots.
         result: The result of a check; None for other rows.
         spread: The spread of a provider's versions; None for other rows.
-        bar: The bar of its roots, beside those of the provider with most.
+        bar: The bar of its roots, compared with those of the provider with most.
         children: The rows that unfold below it.
         depth: 0 for a section, 1 for a row in one.
         folded: True if its children are not shown; None without any.
@@ -96,7 +96,7 @@ class HealthRow(Struct, frozen=True):
 
     @property
     def unknown(self) -> int:
-        """The number of roots of which a check cannot say."""
+        """The number of roots for which a check is unknown."""
         return self.result.unknown if self.result is not None else 0
 
 

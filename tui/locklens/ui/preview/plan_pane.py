@@ -219,7 +219,7 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
 
 
 def _progress_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
-    """The steps, the errors, the result, and what else there is to say of the plan."""
+    """The steps, the errors, the result, and what else there is to say about the plan."""
     plan = standing.plan
     yield from _step_lines(standing, now)
     if standing.error is not None:
@@ -420,7 +420,7 @@ def _package_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
 
 
 def _ended(row: DownloadRow, told: Collection[str]) -> DownloadRow:
-    """A package after planning: nothing is asked any more, and a failure that stands below is not told twice."""
+    """A package after planning: nothing is asked any more, and a failure that is shown below is not shown twice."""
     if row.ended is None:
         return replace(row, note="stopped" if row.received else "not tried")
     return replace(row, problem="see below") if row.problem in told else row

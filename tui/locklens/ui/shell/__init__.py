@@ -24,7 +24,7 @@ ResultT = TypeVar("ResultT")
 
 
 class Job:
-    """Work on a thread for a screen or a widget, one run at a time: a new run replaces the one before.
+    """Work on a thread for a screen or a widget, one run at a time: a new run replaces the earlier one.
 
     Whatever a run tells is handed over on the owner's event loop, and dropped once the run is replaced or stopped.
 
@@ -50,7 +50,7 @@ class Job:
     def start(
         self, work: Callable[[Run], ResultT], take: Callable[[ResultT], object], fail: Callable[[LockLensError], object]
     ) -> None:
-        """Start a run in place of the one before.
+        """Start a run in place of the earlier one.
 
         Args:
             work: The work, on a thread. A RunCancelledError ends the run without a word.

@@ -63,7 +63,7 @@ class FilterField(Struct, frozen=True):
         name: The name before the colon.
         example: A value, for the hint.
         meaning: The meaning of a term with this field, for the help.
-        choices: All values, of which a term types the beginning; () for a field in which text is searched.
+        choices: All values; a term is the beginning of one. () for a field whose text is searched.
     """
 
     name: str

@@ -260,7 +260,7 @@ _NAMES = {
     "reload": "reload files",
     "this help": "show keys",
 }
-"""Names of two or three words for keys that the help, beside their group, names in fewer or more."""
+"""Names of two or three words for keys that the help, besides their group, names in fewer or more."""
 
 
 def _named(key: Key, group: KeyGroup) -> tuple[str, str]:

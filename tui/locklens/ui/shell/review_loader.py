@@ -127,7 +127,7 @@ class ReviewLoader(Widget):
         self._loading.start(load, self._take_review, self._take_failure)
 
     def use(self, source: LockLens) -> None:
-        """Load another comparison; nothing of the one before is shown meanwhile."""
+        """Load another comparison; nothing of the earlier one is shown meanwhile."""
         self._source, self._watch = source, None
         self.review, self.error = None, None
         self.reload()

@@ -237,7 +237,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
             self.say(self.words_of_idle_key(label))
 
     def words_of_idle_key(self, label: str) -> str:
-        """What is said of a key that does nothing."""
+        """What is said about a key that does nothing."""
         return f"{label} does nothing on this screen; ? lists its keys"
 
     def on_paste(self, event: events.Paste) -> None:  # noqa: ARG002 - as a screen that takes text declares it

@@ -52,7 +52,7 @@ class FilterInput(Input):
 
 
 _AFTERWARDS = "again afterwards"
-"""The end of what is said of a key that comes too early."""
+"""The end of what is said about a key that comes too early."""
 
 
 class TwoPaneScreen(LockLensScreen[int]):
@@ -324,7 +324,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     # Moving
 
     def words_of_idle_key(self, label: str) -> str:
-        """What is said of a key that does nothing: one of the list may have been pressed in the detail."""
+        """What is said about a key that does nothing: one of the list may have been pressed in the detail."""
         if self.detail.has_focus:
             return f"{label} does nothing in the detail; tab goes to the list, ? lists the keys"
         return super().words_of_idle_key(label)

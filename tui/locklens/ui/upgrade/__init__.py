@@ -162,7 +162,7 @@ class UpgradeScreen(RowActionsScreen):
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reload everything; the selection is kept."""
         self._is_fresh = self._is_fresh or is_fresh
-        self._tried = frozenset()  # Packages may have been inspected since, so that more is known of a release.
+        self._tried = frozenset()  # Packages may have been inspected since, so that more is known about a release.
         self._reading.stop()
         super().reload(is_fresh=is_fresh)
 
@@ -367,7 +367,7 @@ class UpgradeScreen(RowActionsScreen):
             self.look_up_soon()
 
     def _take(self, chosen: Chosen, *, cursor_key: str | None = None) -> None:
-        """Show another selection, and what is said of it; the cursor then stays on its row."""
+        """Show another selection, and what is said about it; the cursor then stays on its row."""
         self.left.place()
         self.selection = chosen.selection
         self.refresh_list(cursor_key=cursor_key)

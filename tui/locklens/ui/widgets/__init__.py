@@ -126,7 +126,7 @@ def fitted_step(text: str, width: int) -> str:
 def wrapped(line: Line, width: int) -> list[StyledPiece]:
     """Break a line at spaces, and inside words longer than a line; continuation lines are indented.
 
-    The first word behind an indent, or behind the sign of a diff and its indent, stays beside it and is broken too.
+    The first word after an indent, or after the sign of a diff and its indent, stays beside it and is broken too.
     """
     spans = [Span(harmless(span.text), span.role) for span in line.spans]
     if sum(cell_len(span.text) for span in spans) <= width:

@@ -69,7 +69,7 @@ class Column(Generic[RowT]):
 
     Attributes:
         title: Its title, above the list; "" for a column that explains itself.
-        cell: Returns its cell of a row, or several, of which the first that fits is shown.
+        cell: Returns its cell of a row, or several cells: the first that fits is shown.
         meaning: Its sentence of help.
         most: The most terminal columns that it takes; 0 for any number.
         least: Returns the terminal columns that a text takes at least, for a column that gives the others room; None
@@ -321,7 +321,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
             self.show_cursor()
 
     def is_heading(self, row: RowT) -> bool:  # noqa: ARG002
-        """True for a row that stands above others, and is not what a filter looks for."""
+        """True for a row that is above others, and is not what a filter looks for."""
         return False
 
     def go_to_first(self) -> None:
