@@ -39,7 +39,7 @@ LEGACY_NAMESPACE = "-"
 
 
 class AddressError(ValueError):
-    """A text is no provider address; `summary` and `detail` are the real tools' words."""
+    """A text is not a provider address; `summary` and `detail` are the real tools' words."""
 
     def __init__(self, summary: str, detail: str) -> None:
         super().__init__(f"{summary}: {detail}")
@@ -203,7 +203,7 @@ def normalise_host(text: str) -> str:
     """Return the comparison form of a host that a person wrote.
 
     Raises:
-        ValueError: The text is no host name; str() says why.
+        ValueError: The text is not a host name; str() says why.
     """
     name, colon, port = text.partition(":")
     suffix = ""
@@ -228,7 +228,7 @@ def read_host(text: str) -> str:
     """Return the comparison form of a host that a person typed or copied, be it in punycode.
 
     Raises:
-        ValueError: The text is no host name; str() says why.
+        ValueError: The text is not a host name; str() says why.
     """
     import idna
 

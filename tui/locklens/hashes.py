@@ -111,7 +111,7 @@ def zh_of(digest: str) -> str:
 
 
 def scheme_of(text: str) -> str:
-    """Return the scheme of a hash, the text before the first colon; "" without a colon, in a text that is no hash."""
+    """Return the scheme of a hash, the text before the first colon; "" for a text without a colon."""
     scheme, colon, _ = text.partition(":")
     return scheme if colon else ""
 

@@ -38,7 +38,7 @@ _MOST_NAME = 200
 
 
 class MetadataError(ValueError):
-    """The text is no metadata file; str() says why.
+    """The text is not a metadata file; str() says why.
 
     Attributes:
         line: From 1.

@@ -192,7 +192,7 @@ class OpenFile:
         size_name: The key of a size; "" for the one that the file uses, or else the RFC's.
 
     Raises:
-        ConfigurationError: It cannot be read, or is no metadata file.
+        ConfigurationError: It cannot be read, or is not a metadata file.
     """
 
     def __init__(self, path: Path, size_name: str) -> None:

@@ -126,7 +126,7 @@ class DaskWorkers:
         try:
             # Its types are incomplete.
             self._client: Any = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except Exception as error:  # A server that is no scheduler raises errors of any kind, such as MemoryError.
+        except Exception as error:  # A server that is not a scheduler raises errors of any kind, such as MemoryError.
             words = f"the Dask scheduler {address} does not answer: {str(error) or type(error).__name__}"
             raise UnavailableError(words, hint="give the address that `dask scheduler` printed") from error
         try:

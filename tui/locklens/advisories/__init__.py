@@ -63,7 +63,7 @@ class AffectedModule(Struct, frozen=True, array_like=True):
     Attributes:
         path: The module's path, `STDLIB` or `TOOLCHAIN`.
         ranges: Versions in Go's order; () for all of them.
-        custom_ranges: Versions that are no Go versions, such as the releases of a provider whose module path has no
+        custom_ranges: Versions that are not Go versions, such as the releases of a provider whose module path has no
             `/vN`; None where the database has none.
         packages: () where the database names none.
     """
@@ -237,7 +237,7 @@ _MOST_TEXT = 256
 
 @lru_cache(maxsize=16384)
 def go_order(version: str) -> OrderKey:
-    """Return the sort key of a version; "v" or "go" may come before it, and what is no version sorts below all.
+    """Return the sort key of a version; "v" or "go" may come before it, and what is not a version sorts below all.
 
     Pseudo-versions and `+incompatible` need no case of their own: the former are pre-releases, the latter metadata.
     """

@@ -2,7 +2,7 @@
 
 Modules inside are matched by their Go versions, the replacement in place of what it replaces, as govulncheck does
 (golang.org/x/vuln/internal/vulncheck). The provider itself is matched by the database's custom ranges alone: most
-providers' releases are no Go versions, so that the ranges in Go's order are wrong for them in both directions.
+providers' releases are not Go versions, so that the ranges in Go's order are wrong for them in both directions.
 
 What an advisory names is looked up in the function table of an executable. Its names are those of Go's linker: the
 import path, with the dots of its last element and other special characters as `%2e`, then `.Function`, `.Type.Method`
@@ -43,7 +43,7 @@ _MADE_OF_IT = re.compile(r"(?:\[.*\])?(?:\.(?:func|gowrap|deferwrap)[0-9]+.*|-fm
 """What may come after a function's own name: what it is instantiated with, and what the compiler made of it."""
 
 _MOST_LOOKED_AT = 4096
-"""Names of one beginning: a function has a few closures, and a table that has more of them is no honest one."""
+"""Names of one beginning: a function has a few closures, and a table that has more of them is not an honest one."""
 
 
 class FunctionTable:

@@ -295,7 +295,7 @@ class MetadataFolder:
         """Return the answer that lists a provider's versions.
 
         Raises:
-            ValueError: The file is no metadata of a provider.
+            ValueError: The file is not metadata of a provider.
             ConfigurationError: It cannot be read.
         """
         found = self._read(provider)
@@ -308,7 +308,7 @@ class MetadataFolder:
         `packages` is left out if this package's own size is missing: OpenTofu refuses a report without it.
 
         Raises:
-            ValueError: The file is no metadata of a provider.
+            ValueError: The file is not metadata of a provider.
             ConfigurationError: It cannot be read.
             OSError: A key cannot be read.
         """

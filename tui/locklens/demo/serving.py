@@ -17,7 +17,7 @@ and their ids (`GO-0000-…`) belong to no database.
 |---|---|
 | GO-0000-0001 | fixed by the upgrade; its function is linked |
 | GO-0000-0002 | fixed by the upgrade; its function is not linked by name |
-| GO-0000-0003 | about the provider itself, whose releases are no Go versions: fixed in 4.8.0 |
+| GO-0000-0003 | about the provider itself, whose releases are not Go versions: fixed in 4.8.0 |
 | GO-0000-0004 | in the toolchain; fixed by the upgrade |
 | GO-0000-0005 | before and after, without names of functions |
 | GO-0000-0006 | withdrawn: never counted |

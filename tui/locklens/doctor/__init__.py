@@ -30,7 +30,7 @@ class FoundPackage(Struct, frozen=True):
         platform: OS_ARCH; "" for unknown.
         hashes: One of each scheme, of a folder those of its files; none where it could not be hashed.
         problem: The reason why it could not be hashed.
-        is_damaged: True if that is its own fault: it is no zip file of a package.
+        is_damaged: True if that is its own fault: it is not a zip file of a package.
         is_left: True if it was not hashed, since there are more copies than are.
         differing: Files that are added, missing or changed beside a copy that the lock file accepts, in words.
         is_of_root: True if it is installed in the examined root.

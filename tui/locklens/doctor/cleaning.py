@@ -311,7 +311,7 @@ def _barred_shapes(lines: Sequence[str]) -> list[re.Pattern[str]]:
 def _shapes(lines: Sequence[str], anchors: Sequence[int | None]) -> list[re.Pattern[str]]:
     """Return the shapes of the prefixes before the tool's own text, the most frequent first.
 
-    A line is also compared with the next one: a mark of its first line alone, such as that of an error, is no part
+    A line is also compared with the next one: a mark of its first line alone, such as that of an error, is not part
     of what the lines have in common.
     """
     prefixed = [(number, at) for number, at in enumerate(anchors) if at and at <= _LONGEST_PREFIX]

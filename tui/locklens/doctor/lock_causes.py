@@ -357,7 +357,7 @@ def _twin_words(x: Examined) -> str:
 
 
 _OF_TWO = "the block has the version of one release, and the hashes of another"
-"""An edit leaves that, and so does a merge whose other side is no commit here, such as one that was squashed."""
+"""An edit leaves that, and so does a merge whose other side is not a commit here, such as one that was squashed."""
 
 
 def _version_words(x: Examined) -> str:

@@ -135,7 +135,7 @@ class PackagePath(StrEnum):
 
     @property
     def is_on_server(self) -> bool:
-        """True for mirrors that are no folders."""
+        """True for mirrors that are not folders."""
         return self.method is not None and self.method.served != ""
 
 

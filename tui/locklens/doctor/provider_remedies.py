@@ -212,7 +212,7 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_source(one: Affected) -> Iterator[Remedy]:
-    """The requirement with the wrong address is named; an address that was locked once is no typing mistake."""
+    """The requirement with the wrong address is named; an address that was locked once is not a typing mistake."""
     if one.examined.entry is not None:
         yield _asked_for(one, "its address was right when it was locked")
         return

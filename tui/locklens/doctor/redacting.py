@@ -191,7 +191,7 @@ def _option(match: re.Match[str]) -> str:
 
 
 def _hinted(match: re.Match[str]) -> str:
-    """A name that is a usual word as well: after a colon and a space, a word or a fingerprint is no secret."""
+    """A name that is a usual word as well: after a colon and a space, a word or a fingerprint is not a secret."""
     value = match["value"].strip("\\\"'`()[]{}<>.,;:!")
     is_prose = match["sign"].endswith(" ") and "=" not in match["sign"]
     is_word = value.isalpha() and (not _switches(value) or value in _ALGORITHMS)

@@ -99,7 +99,7 @@ OrderKey = tuple[object, ...]
 
 
 def module_key(version: str) -> OrderKey | None:
-    """Return the sort key of a module's version, such as "v1.2.3-rc.1"; None for "(devel)" and what is no version."""
+    """Return the sort key of a module's version, such as "v1.2.3-rc.1"; None for "(devel)" and other texts."""
     match = _MODULE.match(version)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""The headers of ELF, Mach-O and PE files: where data lies that is no code.
+"""The headers of ELF, Mach-O and PE files: where data lies that is not code.
 
 Specifications: the System V ABI (gabi, chapters 4 and 5), Apple's mach-o/loader.h, Microsoft's "PE Format".
 """

@@ -89,7 +89,7 @@ def parse_expression(text: str) -> Expression | None:
     """Read a native expression from a text of its own, such as a string in JSON syntax.
 
     Returns:
-        The expression, with places in this text; None if the text is no expression.
+        The expression, with places in this text; None if the text is not an expression.
     """
     from locklens.hcl.expressions import parse_whole_expression
 

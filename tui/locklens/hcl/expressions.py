@@ -282,7 +282,7 @@ def syntax_tree(text: str, start: int) -> tuple[Tree[Token], str]:
         start: Its offset in its file, for problems.
 
     Raises:
-        SyntaxProblemError: It is no expression.
+        SyntaxProblemError: It is not an expression.
     """
     from lark.exceptions import LarkError, UnexpectedInput
 

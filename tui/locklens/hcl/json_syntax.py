@@ -65,7 +65,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.source = SourceText(text)
         self._text = text
-        self._at = 0  # a byte order mark is no JSON
+        self._at = 0  # a byte order mark is not JSON
         self._start = 0
         self._depth = 0
 

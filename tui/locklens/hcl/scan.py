@@ -97,7 +97,7 @@ class Scanner:
         """Return the items of the whole text.
 
         Raises:
-            SyntaxProblemError: It is no HCL.
+            SyntaxProblemError: It is not HCL.
         """
         return self._body(None)
 

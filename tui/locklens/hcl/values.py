@@ -20,7 +20,7 @@ MAX_DEPTH = 100
 
 NAME = r"[A-Za-z_][A-Za-z0-9_-]*+"
 STRAY = "\udc80-\udcff"
-"""Bytes that are no UTF-8, as `decode` keeps them. HCL accepts them in comments only."""
+"""Bytes that are not UTF-8, as `decode` keeps them. HCL accepts them in comments only."""
 
 _LINE_END = re.compile(r"\n")
 
@@ -240,7 +240,7 @@ def encode(text: str) -> bytes:
 
 
 class SyntaxProblemError(Exception):
-    """The text is no HCL from an offset on; caught by the functions that read a file."""
+    """The text is not HCL from an offset on; caught by the functions that read a file."""
 
     def __init__(self, start: int, summary: str, detail: str) -> None:
         super().__init__(summary)
@@ -250,7 +250,7 @@ class SyntaxProblemError(Exception):
 
 
 def bad_encoding(start: int) -> SyntaxProblemError:
-    """Return the problem of bytes that are no UTF-8."""
+    """Return the problem of bytes that are not UTF-8."""
     return SyntaxProblemError(start, "Invalid character encoding", "All input files must be UTF-8 encoded.")
 
 

@@ -34,7 +34,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
-        ConfigurationError: The arguments exclude each other, or one of `roots` is no root.
+        ConfigurationError: The arguments exclude each other, or one of `roots` is not a root.
         RepositoryError: There is no repository or no such revision.
     """
     if base.is_staged and base.head is not None:
@@ -139,7 +139,7 @@ def open_locked(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] 
         roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
-        ConfigurationError: One of `roots` is no root.
+        ConfigurationError: One of `roots` is not a root.
         RepositoryError: There is neither a repository nor a lock file.
     """
     try:

@@ -48,7 +48,7 @@ class Side(Struct, frozen=True):
     Attributes:
         kind: Its origin.
         name: The name that the user gave it; for two revisions' common ancestor "BASE...HEAD", as git writes it.
-        revision: The full commit id, None where it is no commit.
+        revision: The full commit id, None where it is not a commit.
         tree: Its files.
         fork_of: The given revision, where this side is its common ancestor with another one; "" for any other side.
     """
@@ -84,7 +84,7 @@ class Base(Struct, frozen=True):
 
     @classmethod
     def of_range(cls, text: str) -> Base | None:
-        """Return the sides of a range as `git diff` reads it; None for what is no range.
+        """Return the sides of a range as `git diff` reads it; None for what is not a range.
 
         "A..B" compares B with A, "A...B" with the common ancestor of both; an absent side is HEAD.
         """
@@ -113,7 +113,7 @@ class Comparison(Struct, frozen=True):
         base_locks: Path of every lock file of the base side, even where `roots` is restricted.
         policy_side: The side whose policy applies, NONE where neither has one.
         converted: Files of the head side that git checks out with other bytes, by path.
-        unreviewed: Differences that are no files of the repository: submodules, by folder.
+        unreviewed: Differences that are not files of the repository: submodules, by folder.
         tip: The revision that was named where `base` is its fork point: policy, hosts that are asked and judging tool
             are its own, since the author of a branch controls where it begins. None: those of `base`.
         is_base_named: True if the user named the base. HEAD as the default may be the branch under review, so it
@@ -168,7 +168,7 @@ def within(repository: Repository, folder: Path, path: str) -> str:
     place = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
     relative = path_below_top(top, os.path.realpath(place))
     if relative is None:
-        # A path that is no link on disk may still be a folder of the old side.
+        # A path that is not a link on disk may still be a folder of the old side.
         relative = path_below_top(top, os.path.normpath(place))
     if relative is None:
         raise ConfigurationError("outside of the repository", path=path, hint=f"the repository is {repository.top}")

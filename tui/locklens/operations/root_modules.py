@@ -237,7 +237,7 @@ def lock_path(path: str) -> str:
 
 
 def no_root(tree: Tree, path: str, hint: str = "", *, named: str = "") -> ConfigurationError:
-    """Return the error about a path that is no root.
+    """Return the error about a path that is not a root.
 
     Args:
         tree: The files.
@@ -260,7 +260,7 @@ def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
 
 
 def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced: bool = False) -> LockFile:
-    """Read a lock file; one that is there and is no file that can be read has a problem.
+    """Read a lock file; one that is there and is not a file that can be read has a problem.
 
     Args:
         tree: The files.
@@ -313,7 +313,7 @@ def _staged(
 
 
 def _target(tree: Tree, path: str) -> str:
-    """Return what stands for the target of a link that is no file that can be read; "" for what is no such link."""
+    """Return what stands for the target of a link that is not a file that can be read; "" for what is no such link."""
     if not tree.leads_out(path) and not _is_broken(tree, path):
         return ""
     from locklens.project.folders import content_ids

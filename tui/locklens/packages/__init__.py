@@ -210,7 +210,7 @@ def read_directory(
                 raise PackageError(f"the package has more than {limit.entries} entries, which is not read")
             entries.append(entry)
     except _FormatError:
-        pass  # What is no header ends the directory; the count below says whether that was too early.
+        pass  # What is not a header ends the directory; the count below says whether that was too early.
     if len(entries) & _FULL16 != end.count & _FULL16:
         raise PackageError("the package is not a complete zip file: its directory is damaged")
     if not entries:
@@ -257,7 +257,7 @@ def _is_header_at(file: BinaryIO, position: int) -> bool:
 
 
 def _read_header(file: BinaryIO, base: int, limit: Limits | None) -> ZipEntry:
-    """Read one header of the central directory; where it ends for good, the file is no zip file for the tools."""
+    """Read one header of the central directory; where it ends for good, the file is not a zip file for the tools."""
     header = _read(file, _HEADER.size)
     if header[:4] != b"PK\x01\x02":
         raise _FormatError

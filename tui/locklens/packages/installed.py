@@ -145,7 +145,7 @@ def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
         reference: A folder that the lock file accepts.
     """
     if any(os.path.realpath(folder) != os.path.abspath(folder) for folder in (one, reference)):  # noqa: PTH100
-        return ()  # Behind a link there may be anything, and the names of its files are no part of a report.
+        return ()  # Behind a link there may be anything, and the names of its files are not part of a report.
     try:
         mine, theirs = _digests(one), _digests(reference)
     except (OSError, ValueError):

@@ -371,7 +371,7 @@ _FROM_HEAD = ("accept", "trust")
 """The keys that a head may set for itself, if the base permits that."""
 
 _NO_KEYS = frozenset({"file", "named", "local", "local_platform"})
-"""Fields of a policy that are no keys of the file."""
+"""Fields of a policy that are not keys of the file."""
 
 
 def differing_keys(old: Policy, new: Policy) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ def is_json(name: str) -> bool:
 
 
 def _with_suffix(entries: Iterable[FolderEntry], suffixes: tuple[str, ...]) -> Iterable[FolderEntry]:
-    """Folders are no files whatever their name; a link to one is tried, and fails, as with the tools."""
+    """Folders are not files whatever their name; a link to one is tried, and fails, as with the tools."""
     for entry in sorted(entries, key=lambda entry: name_bytes(entry.name)):
         name = entry.name
         is_leftover = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))

@@ -73,7 +73,7 @@ class CliConfig(Struct, frozen=True):
     """The user's settings for the tool. Hosts are in comparison form.
 
     Attributes:
-        services: The complete list of the host's services of each `host` block; None for a value that is no text.
+        services: The complete list of the host's services of each `host` block; None for a value that is not text.
         credentials: The tokens of `credentials` blocks; None for a block without one.
         helper: The credentials helper.
         oci_credentials: Credentials for OCI registries.

@@ -238,7 +238,7 @@ Value = str | float | bool | list["Value"] | tuple[ObjectMember, ...] | None
 
 
 class FormatError(ValueError):
-    """A text is no CLI configuration, or a setting in it cannot be used; `line` is its line."""
+    """A text is not a CLI configuration, or a setting in it cannot be used; `line` is its line."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)

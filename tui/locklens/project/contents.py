@@ -282,7 +282,7 @@ def is_name(text: str) -> bool:
 
 
 def local_name_problem(name: str, quoted: str) -> str:
-    """Return why a name is no local name of a provider, in the tools' words; "" if it is one."""
+    """Return why a name is not a local name of a provider, in the tools' words; "" if it is one."""
     try:
         normal = normalise_part(name)
     except ValueError as error:

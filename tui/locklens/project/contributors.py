@@ -50,7 +50,7 @@ class LocalNames:
         """Return the provider that a resource type implies.
 
         Raises:
-            ValueError: The type's first word is no local name; str() says why.
+            ValueError: The type's first word is not a local name; str() says why.
         """
         word = kind.partition("_")[0]
         try:
@@ -196,7 +196,7 @@ class _Gathering:
 
 
 def _target(parts: tuple[str | int, ...]) -> tuple[str | None, str, bool]:
-    """Return type and name of an import's target, and whether it is in a module; None if it is no managed resource."""
+    """Return type and name of an import's target, and if it is in a module; None if it is not a managed resource."""
     position = 0
     while parts[position : position + 1] == ("module",) and not isinstance(parts[position], hcl.IndexStep):
         position += 2

@@ -67,7 +67,7 @@ class FileWatch:
         files: More files, wherever they are.
         since_ns: A time of the system's clock; files modified from then until now count as changed. None: no file does.
         states: Of files that are also written without a change of what they say, such as git's index, a digest of
-            that, "" where it is unknown. Other bytes with the same digest are no change.
+            that, "" where it is unknown. Other bytes with the same digest are not a change.
     """
 
     def __init__(

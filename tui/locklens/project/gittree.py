@@ -497,7 +497,7 @@ class SparseWorkTree(WorkTree):
         return done[-1] if done else ""
 
     def _target(self, place: str) -> tuple[str, ...] | None:
-        """Return the parts of what a link says, the last first; None for what is no link.
+        """Return the parts of what a link says, the last first; None for what is not a link.
 
         Raises:
             LeadsOutError: It leads out of the tree.

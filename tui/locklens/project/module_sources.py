@@ -47,7 +47,7 @@ _TERM = re.compile(r"[ \t\n\f\r]*(<=|>=|!=|~>|<|>|=|)[ \t\n\f\r]*(.*?)[ \t\n\f\r
 
 
 class ModuleSourceError(ValueError):
-    """A text is no module source; `summary` and `detail` are the real tools' words."""
+    """A text is not a module source; `summary` and `detail` are the real tools' words."""
 
     def __init__(self, summary: str, detail: str) -> None:
         super().__init__(f"{summary}: {detail}")
@@ -81,7 +81,7 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
         has_version: True if the call has a version, which only registry modules may have.
 
     Raises:
-        ModuleSourceError: It is no module source.
+        ModuleSourceError: It is not a module source.
     """
     is_local = is_local_source(text)
     registry = None if is_local else _registry_form(text, dialect)
@@ -216,7 +216,7 @@ def _hosted(text: str, host: str) -> tuple[str, str] | None:
 
 
 def has_computed_source(data: bytes, *, is_json: bool) -> bool:
-    """True if a file may call a module whose source `local_sources` does not find: it is no plain string there."""
+    """True if a file may call a module whose source `local_sources` does not find: it is not a plain string there."""
     if is_json and _ESCAPED.search(data):
         return True
     return _MODULE.search(data) is not None and _OTHER_SOURCE.search(data) is not None

@@ -265,7 +265,7 @@ class DockerConfig(Struct, frozen=True):
 
     Attributes:
         path: The file.
-        logins: By address, `HOST` or `HOST/PATH`; None for one that is no user and password.
+        logins: By address, `HOST` or `HOST/PATH`; None for one that is not a user and password.
         helpers: Names of helpers by registry.
         store: The name of the helper for all registries; "" for none.
     """

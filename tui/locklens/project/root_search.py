@@ -69,7 +69,7 @@ def find_roots(
             tools may be run there too.
 
     Raises:
-        ConfigurationError: A folder of `only` is no root on either side.
+        ConfigurationError: A folder of `only` is not a root on either side.
         RepositoryError: Git cannot list a side, or one has more than MAX_ROOTS lock files.
     """
     from locklens.project.git.listings import ChangeStatus

@@ -364,7 +364,7 @@ def read_json(data: bytes) -> object:
     """Return the value of a document: a JsonObject, list, str, int, float, bool or None.
 
     Raises:
-        ValueError: It is no JSON, or is nested deeper than is read here; the tools read up to 10,000 levels.
+        ValueError: It is not JSON, or is nested deeper than is read here; the tools read up to 10,000 levels.
     """
     try:
         # A document is UTF-8 for Go, and a mark of the byte order is an error.

@@ -1,6 +1,6 @@
 """A side of a comparison, as a folder tree that can only be read: work tree, index, revision, or nothing at all.
 
-Paths are POSIX paths relative to the tree's top; "" is the top itself. Bytes of a name that are no UTF-8 survive as
+Paths are POSIX paths relative to the tree's top; "" is the top itself. Bytes of a name that are not UTF-8 survive as
 surrogates. Nothing here starts git: trees of a repository ask `locklens.project.git`.
 """
 
@@ -75,7 +75,7 @@ class FolderEntry(Struct, frozen=True):
 class Tree(Protocol):
     """A folder tree that can be read.
 
-    A path of more than MAX_PATH_BYTES leads nowhere, whatever the tree has: it is no folder, and cannot be read.
+    A path of more than MAX_PATH_BYTES leads nowhere, whatever the tree has: it is not a folder, and cannot be read.
     """
 
     def read(self, path: str) -> bytes | None:
@@ -139,7 +139,7 @@ def require_length(path: str) -> None:
 
 
 def _has_long_name(path: str) -> bool:
-    """True if a part of a path is no name that a folder can have, so that nothing is there."""
+    """True if a part of a path is not a name that a folder can have, so that nothing is there."""
     return any(_size(part) > _MAX_NAME_BYTES for part in path.split("/"))
 
 
@@ -221,7 +221,7 @@ class OverlayTree(Struct, frozen=True):
         return self.under.has_folder(folder)
 
     def leads_out(self, path: str) -> bool:
-        """True if it does in the tree; what has other bytes is no link."""
+        """True if it does in the tree; what has other bytes is not a link."""
         return path not in self.files and self.under.leads_out(path)
 
     def join(self, folder: str, path: str) -> str | None:
@@ -324,7 +324,7 @@ class WorkTree(Tree):
         return place is not None and self._place_leads_out(place)
 
     def behind_link(self, path: str) -> str | None:
-        """Return the path of what is behind a link; None for what is no link, and for one that leads out of the tree.
+        """Return the path of what is behind a link; None for no link, and for one that leads out of the tree.
 
         One that leads to nothing in the tree, or takes too many links, has the path that it names itself.
 
@@ -417,12 +417,12 @@ class WorkTree(Tree):
             try:
                 target = os.readlink(place)  # noqa: PTH115
             except OSError as error:
-                # Below what does not exist there is no link to ask for. What is no link may have some below it.
+                # Below what does not exist there is no link to ask for. What is not a link may have some below it.
                 done.append("" if error.errno in _NOT_THERE else place)
                 continue
             links += 1
             if links > MAX_LINKS:
-                return None  # it is no file for anyone
+                return None  # it is not a file for anyone
             if os.path.isabs(target):  # noqa: PTH117
                 raise LeadsOutError
             todo.extend(target.split(os.sep)[::-1])  # noqa: PTH206

@@ -144,7 +144,7 @@ def vouched_for(release: ReleaseFacts, hashed: HashedFiles) -> Mapping[str, Hash
 
 
 def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: HashedFiles) -> Case:
-    """Return a change with the facts about it; all its `questions` are answered, and it is no removal."""
+    """Return a change with the facts about it; all its `questions` are answered, and it is not a removal."""
     new, listing_id = known[new_id(change, tool)], ListingId(tool.name, change.address)
     listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
     assert isinstance(new, ReleaseFacts)

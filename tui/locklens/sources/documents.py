@@ -53,7 +53,7 @@ def opened(data: bytes) -> Iterator[Fields]:
     """Read the JSON object at the start of a document; its members are asked for within the `with` statement.
 
     Args:
-        data: Its bytes; those that are no UTF-8 are replaced, and what comes after the object is not looked at.
+        data: Its bytes; those that are not UTF-8 are replaced, and what comes after the object is not looked at.
 
     Raises:
         ShapeError: There is none.
@@ -68,14 +68,14 @@ def opened(data: bytes) -> Iterator[Fields]:
 
 
 def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
-    """Return a document's members whose names begin with a prefix, exactly spelt; None for values that are no text.
+    """Return a document's members whose names begin with a prefix, exactly spelt; None for values that are not text.
 
     Args:
         data: The document, as in `opened`, but with nothing after the object.
         prefix: The prefix of names.
 
     Raises:
-        ShapeError: It is no JSON object, or more than one.
+        ShapeError: It is not a JSON object, or more than one.
     """
     with _reading:
         data = _whole(data)
@@ -102,7 +102,7 @@ def member_names(data: bytes, name: str, most: int) -> tuple[str, ...]:
         most: Names that are read.
 
     Raises:
-        ShapeError: The document is no JSON object, or the member none, or it has more names.
+        ShapeError: The document is not a JSON object, or the member none, or it has more names.
     """
     with _reading:
         data = _whole(data)

@@ -59,7 +59,7 @@ class ContactReason(StrEnum):
 
 
 class NotAsked(Struct, frozen=True):
-    """A host that is not asked, which is no error.
+    """A host that is not asked, which is not an error.
 
     Attributes:
         host: Comparison form.

@@ -3,7 +3,7 @@
 OpenTofu's `packages` are the hashes and sizes of every platform's package, as the registry reports them. They are
 unsigned: they count only together with the publisher's signed checksums.
 
-Release dates, and the place of a provider's source, are no part of the registry protocol: only the two public
+Release dates, and the place of a provider's source, are not part of the registry protocol: only the two public
 registries have them, each in its own way. A date that is absent, or an answer of another shape, makes an age unknown
 and never an error: no command should fail because a registry lacks a date. The dates are unsigned, as the registry
 claims them.
@@ -375,7 +375,7 @@ def read_dates(answer: Response) -> ReleaseDates:
 
 
 def _repository(fields: Fields) -> str:
-    """Return the page of the source in Terraform's document; "" if there is none, or it is no page."""
+    """Return the page of the source in Terraform's document; "" if there is none, or it is not a page."""
     try:
         return as_page(fields.object("data").object("attributes").text("source", MAX_PAGE))
     except ShapeError:

@@ -40,7 +40,7 @@ def resolve(base: str, reference: str) -> str:
         reference: The address that the document gives.
 
     Raises:
-        ValueError: It is no http or https URL; str() says why, without the URL.
+        ValueError: It is not an http or https URL; str() says why, without the URL.
     """
     if len(reference) > MAX_URL:
         raise ValueError(f"it has more than {MAX_URL} characters")

@@ -310,7 +310,7 @@ class Journal:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            if error.errno == errno.ELOOP:  # A link is no record.
+            if error.errno == errno.ELOOP:  # A link is not a record.
                 return None
             raise ConfigurationError(_UNREAD.format(reason_of(error)), path=str(path)) from error
         except msgspec.DecodeError:
@@ -341,7 +341,7 @@ def current(file: WrittenFile) -> bytes | None:
     """Return the bytes that are at a file's place now; None if there is no file.
 
     Raises:
-        OSError: It cannot be read, is no regular file, or is larger than any that locklens writes.
+        OSError: It cannot be read, is not a regular file, or is larger than any that locklens writes.
     """
     is_link = file.link is not None and link_at(file.place) == file.link
     try:

@@ -59,7 +59,7 @@ class PackageHashes(Struct, frozen=True):
         origins: Each that holds, the worst first; never empty.
         explained: Added ones that today's signed file lists.
         gone: Old ones of this version that it no longer lists.
-        disguised: Old ones of this version that it lists only for what is no package of it, with one of those names.
+        disguised: Old ones of this version that it lists only for what is not a package of it, with one of those names.
         doubled: Names of files for which the lock file holds two.
         dropped: Old ones of this version that the lock file no longer has, where others came.
         manifests: Added ones that are listed as manifests of a release that was locked with another one.

@@ -362,7 +362,7 @@ def _keyring(answer: _Imported, listed: dict[str, dict[str, Any]], forged: froze
 
 
 class _Cached(msgspec.Struct, frozen=True, array_like=True):
-    """A verification that counts from one moment until another, seconds since 1970; None is no end."""
+    """A verification that counts from one moment until another, seconds since 1970; None for no end."""
 
     made: float
     until: float | None

@@ -306,7 +306,7 @@ def admitting(text: str, version: Version) -> str:
         version: The version that must satisfy the result.
 
     Raises:
-        ConstraintSyntaxError: The text is no constraint.
+        ConstraintSyntaxError: The text is not a constraint.
         NotAdmissibleError: A term excludes the version with any number, as `!=` does.
     """
     terms = Constraints.parse(text).terms

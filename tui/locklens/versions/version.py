@@ -28,7 +28,7 @@ MAX_TEXT = 4096
 
 
 class VersionSyntaxError(ValueError):
-    """A text is no version; str() is the phrase of the real tools."""
+    """A text is not a version; str() is the phrase of the real tools."""
 
 
 class Version(Struct, frozen=True):
@@ -212,7 +212,7 @@ WRONG_SYNTAX = "This string does not use correct version constraint syntax."
 
 
 class ConstraintSyntaxError(ValueError):
-    """A text is no version constraint; `summary` and `detail` are the real tools' words."""
+    """A text is not a version constraint; `summary` and `detail` are the real tools' words."""
 
     summary = "Invalid version constraint"
 

@@ -215,7 +215,7 @@ _LATER_SECONDS = 600
 def _changed_later(folder: Path) -> tuple[str, ...]:
     """Return the files of a package that are newer than the folder that it was put into: they changed since."""
     if os.path.realpath(folder) != os.path.abspath(folder):  # noqa: PTH100
-        return ()  # Behind a link there may be anything, and the names of its files are no part of a report.
+        return ()  # Behind a link there may be anything, and the names of its files are not part of a report.
     try:
         made = folder.parent.stat().st_mtime
         files = sorted(os.scandir(folder), key=lambda one: one.name)[:_MOST_FILES]

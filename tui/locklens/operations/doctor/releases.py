@@ -214,7 +214,7 @@ def _neighbour(lookup: ReleaseLookup, case: Case, known: dict[FactRequest, Fact]
 
 
 TRIES = 3
-"""Two equal files could be chance or a proxy's copy; three that differ are no chance."""
+"""Two equal files could be chance or a proxy's copy; three that differ are not."""
 
 _KINDS = frozenset({"archive-checksum", "download-cut", "package-damaged", "oci-damaged"})
 

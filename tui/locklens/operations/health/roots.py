@@ -90,7 +90,7 @@ def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:
         only: Folders relative to the current one, to which the answer is restricted; () for no restriction.
 
     Raises:
-        ConfigurationError: One of `only` is no root, or there are too many.
+        ConfigurationError: One of `only` is not a root, or there are too many.
         RepositoryError: Git failed.
     """
     from locklens.project.git import Repository

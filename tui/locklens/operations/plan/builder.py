@@ -185,7 +185,7 @@ class ScopedPlanBuilder(PlanBuilder):
         scope: The roots.
 
     Raises:
-        ConfigurationError: A folder is no root, or outside of the repository.
+        ConfigurationError: A folder is not a root, or outside of the repository.
         RepositoryError: Git failed.
     """
 
@@ -214,7 +214,7 @@ class ScopedPlanBuilder(PlanBuilder):
         """Read a root with the planned changes.
 
         Raises:
-            ConfigurationError: The folder is no root.
+            ConfigurationError: The folder is not a root.
         """
         root = self._reader.read(self.tree, path)
         if root is None:

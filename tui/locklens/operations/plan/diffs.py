@@ -64,7 +64,7 @@ class DiffRow(Struct, frozen=True):
 
 
 def rows(old: bytes, new: bytes) -> Iterator[DiffRow]:
-    """Yield the hunks of a unified diff, row by row; bytes that are no UTF-8 are surrogates."""
+    """Yield the hunks of a unified diff, row by row; bytes that are not UTF-8 are surrogates."""
     before, after = _lines(old), _lines(new)
     for group in _grouped(before, after):
         first, last = group[0], group[-1]

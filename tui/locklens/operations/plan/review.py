@@ -53,7 +53,7 @@ class PlanReview(Struct, frozen=True):
             accepted.
         untouched: Number of unchanged entries in the planned lock files.
         against: The base that the files were compared with, as sentences name it: "HEAD", "the fork point of main";
-            "" where it is no revision.
+            "" where it is not a revision.
         still_differing: Number of entries in these lock files that differ from the base after the plan.
         tip: The revision whose policy judges: the base, or the branch whose fork point the base is; "" where
             `against` is.
@@ -166,7 +166,7 @@ def _locks(plan: Plan) -> Iterator[PlannedFile]:
 
 
 def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, LockFile]]:
-    """Return the name of the reviewed base ("" if it is no revision), and the planned lock files as they are there."""
+    """Return the name of the reviewed base ("" if it is not a revision), and the planned lock files in it."""
     base = reviewed.base
     if repository is None or base.revision is None:
         return "", {}

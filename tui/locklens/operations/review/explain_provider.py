@@ -155,8 +155,8 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
             answer.
 
     Raises:
-        ConfigurationError: The provider is invalid, ambiguous or not found; a folder is no root, or its configuration
-            is not read yet.
+        ConfigurationError: The provider is invalid, ambiguous or not found; a folder is not a root, or its
+            configuration is not read yet.
         RepositoryError: Git failed.
     """
     if isinstance(subject, WhySubject):
@@ -294,7 +294,7 @@ def _read_all(
         tree: The files.
         paths: Folders of the roots.
         optional: Folders that need not be roots.
-        refusal: The error to raise for a folder that is no root; None for the usual one.
+        refusal: The error to raise for a folder that is not a root; None for the usual one.
     """
     roots = []
     for path in dict.fromkeys(paths):

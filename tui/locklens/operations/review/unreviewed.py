@@ -170,7 +170,7 @@ def unread_files(
 
 
 class _Fault(Struct, frozen=True):
-    """Why requirements are unknown; `is_told_by_others` if it is no finding by itself where the old side has it."""
+    """Why requirements are unknown; `is_told_by_others` if it is not a finding by itself where the old side has it."""
 
     file: str
     line: int | None
@@ -233,7 +233,7 @@ def _commit(object_id: str) -> str:
 
 
 _PERHAPS = re.compile(rb"\b(?:backend|cloud|provider)\b")
-"""Words without which a file is no evidence of a root; JSON may spell them otherwise, and is always read."""
+"""Words without which a file is not evidence of a root; JSON may spell them otherwise, and is always read."""
 
 _BACKEND = re.compile(rb"\b(?:backend|cloud)\b")
 

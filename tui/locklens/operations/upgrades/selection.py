@@ -331,7 +331,7 @@ class UpgradeSelection(Struct, frozen=True):
     def is_safe(self, offer: UpgradeCandidates) -> bool:
         """True if the recommended version is eligible: no known fact speaks against it.
 
-        It satisfies all constraints and the cooldown, is no major version unless those are taken in, and is neither
+        It satisfies all constraints and the cooldown, is not a major version unless those are taken in, and is neither
         known to be refused nor to have another signer.
         """
         return offer.key not in self.stepped and self.state(offer) is Eligibility.READY

@@ -46,7 +46,7 @@ class Prune(FileOperation, frozen=True):
             on_root: Called with each root when its turn begins.
 
         Raises:
-            ConfigurationError: One of `providers` is invalid, or a folder is no root.
+            ConfigurationError: One of `providers` is invalid, or a folder is not a root.
             RepositoryError: Git failed.
         """
         draft = ScopedPlanBuilder(self.where)
@@ -115,7 +115,7 @@ class Format(FileOperation, frozen=True):
             on_root: Called with each root when its turn begins.
 
         Raises:
-            ConfigurationError: A folder is no root.
+            ConfigurationError: A folder is not a root.
             RepositoryError: Git failed.
         """
         draft = ScopedPlanBuilder(self.where)
@@ -190,7 +190,7 @@ def restore(
         on_root: Called with each root when its turn begins.
 
     Raises:
-        ConfigurationError: One of `providers` is invalid, or a folder is no root.
+        ConfigurationError: One of `providers` is invalid, or a folder is not a root.
         RepositoryError: There is no repository, or no such revision.
     """
     from locklens.project.git import Repository

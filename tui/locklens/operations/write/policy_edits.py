@@ -336,7 +336,7 @@ def decision_of(folder: Path, reason: str, *, by: str = "", until: date | None =
         until: The same as in `Decision`.
 
     Raises:
-        ConfigurationError: The name is unknown, the reason is no printable line, or `until` has passed.
+        ConfigurationError: The name is unknown, the reason is not a printable line, or `until` has passed.
     """
     today = datetime.now(UTC).date()
     if not reason.isprintable():

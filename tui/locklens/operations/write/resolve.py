@@ -107,7 +107,7 @@ class ResolveConflicts(FileOperation, frozen=True):
         """Return the entries that clash; those of roots that cannot be merged at all are left out.
 
         Raises:
-            ConfigurationError: A folder is no root, or no root can be merged.
+            ConfigurationError: A folder is not a root, or no root can be merged.
             RepositoryError: Git failed.
         """
         draft = ScopedPlanBuilder(self.where)
@@ -129,7 +129,7 @@ class ResolveConflicts(FileOperation, frozen=True):
             on_root: Called with each root when its turn begins.
 
         Raises:
-            ConfigurationError: A folder is no root, or a side was selected for a provider that no root has in conflict.
+            ConfigurationError: A folder is not a root, or a side was selected for a provider without a conflict.
             RepositoryError: Git failed.
         """
         draft = ScopedPlanBuilder(self.where)

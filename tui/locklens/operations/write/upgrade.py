@@ -80,7 +80,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
             on_root: Called with a single root at the start, with each of several before its entries are made.
 
         Raises:
-            ConfigurationError: A provider or version is invalid, or a folder is no root.
+            ConfigurationError: A provider or version is invalid, or a folder is not a root.
             RepositoryError: Git failed.
             RunCancelledError: The run was cancelled.
         """

@@ -49,7 +49,7 @@ _DIFF_OPTIONS = (
 
 
 class UncommittedSide(Enum):
-    """A side of a comparison that is no revision."""
+    """A side of a comparison that is not a revision."""
 
     WORK_TREE = "worktree"
     INDEX = "index"
@@ -164,7 +164,7 @@ class Repository:
         return self.resolve(name)
 
     def resolve(self, name: str) -> str:
-        """Return the full commit id of a revision. The name cannot be taken for an option: it is no argument.
+        """Return the full commit id of a revision. The name cannot be taken for an option: it is not an argument.
 
         Raises:
             RepositoryError: There is no such commit, or the name is ambiguous; see `locklens.project.git.listings`.
@@ -313,7 +313,7 @@ class Repository:
         return found.data if found.kind == "blob" else None
 
     def _names(self, revision: str, path: str) -> bool:
-        """True if the trees of a revision have a path that is no submodule, whether or not its object is there.
+        """True if the trees of a revision have a path that is not a submodule, whether or not its object is there.
 
         Raises:
             UnreadableObjectError: One of the trees is missing or damaged.
@@ -366,7 +366,7 @@ class Repository:
         """Return the path of every file of a side (a commit id or a place), or of those with one name, in order.
 
         Of the work tree: tracked and not ignored files that are there, those that a sparse checkout leaves out, and
-        nothing untracked below `.terraform`. Submodules are no files.
+        nothing untracked below `.terraform`. Submodules are not files.
         """
         if side is UncommittedSide.EMPTY:
             return ()

@@ -1,6 +1,6 @@
 """What git lists, as values: files of a tree or the index, differences, and revisions with their names.
 
-Paths are those that git prints with `-z`; bytes that are no UTF-8 survive as surrogates.
+Paths are those that git prints with `-z`; bytes that are not UTF-8 survive as surrogates.
 
 A name of a revision that may stand for several is refused: git resolves it by an order of its own, with a warning at
 most. A tag comes before the branch of its name, and tags follow a fetch from any repository: that of a fork could take
@@ -168,7 +168,7 @@ def parse_raw(records: Iterable[str]) -> tuple[dict[str, PathChange], tuple[Subm
     """Read `:MODE MODE OBJECT OBJECT STATUS`, `PATH` pairs of records of `diff --raw -z --no-renames`.
 
     Returns:
-        The changed files by path, and the changed submodules, which are no files.
+        The changed files by path, and the changed submodules, which are not files.
     """
     fields = iter(records)
     changes: dict[str, PathChange] = {}
@@ -197,7 +197,7 @@ def submodule_changes(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) 
 
 
 def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tuple[PathChange, ...]:
-    """Compare two listings, in the order of the paths' bytes. Submodules are no files."""
+    """Compare two listings, in the order of the paths' bytes. Submodules are not files."""
     changes: dict[str, PathChange] = {}
     for path, file in old.items():
         other = new.get(path)

@@ -237,7 +237,7 @@ class GitCommand(Struct, frozen=True):
     ) -> Generator[str]:
         """Yield what git lists, each record ended by NUL, while it lists.
 
-        Bytes that are no UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git.
+        Bytes that are not UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git.
 
         Args:
             arguments: Subcommand and its arguments.

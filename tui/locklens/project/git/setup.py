@@ -131,7 +131,7 @@ def _require_no_pretence(place: str, git_folder: str) -> None:
     """Refuse a git directory that may be made of files which another repository tracks.
 
     Git takes any folder with `HEAD`, `objects` and `refs` for a repository of its own, also one that was checked out.
-    What lies in a folder `.git` cannot be tracked; a bare repository that is meant is no part of another's work tree.
+    What lies in a folder `.git` cannot be tracked; a bare repository that is meant is not part of another's work tree.
 
     Args:
         place: The folder that was asked for, without links.

@@ -34,7 +34,7 @@ _Subject = TypeVar("_Subject")
 
 
 def one_of(*values: str) -> Meta:
-    """Constrain a string to some values, for strings that are no enumeration in the program."""
+    """Constrain a string to some values, for strings that are not an enumeration in the program."""
     return Meta(extra_json_schema={"enum": list(values)})
 
 

@@ -1,7 +1,7 @@
 """The rules about what is inside packages: advisories about it, and how it was built.
 
 They rest on packages that were inspected before and on the database that is kept; nothing is asked or downloaded for
-them, and what is unknown is no finding.
+them, and what is unknown is not a finding.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def _load_folder(context: ssl.SSLContext, folder: str, *, is_whole: bool) -> Non
         try:
             context.load_verify_locations(path)
         except OSError:
-            continue  # As Go does: a file that is no certificate is skipped.
+            continue  # As Go does: a file that is not a certificate is skipped.
 
 
 def _system_context(*, is_whole: bool) -> ssl.SSLContext:

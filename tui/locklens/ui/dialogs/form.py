@@ -280,7 +280,7 @@ def read_platforms(text: str) -> tuple[Platform, ...]:
     """Return the platforms that a text names, by commas or spaces.
 
     Raises:
-        ValueError: One of them is no platform.
+        ValueError: One of them is not a platform.
     """
     return tuple(dict.fromkeys(map(Platform.parse, text.replace(",", " ").split())))
 

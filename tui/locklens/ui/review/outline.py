@@ -223,7 +223,7 @@ def _group_node(members: list[RootChange]) -> Node:
 
 
 def _policy_nodes(review: Review, is_match: Callable[[Candidate], bool], marks: Collection[str]) -> list[Node]:
-    """The nodes of findings about a change of the policy itself, which is no root's."""
+    """The nodes of findings about a change of the policy itself, which are of no single root."""
     nodes = [
         _finding_node(f"policy:{number}", None, finding, finding_mark("", finding))
         for number, finding in enumerate(review.own_findings)

@@ -325,7 +325,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         return False
 
     def go_to_first(self) -> None:
-        """Highlight the first row that is no heading, or else the first one."""
+        """Highlight the first row that is not a heading, or else the first one."""
         self.cursor = next((index for index, row in enumerate(self._rows) if not self.is_heading(row)), 0)
 
     def go_to_next(self, by: int, is_wanted: Callable[[RowT], bool], *, is_cyclic: bool = True) -> bool:
