@@ -6,9 +6,11 @@ import hashlib
 import http.client
 import io
 import json
+import re
 import ssl
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -16,6 +18,7 @@ import pytest
 import trustme
 from kit.waiting import LIMIT, until
 
+import locklens.demo
 from locklens.demo import MANIFEST, PLATFORMS, SampleLock, h1, package_bytes, zh
 from locklens.demo.cases import cases
 from locklens.demo.faults import HUGE_BYTES, Fault, FaultRule, Faults, Step, parse_rule
@@ -30,7 +33,6 @@ from locklens.trust.checksums import read_checksums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 HOST = "registry.terraform.io"
 DEMO = f"{HOST}/acme/demo"
@@ -387,3 +389,9 @@ def test_a_fault_of_the_body_is_none_of_the_head(registry: DemoRegistry) -> None
         length = int(answer.headers["Content-Length"])
         assert answer.read() == b""
     assert len(get(said["download_url"])) == length - 10
+
+
+def test_the_registry_answers_with_every_fault() -> None:
+    """One that nothing names would do what another does, or nothing at all."""
+    texts = [path.read_text("utf-8") for path in Path(locklens.demo.__file__).parent.glob("*.py")]
+    assert [fault for fault in Fault if not any(re.search(rf"\bFault\.{fault.name}\b", text) for text in texts)] == []

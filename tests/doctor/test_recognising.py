@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from textwrap import wrap
 
 import pytest
 
+import locklens.doctor
+import locklens.operations.doctor
 from locklens.demo.incidents import boxed_log
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE
 from locklens.doctor.cleaning import LONGEST_LINE, MOST_BYTES, MOST_LINES, clean_lines
@@ -43,6 +46,14 @@ def test_each_error_of_the_catalogue(row: tuple[str, str, str]) -> None:
 
 def test_every_row_is_tried() -> None:
     assert {kind for *_, kind in ROWS} == {row.kind for row in CATALOGUE} == set(BY_KIND)
+
+
+def test_what_asks_for_a_kind_of_message_names_one_of_the_catalogue() -> None:
+    rooms = [Path(locklens.doctor.__file__).parent, Path(locklens.operations.doctor.__file__).parent]
+    texts = [path.read_text("utf-8") for room in rooms for path in room.glob("*.py")]
+    named = {name for text in texts for name in re.findall(r'(?:message|error|row)\.kind [!=]= "([\w-]+)"', text)}
+    assert len(named) > 10
+    assert named <= set(BY_KIND)
 
 
 def decorated(log: str, how: str) -> bytes:
