@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -753,3 +754,72 @@ def test_a_folder_of_the_plugin_cache_that_opentofu_finds_modified(
         shutil.rmtree(f"{place}.suspect")
     for named in ((), ("--plugin-cache", str(tmp_path / "cache"))):
         assert doctor(folder, *named, log)["state"] == "fixed"
+
+
+def test_what_a_ci_system_says_behind_an_error_is_not_of_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = "Error while installing acme/demo v1.4.2: authentication signature from unknown issuer"
+    for end in ("script returned exit code 1", "##[error]Process completed with exit code 1."):
+        _log(folder, (INSTALL, words), after=f"\n{end}\n", boxed=False)
+        (error,) = doctor(folder, "--offline", "real.log")["errors"]
+        assert error["text"].endswith("from unknown issuer")
+
+
+def test_the_only_folder_that_was_searched_is_the_one_to_fill(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = f"provider {DEMO} was not found in any of the search locations\n\n  - /srv/plugins"
+    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "real.log").split())
+    assert "DIR is the folder of the runner's mirror, by the message /srv/plugins" in out
+
+
+def test_a_message_of_a_network_mirror_tells_the_path(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = f"failed to query provider mirror https://m.example.com/ for {DEMO}: the request failed: 500 Internal Server Error returned from m.example.com"  # fmt: skip
+    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "real.log").split())
+    assert "path network-mirror (the message)" in out
+
+
+def test_the_host_of_a_host_block_is_the_registry_that_was_asked(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"]).read_text("utf-8")
+    _, _, url = settings.partition('"providers.v1" = "')
+    host = url.split("/")[2]
+    words = f"could not query provider registry for {DEMO}: the request failed after 2 attempts, please try again later: 500 Internal Server Error returned from {host}"  # fmt: skip
+    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    evidence = doctor(folder, "real.log")["causes"][0]["evidence"]
+    assert "may differ" not in evidence
+    assert "the same request is answered here" in evidence
+
+
+def test_an_error_of_the_past_had_a_cause(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["h1-missing"])
+    (folder / "live/prod" / LOCK).write_bytes(INCIDENTS["h1-missing"].locks[0])
+    out = doctor(folder, *INCIDENTS["h1-missing"].options, "--format", "text", "ci.log")
+    assert "[FIXED]" in out
+    assert " ruled out" not in out
+
+
+def test_each_root_without_a_lock_file_is_named_for_itself(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    (folder / "live/prod" / LOCK).unlink()
+    _root(folder, "live/dev", ("acme/demo", "~> 1.4"))
+    words = f"This configuration requires provider {DEMO}, but that provider isn't available."
+    _log(folder, ("Missing required provider", words), boxed=False)
+    (cause,) = (one for one in doctor(folder, "real.log")["causes"] if one["id"] == "not-locked")
+    assert "live/dev has no lock file" in cause["evidence"]
+    assert "live/dev, live/prod" not in cause["evidence"]
+
+
+def test_a_copied_folder_has_a_folder_to_go_to(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["republished"]
+    folder = made(incident)
+    log = " ".join((folder / "ci.log").read_text("utf-8").replace("│", " ").split())
+    assert "the current package for" in log
+    assert "this might be because" not in log  # the tools say it of folders alone
+    command = doctor(folder, *incident.options, "ci.log")["remedies"][0]["command"]
+    mirror = folder.parent / "runner"
+    command = command.replace("MIRROR/", f"{mirror}/")
+    subprocess.run(["sh", "-c", command], cwd=folder, check=True)
+    assert list(mirror.rglob("terraform-provider-demo*"))

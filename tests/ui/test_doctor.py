@@ -127,6 +127,10 @@ async def test_a_small_terminal_shows_which_platform_and_root_a_verdict_is_about
         await on.pilot.resize_terminal(80, 24)
         await on.paste(Path("ci.log").read_text("utf-8"))
         await until(on, lambda: "platform linux_amd64  (log)" in on.text and "root     live/prod" in on.text)
+        shutil.copytree("live/prod", "live/dev")
+        log = Path("ci.log").read_text("utf-8")
+        await on.paste(log)
+        await until(on, lambda: "root     ? one of live/dev, live/prod" in on.text)
 
 
 async def test_the_dialog_the_file_and_the_facts(opened: Opening) -> None:

@@ -212,10 +212,10 @@ def _failed(reason: str, provider: str = "acme/demo", version: str = "1.4.2") ->
 
 
 def _mismatch(which: str, name: str = _NAME) -> str:
+    why = "(this might be because the available checksums are for packages targeting different platforms)"
     return (
         f"the {which} package for {name} doesn't match any of the checksums previously recorded in the dependency "
-        "lock file (this might be because the available checksums are for packages targeting different platforms); for "
-        "more information: https://developer.hashicorp.com/terraform/language/files/dependency-lock"
+        f"lock file{f' {why}' if which == 'local' else ''}; for more information: https://developer.hashicorp.com/terraform/language/files/dependency-lock"
     )
 
 

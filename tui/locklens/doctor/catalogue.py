@@ -301,7 +301,7 @@ CATALOGUE = (
         "you need to downgrade",
         "need to downgrade to",
         "latest compatible version",
-        advice="the plugin protocol of the version is not supported: use the version that the message names",
+        advice="the tool does not know the plugin protocol of this version: use another version of either",
         is_weak=True,
     ),
     _row(

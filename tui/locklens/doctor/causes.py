@@ -167,7 +167,7 @@ CAUSES = (
     ),
     KnownCause(
         CauseId.CACHE_DIFFERS,
-        "the plugin cache's copy is not the release's package",
+        "the plugin cache's copy is not the locked package",
         "The shared plugin cache holds another package, perhaps of another source or of a run that was cut.",
         "locklens verify compares it with the lock file.",
         package_causes.cache_differs,
@@ -199,7 +199,7 @@ CAUSES = (
     ),
     KnownCause(
         CauseId.MIRROR_DIFFERS,
-        "the mirror's copy is not the release's package",
+        "the mirror's copy is not the locked package",
         "A mirror holds another package under the version's name: rebuilt, damaged or altered.",
         "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
         package_causes.mirror_differs,

@@ -344,6 +344,12 @@ class Examined(Struct, frozen=True, dict=True):
         return places[:2] == ["-", "registry"] and places.count("-") == 1
 
     @property
+    def searched_folder(self) -> str:
+        """The folder that the failing run searched, where it is the only place that the message lists; else ""."""
+        places = self.text.partition("search locations")[2].replace("│", " ").split()
+        return places[1] if len(places) == 2 and places[1].startswith(("/", "~")) else ""
+
+    @property
     def is_of_local_file(self) -> bool:
         """True if the message is of a package in a folder, which was not downloaded."""
         return _LOCAL_FILE.search(self.text) is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.model import Basis, PackagePath
+from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import listing
@@ -260,7 +260,7 @@ def _covers(x: Examined) -> bool:
     return (is_of_files and x.platform != "" and x.platform in x.attributed.values()) or _accepts_release(x)
 
 
-def changed_words(x: Examined) -> str:
+def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since its last commit, where that need not end the error."""
     if x.fitting:
         return ""
@@ -277,7 +277,8 @@ def changed_words(x: Examined) -> str:
     ask = f"whether it covers {x.platform} is not known"
     ask = ask if x.platform else "whether that covers the failing run is not known: name its platform with --platform"
     since = f"since commit {before.commit[:12]}" if before.commit else "by locklens, later than the log"
-    return f"{x.lock.path} was changed {since}{with_h1}: {ask}"
+    is_certain = any(one.verdict is CauseVerdict.YES for one in causes)
+    return f"{x.lock.path} was changed {since}{with_h1}{'' if is_certain else f': {ask}'}"
 
 
 def _repaired(x: Examined) -> FoundPackage | None:

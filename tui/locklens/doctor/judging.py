@@ -106,7 +106,7 @@ def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
         return cause
     about = examined.message.version if examined.is_of_other_version else examined.message.constraint
     words = f"{cause.evidence}; the log is of {about}, which is not what is here"
-    missing = "the lock file of the failing run: name its root with -- ROOT, or check its commit out"
+    missing = "the lock file of the failing run: of another root (-- ROOT) or commit"
     return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=missing)
 
 

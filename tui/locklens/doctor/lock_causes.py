@@ -145,7 +145,8 @@ def not_locked(x: Examined) -> Judgement | None:
         if unknown:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
         return Judgement(_NO, words)
-    place = f"{x.where} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
+    where = (x.root or ".") if x.fitting else x.where
+    place = f"{where} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.removed_by:
         place = f"{place}: {x.removed_by} removed it"
     elif not x.lock.exists and x.past and x.past[0].entry is not None:
@@ -346,7 +347,7 @@ def hand_edit(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
         return Judgement(_NO, words, as_of=x.as_of)
     missing = x.why_unknown if not x.is_known else "the reason of the commit that wrote these hashes: its author"
-    return Judgement(_UNKNOWN, "nothing shows who wrote these hashes", missing, as_of=x.as_of)
+    return Judgement(_UNKNOWN, "whether a tool or a person wrote these hashes is not known", missing, as_of=x.as_of)
 
 
 def _twin_words(x: Examined) -> str:

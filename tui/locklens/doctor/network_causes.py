@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -51,7 +52,7 @@ def _repeated(x: Examined) -> _Repeated:
         "discovery": (answer, None if answer else trouble),
     }
     assert x.address is not None
-    if x.message.host not in {"", x.address.host}:
+    if x.message.host not in {"", x.address.host, urlsplit(x.registry_url).netloc}:
         # The host of a registry's services: whether its answer leads to the same one here is not known.
         if trouble is not None and x.message.host in trouble.words:
             return _Repeated(False, f"that host fails here too: {trouble.words}")

@@ -256,14 +256,14 @@ def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
     """Judge a mirror that does not have the locked version; `there` is what the registry lists, in a clause."""
     if not x.is_of_mirror or x.is_of_other_version:
         return None
-    words = f"the message says that what it asked, a mirror, does not have the version{there}"
+    words = f"the message says that what it asked does not have the version{there}"
     if held := next((one for one in x.packages if one.kind == "mirror"), None):
         words = f"{words}; {held.path} is there now"
     elif x.mirrors:
         words = f"{words}; {listing(list(x.mirrors), 3)} has no package of {x.release}"
     if x.is_path_of_run:
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
-    words = f"{words}; that the failing run had the settings of this machine is assumed"
+    words = f"{words}; that it was a mirror is assumed from the settings here"
     return Judgement(_LIKELY, words, "the origin of the package: --install-path", x.as_of, basis=Basis.RUN)
 
 

@@ -284,12 +284,12 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     x = one.examined
     assert x.entry is not None
     place = one.path(copy.path)
-    words = ["cp", "--", place, f"MIRROR/{x.address}/"]
-    if not copy.zh:
-        words = ["cp", "-R", "--", place, f"MIRROR/{x.address}/{x.entry.version}/"]
+    target = f"MIRROR/{x.address}/" if copy.zh else f"MIRROR/{x.address}/{x.entry.version}/"
+    copying = ["cp", "--", place, target] if copy.zh else ["cp", "-R", "--", place, target]
+    command = f"{shell_words(['mkdir', '-p', '--', target])} && {shell_words(copying)}"
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
     note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
-    return Remedy("use-copy", title, len(one.roots), _NONE, 0, shell_words(words), note)
+    return Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note)
 
 
 def fix_mirror(one: Affected) -> Iterator[Remedy]:
@@ -326,7 +326,8 @@ def _filled_place(x: Examined) -> tuple[str, str]:
         case MethodKind.OCI:
             return "oci://HOST/REPOSITORY", "as repository_template of the runner's oci_mirror block names it"
         case MethodKind.DIRECT | MethodKind.FILESYSTEM | MethodKind.NETWORK | None:
-            return (x.mirrors[0], "") if x.mirrors else ("DIR", "DIR is the folder that the runner's mirror serves")
+            named = f", by the message {x.searched_folder}" if x.searched_folder else ""
+            return (x.mirrors[0], "") if x.mirrors else ("DIR", f"DIR is the folder of the runner's mirror{named}")
         case _:
             assert_never(method)
 
@@ -429,7 +430,8 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)
         there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
-        where, title = replace(one, roots=("ROOT",)) if x.fitting else one.alone, "Install the locked package again"
+        where = replace(one, roots=("ROOT",)) if x.fitting else one.alone
+        title = f"Install the locked package{' again' if own is not None else ''}"
         yield Remedy(
             "reinstall",
             title,

@@ -119,6 +119,10 @@ _ABOUT_VERSIONS = frozenset({"registry-unreachable", "query-failed"})
 """Errors of requests that a run makes before it begins to install a provider."""
 _DEFAULT_HOSTS = frozenset(tool.default_host for tool in DIALECTS.values())
 _BEGINS_RUN = re.compile(r"^Initializing (?:the backend|provider plugins|modules)")
+_ENDS_STEP = re.compile(
+    r"^(?:##\[\w{1,20}\]|script returned exit code|\[Pipeline\]|ERROR: Job failed|Process completed with exit code)"
+)
+"""What CI systems write behind the output of a step that failed."""
 _STEP = re.compile(r"^##\[group\]Run ")
 _FOLDERS = tuple(
     map(
@@ -320,7 +324,8 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
             yield event
             continue
         begins = _BEGIN.match(line.text) is not None
-        if is_error and _BEGINS_RUN.match(line.text):  # of the next run, as after a retry
+        is_after = _BEGINS_RUN.match(line.text) or _ENDS_STEP.match(line.text)  # of the next run, as after a retry
+        if is_error and is_after:
             yield _Block(tuple(gathered), number, is_error)
             gathered, is_error = [], False
         ends = not line.text and (blank if is_error else True)

@@ -189,7 +189,11 @@ def yanked(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"the run asked {x.other_registry}, and the root is of {x.address.host}")
     if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
         is_listed = listing is not None and listing.is_known and listing.has(version)
-        words = f"{x.address.host} {x.lists} {version}" if is_listed else "the message is of a mirror"
+        words = (
+            f"{x.address.host} {x.lists} {version}"
+            if is_listed
+            else f"what was asked is a mirror{'' if x.is_path_of_run else ', by the settings here'}"
+        )
         missing = "" if is_listed else f"what {x.address.host} lists"
         return Judgement(_NO if is_listed else _UNKNOWN, words, missing, x.as_of, basis=Basis.FILES)
     if listing is None or not listing.is_known:

@@ -152,10 +152,10 @@ def tally(diagnosis: Diagnosis) -> str:
 
 
 def ruled_out_words(diagnosis: Diagnosis) -> str:
-    """Return how many causes were ruled out; "" for none."""
+    """Return how many causes were ruled out; "" for none, and for an error of the past, which had one."""
     ruled_out = len(diagnosis.with_verdict(CauseVerdict.NO))
     tested = len({cause.id for cause in diagnosis.causes})
-    return f"{ruled_out} of {counted(tested, 'cause')} ruled out" if ruled_out else ""
+    return f"{ruled_out} of {counted(tested, 'cause')} ruled out" if ruled_out and not diagnosis.fixed else ""
 
 
 def remedy_costs(remedy: Remedy) -> str:

@@ -169,7 +169,7 @@ def _diagnosed(
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     if not fixed:
-        notes += dict.fromkeys(filter(None, map(changed_words, known)))
+        notes += dict.fromkeys(filter(None, (changed_words(one.examined, one.causes) for one in affected)))
         notes += dict.fromkeys(_of_other_version(one) for one in known if one.is_of_other_version and not one.fitting)
         notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
         notes += dict.fromkeys(_of_other_constraint(one) for one in known if not one.is_constraint_of_here)

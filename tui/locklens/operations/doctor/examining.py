@@ -493,6 +493,9 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     if row.path is not None:
         told["path"] = "the message"
         return PackagePath.PLUGIN_CACHE if _is_of_cache(error, sources.cache) else row.path
+    if "provider mirror" in error.text:
+        told["path"] = "the message"
+        return PackagePath.NETWORK_MIRROR
     mirror = likeliest_mirror(sources.methods)
     if mirror is None or sources.has_direct or not sources.has_installation:
         return None

@@ -11,7 +11,7 @@ from locklens.doctor.causes import cause_title, remedy_title
 from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
-from locklens.text import shell_words
+from locklens.text import listing, shell_words
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece
@@ -175,7 +175,7 @@ def how_to_apply(remedy: Remedy) -> str:
     if remedy.command:
         return "run it yourself: y copies it"
     if remedy.hint:
-        return "edit the file yourself: y copies the command that shows where"
+        return "do it by hand: y copies the command that shows where"
     return "the screen cannot do it"
 
 
@@ -186,6 +186,7 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         told["tool"] = f"{told.get('tool', '?')}; version: {told['tool_version']}"
     tool = " ".join(filter(None, (facts.tool, facts.tool_version)))
     path = facts.path.value if facts.path is not None else ""
+    fitting = list(dict.fromkeys(root for one in diagnosis.places if not one.is_known for root in one.roots))
     for name, label, value in (
         ("platform", "platform", facts.platform or ""),
         ("tool", "tool", tool),
@@ -193,7 +194,8 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         ("", "root", facts.root or (diagnosis.examined if all(one.is_known for one in diagnosis.places) else "")),
     ):
         source = f"  ({told[name]})" if name in told and value else ""
-        shown = Span(value, Role.PLAIN) if value else Span("? not known", Role.WARN)
+        unknown = f"? one of {listing(fitting, 3)}" if label == "root" and fitting else "? not known"
+        shown = Span(value, Role.PLAIN) if value else Span(unknown, Role.WARN)
         yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
     if facts.root is not None and (words := report_text.same_entry_words(diagnosis)):
         yield line(Span(" entry    ", Role.DIM), words, hanging=10)
