@@ -29,10 +29,10 @@ _PORT = re.compile(r"[+-]?[0-9]+\Z")
 _MAX_PORT = 65535
 _HTTPS_PORT = 443
 _MAX_NAME = 255
-"""Characters of a host, a namespace or a type: DNS has no longer hosts, and no system a longer folder or program, so
-that a provider of such a name can nowhere be installed. (The tools refuse it there.)"""
+"""The most characters of a host, a namespace or a type: DNS has no longer hosts, and no system has
+a longer folder or program, so a provider with a longer name cannot be installed. (The tools refuse it there.)"""
 _MAX_LABEL = 63
-"""Letters that are written in punycode, which takes quadratic time: DNS has no longer labels."""
+"""The most letters that are written in punycode, which takes quadratic time: DNS has no longer labels."""
 
 LEGACY_NAMESPACE = "-"
 """The namespace that Terraform 0.12 states used before providers had one."""

@@ -139,9 +139,9 @@ MAX_DATABASE_BYTES = 256 * 1024 * 1024
 MAX_ZIP_BYTES = 64 * 1024 * 1024
 _MOST_AFFECTED, _MOST_RANGES, _MOST_PACKAGES, _MOST_SYMBOLS = 1000, 1000, 1000, 10_000
 _MOST_TEXT = 300
-"""Characters of an id, a path or a summary."""
+"""The most characters of an id, a path or a summary."""
 _MOST_NAMED = 20
-"""Entries that are named as skipped; the others are counted."""
+"""The most entries that are named as skipped; the others are counted."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 _ENTRY_NAME = re.compile(

@@ -43,7 +43,7 @@ _MADE_OF_IT = re.compile(r"(?:\[.*\])?(?:\.(?:func|gowrap|deferwrap)[0-9]+.*|-fm
 """What may come after a function's own name: what it is instantiated with, and what the compiler made of it."""
 
 _MOST_LOOKED_AT = 4096
-"""Names of one beginning: a function has a few closures, and a table that has more of them is not an honest one."""
+"""The most names of one beginning: a function has a few closures, and only a forged table has many more."""
 
 
 class FunctionTable:

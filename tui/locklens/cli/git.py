@@ -23,7 +23,7 @@ _MARKER_SIZES = range(1, 101)
 """git's attribute conflict-marker-size is a small number; a huge one would only fill the file."""
 
 _LONGEST_LABEL = 200
-"""Characters of the name of a side: a branch may have any."""
+"""The most characters of the name of a side: a branch may have any."""
 
 
 def add_merge_options(parser: Parser) -> None:

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
 MOST_BYTES = 8 << 20
-"""Bytes of a log that are read: its end, since errors stop a run."""
+"""The most bytes of a log that are read: its end, since errors stop a run."""
 
 MOST_LINES = 200_000
-"""Lines that are read: the last ones."""
+"""The most lines that are read: the last ones."""
 
 LONGEST_LINE = 8_192
-"""Characters of a line that are read; the tools wrap theirs near 78, and a JSON event has less."""
+"""The most characters of a line that are read; the tools wrap theirs near 78, and a JSON event has less."""
 
 _LONGEST_PACKED = 1 << 18
-"""Characters of a line that has a whole output in it, with escaped line ends."""
+"""The most characters of a line that has a whole output in it, with escaped line ends."""
 
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b[\]_][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?|\x1b[@-Z\\^]"
@@ -76,7 +76,7 @@ _MOST_GUESSED = 60
 _MOST_TOKENS = 24
 
 _MOST_EXAMINED = 2_000
-"""Lines whose prefixes are counted, spread over the log."""
+"""The most lines whose prefixes are counted, spread over the log."""
 
 _LONGEST_PREFIX = 240
 _TOKENS = re.compile(

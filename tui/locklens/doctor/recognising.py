@@ -38,7 +38,7 @@ _ENDINGS = (
 )  # fmt: skip
 """The beginnings of advice that the tools give after each message of a kind; what follows is not shown."""
 _LONGEST_TEXT = 400
-"""Characters of a message that are shown."""
+"""The most characters of a message that are shown."""
 
 _BEGIN = re.compile(r"(?:\[\d+m)?(?:Error|Warning):(?: |\Z)|panic: ")
 _ADDRESS = r"(?P<provider>[\w.:*-]{1,255}/[\w*-]{1,128}(?:/[\w*-]{1,128})?)"

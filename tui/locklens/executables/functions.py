@@ -111,19 +111,19 @@ BEGINNING = 8
 LONGEST_HEADER = 8 + 8 * 8
 
 MOST_NAME_BYTES = 64 << 20
-"""Bytes of the names: those of 110,000 functions have 8 MiB, and the largest providers have 400,000."""
+"""The most bytes of the names: those of 110,000 functions have 8 MiB, and the largest providers have 400,000."""
 
 MOST_KEPT_BYTES = 4 << 20
-"""Bytes of the names that are kept; of a few dozen packages they have some 0.5 MiB."""
+"""The most bytes of the names that are kept; of a few dozen packages they have some 0.5 MiB."""
 
 MOST_FUNCTIONS = 150_000
-"""Functions that are kept; of a few dozen packages there are some 15,000."""
+"""The most functions that are kept; of a few dozen packages there are some 15,000."""
 
 MOST_PACKAGES = 20_000
 """The largest providers have some 3,000."""
 
 _MOST_RUNS = 1_000_000
-"""Runs of consecutive names of one package; 110,000 names make about 6,000."""
+"""The most runs of consecutive names of one package; 110,000 names make about 6,000."""
 
 _LONGEST_NAME = 64 * 1024
 _PIECE = 1 << 17

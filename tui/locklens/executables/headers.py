@@ -12,10 +12,10 @@ from msgspec import Struct
 from locklens.executables import ExecutableFormat
 
 MOST_HEADERS = 64 * 1024
-"""Bytes at the beginning of a file that its headers are sought in. Those of Go's linker take at most some 4 KiB."""
+"""The most bytes at the beginning of a file that its headers are sought in. Those of Go's linker take some 4 KiB at most."""
 
 _MOST_PARTS = 512
-"""Segments or sections that are looked at; a program has some twenty."""
+"""The most segments or sections that are looked at; a program has some twenty."""
 
 _ELF_LOADED, _ELF_EXECUTABLE, _ELF_WRITABLE = 1, 1, 2
 _MACH_SEGMENT, _MACH_SEGMENT_64, _MACH_WRITABLE = 0x1, 0x19, 2

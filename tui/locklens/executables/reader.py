@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from locklens.executables.functions import Search
 
 _MOST_CANDIDATES = 1000
-"""Places that begin like what is sought and are something else; an honest program has one or two."""
+"""The most places that begin like what is sought and are something else; an honest program has one or two."""
 
 _BOUNDARY = 16
 _MOST_VARINT = 5
@@ -52,7 +52,7 @@ _MOST_TEXT = 1 << 20
 
 _MOST_ROWS = 20_000
 _MOST_LINE = 64 * 1024
-"""Characters of a line; the longest have the flags of the linker."""
+"""The most characters of a line; the longest have the flags of the linker."""
 
 _SENTINEL = 16
 """Bytes before and after the list of modules, by which older Go versions find it."""

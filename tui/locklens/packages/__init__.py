@@ -85,7 +85,7 @@ _UNIX_TYPE, _UNIX_FOLDER = 0o170000, 0o040000
 _DOS_SYSTEMS, _UNIX_SYSTEMS = frozenset({0, 11, 14}), frozenset({3, 19})
 
 _LONGEST_COMPONENT = 255
-"""Bytes of a file's name on every file system that matters."""
+"""The most bytes of a file's name on every file system that matters."""
 
 _SEPARATORS = re.compile(rb"[/\\]")
 

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 _PROGRAM = b"terraform-provider-"
 _TEXT = re.compile(rb"(?:CHANGELOG|COPYING|LICEN[CS]E|NOTICE|README)(?:[._-].*)?\Z", re.IGNORECASE | re.DOTALL)
 _MOST_TEXT = 256 * 1024
-"""Bytes of a text that are kept; a changelog has its newest entries at its beginning."""
+"""The most bytes of a text that are kept; a changelog has its newest entries at its beginning."""
 
 _MOST_TEXTS = 8
 _MOST_FILES = 2000
-"""Files that are listed; a package has some five."""
+"""The most files that are listed; a package has some five."""
 
 _ALWAYS = frozenset(("main", *NOTABLE_PACKAGES))
 """Packages whose functions are kept in any case: the program's own, which advisories of the provider may name, and the

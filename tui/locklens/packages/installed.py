@@ -29,7 +29,7 @@ KEPT_ASIDE = ".suspect"
 """The end of the name of a package that a fix has moved aside, or its beginning: a number may follow."""
 
 MOST_ASIDE = 100
-"""Copies of one package that are kept aside."""
+"""The most copies of one package that are kept aside."""
 
 
 def name_aside(place: str) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_WATCHED_FOLDERS = 20_000
-"""Folders of a repository that are polled, those near the top first: a tree of dependencies can have millions."""
+"""The most folders of a repository that are polled, those near the top first: dependencies can have millions."""
 
 _OTHER_NAMES = frozenset({LOCK_FILE, "locklens.toml", "terragrunt.hcl"})
 _SKIPPED = frozenset({".git", ".terraform"})
@@ -44,8 +44,8 @@ _SETTLED_NS = 2_000_000_000
 _Stamp = tuple[int, int, int] | None
 
 _MAX_BYTES = 1024 * 1024 * 1024
-"""Bytes that are read on disk, of all files together: no more than seconds. The time stands for what is not read, so
-that each checkout has another content: that shows a finding once too often, and never once too few."""
+"""The most bytes that are read on disk, of all files together, which takes seconds. For the rest the time counts as the
+content, so that each checkout differs: that shows a finding once too often, and never once too few."""
 
 
 class _Folder(Struct):

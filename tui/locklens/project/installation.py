@@ -44,7 +44,7 @@ _DIGITS = {"sha256": 64, "sha384": 96, "sha512": 128}
 _REGISTRY = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?\Z")
 _BRACES = re.compile(r"(?<![$%{])\{(\w+)\}")
 _MAX_NAME = 255
-"""Characters of a repository's name; registries take no longer ones."""
+"""The most characters of a repository's name; registries take no longer ones."""
 
 
 class MethodKind(StrEnum):

@@ -32,7 +32,7 @@ _BLOCK, _DEFAULTS = "oci_credentials", "oci_default_credentials"
 _HELPER = "docker_credentials_helper"
 _STYLES = (("username", "password"), ("access_token", "refresh_token"), (_HELPER,))
 _MAX_NAME = 255
-"""Characters of a helper's name: no file system has longer names of files."""
+"""The most characters of a helper's name: no file system has longer names of files."""
 
 GLOBAL, OF_REGISTRY = 1, 2
 """Specificities; each part of a path that matches adds 1 to the second."""

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from locklens.project.tree import Tree
 
 MAX_MODULE_DEPTH = 50
-"""Calls inside each other."""
+"""The most calls inside each other."""
 
 MAX_MODULES = 5000
 """Module instances of one root; two calls of the same module are two."""

@@ -35,7 +35,7 @@ _LIKENESS = 0.5
 """Share of equal lines from which on two lock files are taken for one that moved."""
 
 _MAX_COMPARED = 10_000
-"""Pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
+"""The most pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
 
 _MAX_EQUAL = 200
 """Equal lock files among which the one with the most alike folder name is looked for."""

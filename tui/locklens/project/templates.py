@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     _Node = Callable[[Mapping[str, str]], _Value]
 
 MAX_TEMPLATE = 8192
-"""Characters of a template; real ones have some fifty."""
+"""The most characters of a template; real ones have some fifty."""
 
 _MAX_DEPTH = 40
 _TEXT = re.compile(r"(?:[^$%]|\$(?!\{|\$\{)|%(?!\{|%\{))+")

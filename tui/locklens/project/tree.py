@@ -35,7 +35,7 @@ MAX_PATH_BYTES = 4096
 """No longer path is read: no system opens one, so that git cannot check it out either."""
 
 MAX_STEPS = 2_000_000
-"""Folders that are entered, for all links of a tree together: a large repository takes a tenth."""
+"""The most folders that are entered, for all links of a tree together: a large repository takes a tenth."""
 
 _MAX_NAME_BYTES = 255
 """No file system that git runs on has a longer name in a folder."""

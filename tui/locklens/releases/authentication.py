@@ -63,7 +63,7 @@ _LINES_NAMED = 5
 _HINT = "notify the registry's operator: what it reports of the version is wrong, or the package was replaced"
 _PLATFORMS_NAMED = 5
 _SHOWN = 100
-"""Characters of what a registry reports: a well-formed hash has 67 at most."""
+"""The most characters of what a registry reports: a well-formed hash has up to 67."""
 
 
 class ReportedHashes(Struct, frozen=True):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MOST_MEMBERS = 1024
-"""Members of one object; the largest that is read has one for each platform."""
+"""The most members of one object; the largest that is read has one for each platform."""
 
 _NULL = Raw(b"null")
 _SPACE = b" \t\r\n"

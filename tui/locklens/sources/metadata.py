@@ -43,7 +43,7 @@ _MAX_PROTOCOLS, _MAX_PLATFORMS, _MAX_WARNINGS, _MAX_KEYS = 64, 512, 64, 64
 """Bounds of one version: some hundred times what any has. All are held in memory for the run."""
 
 _MAX_DISTINCT = 256
-"""Lists of protocols within one answer; those of a provider's versions are two or three, and held once each."""
+"""The most lists of protocols within one answer; a provider's versions have two or three, and each is kept once."""
 
 _MAX_WORD, _MAX_NAME, _MAX_WARNING, _MAX_KEY = 256, 1024, 4096, 512 * 1024
 """Characters of a version or platform, a file name, a warning that is shown, and an armored key (3 KB, as a rule)."""

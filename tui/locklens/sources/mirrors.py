@@ -74,7 +74,7 @@ CHECK_SERVER = "check that the mirror's server has it, or exclude the provider f
 """The next step where a mirror's server gives no usable answer."""
 
 _MOST_NAMES = 200_000
-"""Names that are looked at below one folder; a mirror of every public provider's newest version has 60,000."""
+"""The most names that are looked at below one folder; a mirror of every public provider's newest version has 60,000."""
 
 _BLOCK = 1 << 20
 

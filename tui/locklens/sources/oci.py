@@ -119,7 +119,7 @@ def errors_of(body: bytes) -> tuple[tuple[str, ...], str]:
 
 
 _MAX_FILE = 1024 * 1024
-"""Bytes of a file of Docker or Podman; one with a hundred logins has 10 KB."""
+"""The most bytes of a file of Docker or Podman; one with a hundred logins has 10 KB."""
 
 
 class ConfiguredLogins:

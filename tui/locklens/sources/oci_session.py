@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from locklens.sources.http.client import Client
 
 MAX_MANIFEST = 5 * MIB - 1
-"""Bytes of a manifest: OpenTofu refuses more than 4 MiB, and counts whole ones."""
+"""The most bytes of a manifest: OpenTofu refuses more than 4 MiB, and counts whole ones."""
 
 _MAX_PAGE, _MAX_PAGES, _MAX_TAGS = 4 * MIB, 1000, 100_000
 """Bytes of a page of tags, pages, and tags of a repository: the largest public ones have some 20,000."""

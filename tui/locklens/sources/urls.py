@@ -23,7 +23,7 @@ _KEPT = 1024
 
 DEFAULT_PORTS = {"https": 443, "http": 80}
 MAX_PAGE = 300
-"""Characters of an address for a browser."""
+"""The most characters of an address for a browser."""
 
 _PAGE = re.compile(r"https://(?:[a-z0-9-]+\.)+[a-z]{2,}(?:/[A-Za-z0-9._~+%-]+)*/?")
 _GITHUB_PACKAGE = re.compile(r"(https://github\.com/[^/?#]+/[^/?#]+)/releases/download/([^/?#]+)/[^/?#]+")

@@ -104,7 +104,7 @@ _INSPECTION_LEVEL = 4
 """The level of compression of inspections: a few hundredths beside the best, in half of its time."""
 
 _AT_ONCE = 500
-"""Hashes in one query; SQLite may allow no more than 999."""
+"""The most hashes in one query; SQLite may allow no more than 999."""
 
 
 class _Table(Struct, frozen=True):

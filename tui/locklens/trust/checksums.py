@@ -52,7 +52,7 @@ _PACKAGE = re.compile(
 _MANIFEST = re.compile(r"terraform-provider-[^_/\\\s]+_[^_/\\\s]+_manifest\.json\Z")
 
 _NAMED = 3
-"""Files that a sentence names; a hostile list has thousands."""
+"""The most files that a sentence names; a hostile list has thousands."""
 
 
 class Content(StrEnum):

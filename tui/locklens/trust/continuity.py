@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 120
 _NAMES_SHOWN = 5
-"""Characters of a file's name, and names, in a sentence: both come from the registry."""
+"""The most characters of a file's name, and the most names, in a sentence: both come from the registry."""
 
 ReleaseName = tuple[str, str]
 """A provider's type and a version in normal form, which its packages have in their names."""

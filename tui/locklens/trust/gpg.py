@@ -34,7 +34,7 @@ for a key, but a key of half a megabyte can be made so that it takes long."""
 
 MAX_USER_IDS = 20
 MAX_USER_ID_LENGTH = 200
-"""Names of a key, and characters of each, that are shown: a key may carry thousands, publishers' have one."""
+"""The most names of a key, and characters of each, that are shown: a key may have thousands, publishers' have one."""
 
 StatusLine = tuple[str, str]
 """A status line: its keyword, and the rest."""

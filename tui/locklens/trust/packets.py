@@ -43,7 +43,7 @@ _SKIPPED = frozenset({10})
 _BEGIN, _END, _DASHES = b"-----BEGIN ", b"-----END ", b"-----"
 _KEYS = frozenset({b"PGP PUBLIC KEY BLOCK", b"PGP PRIVATE KEY BLOCK"})
 _LONGEST_LINE = 96
-"""Characters of a line of armor; the tools' library takes a longer one for damage."""
+"""The most characters of a line of armor; the tools' library takes a longer one for damage."""
 
 
 class MalformedPacketError(Exception):

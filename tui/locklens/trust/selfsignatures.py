@@ -43,7 +43,7 @@ _ALGORITHMS = frozenset({1, 2, 3, 16, 17, 18, 19, 22})
 _SIGNING_ALGORITHMS = frozenset({1, 3, 17, 19, 22})
 
 _MAX_SIGNERS = 256
-"""Signers of one armored text, each subkey counted once for each possible primary user id; publishers have five."""
+"""The most signers of one armored text, each subkey counted for each possible primary user id; publishers have five."""
 
 
 class Permission(IntEnum):

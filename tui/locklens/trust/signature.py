@@ -44,17 +44,17 @@ MAX_SIGNATURE_BYTES = 64 * 1024
 """A detached signature has some 600 bytes."""
 
 MAX_SIGNATURES = 16
-"""Signatures in one file; publishers make one, or two while a key is replaced. Each costs gpg a verification."""
+"""The most signatures in one file; publishers make one, or two during a rotation. Each costs gpg a verification."""
 
 MAX_KEYS = 64
-"""Keys that a registry lists for a release. gpg imports each into a keyring of its own."""
+"""The most keys that a registry lists for a release. gpg imports each into a keyring of its own."""
 
 MAX_KEYS_BYTES = 1 << 20
-"""Bytes of all armored texts of a list together; those that do not fit in count as broken. Registries list one or two
-keys, of some 3 KB each."""
+"""The most bytes of all armored texts of a list together; those that do not fit count as broken. Registries list one or
+two keys, of some 3 KB each."""
 
 _MOST_AT_ONCE = 32
-"""Signatures that one gpg is asked about: what bounds its arguments, and its time."""
+"""The most signatures that one gpg is asked about: what bounds its arguments, and its time."""
 
 _SCHEMA = b"verification 4"
 """Raised when `Verification` or the use of gpg changes: earlier cached verifications are then not found."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from locklens.review import HashFact
 
 _MOST_LABELS = 8
-"""Packages that are named, so that the dialog fits into 24 lines."""
+"""The most packages that are named, so that the dialog fits into 24 lines."""
 
 ProvingSelection = frozenset[tuple[str, "ProviderAddress"]]
 """Changes, each by lock file and provider."""

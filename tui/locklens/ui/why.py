@@ -164,7 +164,7 @@ class WhyDialog(ReadingDialog):
 
 
 _MOST_LABELS = 10
-"""Packages that are named, so that the dialog fits into 24 lines."""
+"""The most packages that are named, so that the dialog fits into 24 lines."""
 
 _REDRAW_SECONDS = 0.1
 

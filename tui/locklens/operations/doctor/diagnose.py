@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from locklens.operations.write.apply import Operation
 
 MOST_SUBJECTS = 40
-"""Providers in roots that are examined in one run; of more, the first."""
+"""The most providers in roots that are examined in one run; of more, the first."""
 
 
 def diagnose(

@@ -50,7 +50,7 @@ _MOST_READ = 200
 
 
 _MOST_DATED = 5
-"""Entries of other roots with other hashes of the version, whose commits are read."""
+"""The most entries of other roots with other hashes of the version, whose commits are read."""
 
 _MENDED_BY_WRITES = OF_HASHES | {
     "locked-mismatch",

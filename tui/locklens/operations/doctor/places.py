@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
 
 MOST_HASHED = 12
-"""Packages that are hashed in one run: the largest takes seconds."""
+"""The most packages that are hashed in one run: the largest takes seconds."""
 
 _MOST_PLATFORMS = 32
-"""Folders of platforms that are looked at in one version's folder."""
+"""The most folders of platforms that are looked at in one version's folder."""
 
 _MOST_FILES = 1000
-"""Files whose times are read: a package has some ten."""
+"""The most files whose times are read: a package has some ten."""
 
 _LEADS_OUT = "it is behind a link that leads out of the repository"
 

@@ -171,7 +171,7 @@ def _unasked(subject: FactSubject) -> LookedUp:
 
 
 MOST_VERSIONS = 8
-"""Versions next to the locked one that are asked for its hashes: who edits a version hardly moves it further."""
+"""The most versions next to the locked one that are asked for its hashes: an edit hardly moves it further."""
 
 
 def _version_of_hashes(session: ReleaseSession, lookup: ReleaseLookup, case: Case) -> str:

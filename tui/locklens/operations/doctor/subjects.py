@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _MOST_READ = 200
-"""Roots whose configuration is read to find the one that requires a provider that none locks."""
+"""The most roots whose configuration is read to find the one that requires a provider that none locks."""
 
 
 _OF_CONFIGURATION = frozenset({"locked-mismatch", "lock-constraint", "no-matching-release"})
@@ -54,10 +54,10 @@ _OF_UNLOCKED = frozenset({"not-locked", "provider-unknown", "no-matching-release
 """Errors about a provider that the lock file does not have, or need not have."""
 
 _MOST_FOLDERS = 5_000
-"""Folders that are searched for roots without a lock file."""
+"""The most folders that are searched for roots without a lock file."""
 
 _MOST_PARTS = 30
-"""Names of a path in a log that are compared with folders here, the last ones."""
+"""The most names of a path in a log that are compared with folders here, the last ones."""
 
 _MOST_ENTRIES = 5
 """Different entries of one version that are examined: more tell nothing new about a log without a root."""

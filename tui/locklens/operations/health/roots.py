@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _DOWNLOADED = frozenset({".git", ".terraform", ".terragrunt-cache"})
 
 MAX_FOLDERS = 200_000
-"""Folders that are walked without git; a home folder has more."""
+"""The most folders that are walked without git; a home folder has more."""
 
 
 class Layout(Struct, frozen=True):

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 MOST_COMMITS = 200
-"""Commits of one lock file that are read: years of history, even with automated changes."""
+"""The most commits of one lock file that are read: years of history, even with automated changes."""
 
 MOST_RELEASES = 60
-"""Releases that registries are asked about in one run; if there are more, the newest."""
+"""The most releases that registries are asked about in one run; if there are more, the newest."""
 
 _Past = tuple["ProviderAddress", "Version", str, str]
 """Provider, version, commit and date."""

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from locklens.project.modules import Module
 
 _MAX_FOLDERS = 10_000
-"""Folders of a submodule that are searched for a lock file; a larger one, and one that cannot be read, is assumed to
-have one."""
+"""The most folders of a submodule that are searched for a lock file; a larger one, and one that cannot be read,
+is assumed to have one."""
 
 _MAX_SUMMARY = 200
 """Characters; a summary may name what the file names."""

@@ -35,7 +35,7 @@ MAX_PACK_BYTES = 4 * 1024**3
 """Limit of one file that a fetch writes, where the system has one. The largest public repositories are as large."""
 
 _MAX_TIPS = 2000
-"""Commits of the clone that are named to the remote, so that it sends only what is missing."""
+"""The most commits of the clone that are named to the remote, so that it sends only what is missing."""
 
 _MAX_SHALLOW_BYTES = 16 * 1024 * 1024
 """Limit of the list of commits at which a clone ends."""

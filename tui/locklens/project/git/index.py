@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _REGULAR = ("100644", "100755")
 _AT_ONCE = 200
-"""Paths for one run of git, so that no command line is too long."""
+"""The most paths for one run of git, so that no command line is too long."""
 
 _WHOLE = {"core.splitIndex": "false", "index.sparse": "false"}
 """Settings with which git writes an index as one file, with all paths in it."""

@@ -29,7 +29,7 @@ _LINK = "120000"
 _SUBMODULE = "160000"
 
 _MAX_SHOWN = 200
-"""Characters of a path in a message."""
+"""The most characters of a path in a message."""
 
 _PLACES = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 """The namespaces in which git looks up a short name, in this order. Any name may be short: a tag can be
@@ -46,7 +46,7 @@ _ABBREVIATED = re.compile(r"(?:.+-g)?([0-9a-f]{4,})", re.IGNORECASE)
 """An object id's beginning, alone or at the end of what `git describe` prints; git takes none below four digits."""
 
 MAX_REFS = 500
-"""Branches and tags that are listed, the latest first."""
+"""The most branches and tags that are listed, the latest first."""
 
 MAX_RECENT_COMMITS = 50
 _SHOWN_DIGITS = 12

@@ -29,7 +29,7 @@ LEAST_VERSION = (2, 31)
 """The first git that takes configuration from its environment, which is how programs are switched off."""
 
 MAX_ENTRIES = 1_000_000
-"""Files and folders of one listing. The largest public repositories have half a million."""
+"""The most files and folders of one listing. The largest public repositories have half a million."""
 
 MAX_LISTING_BYTES = 128 * 1024 * 1024
 """Limit of one listing."""

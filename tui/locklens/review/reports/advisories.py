@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from locklens.review.inspection import ChangeAdvisories
 
 _NAMED = 12
-"""Advisories of one kind that are listed."""
+"""The most advisories of one kind that are listed."""
 
 _WORDS = {
     Linkage.LINKED: "linked by name",

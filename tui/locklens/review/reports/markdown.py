@@ -35,7 +35,7 @@ MARKER = "<!-- locklens review -->"
 """The first line, which is not shown."""
 
 LONGEST = 60_000
-"""Bytes of the text. GitHub takes comments of 65,536 characters."""
+"""The most bytes of the text. GitHub takes comments of 65,536 characters."""
 
 _UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _NOTES = 5_000, 8_000, 6_000, 6_000, 3_000
 _DETAILS = 20_000

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration
 
 ROOTS_SHOWN = 8
-"""Names of the roots of one change, unless all are asked for."""
+"""The most names of the roots of one change, unless all are asked for."""
 _WIDTH = 120
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.review.inspection import ChangeAdvisories
 
 _NAMED = 5
-"""Advisories that a message names."""
+"""The most advisories that a message names."""
 
 
 def _inside(change: Change, _: RootReview) -> Iterator[Verdict]:

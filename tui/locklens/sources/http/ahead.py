@@ -23,7 +23,7 @@ _SECONDS = 10.0
 """Seconds for making a connection, and for which an unused one is kept; servers close idle ones later."""
 
 _MOST = 4
-"""Hosts that are connected to ahead; roots rarely have providers of more than two."""
+"""The most hosts that are connected to ahead; roots rarely have providers of more than two."""
 
 _Place = tuple[str, int, tuple[str, ...]]
 """A host, its port, and the protocols that are offered."""

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 _MOST_HELD = 128 * 1024 * 1024
-"""Bytes of answers that are held for repeated requests: those of a thousand providers have half of it. Beyond, the
-oldest are let go, and would be asked for again."""
+"""The most bytes of answers that are held for repeated requests: those of a thousand providers have half of it. The
+oldest ones beyond that are dropped, and would be requested again."""
 
 _GLANCE = 0.1
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _IDLE_SECONDS = 15.0
 
 _MOST_BEGUN = 6
-"""Connections to a server that are begun before it is known whether they are needed, as many as browsers make."""
+"""The most connections to a server that are begun before they are known to be needed, as many as browsers make."""
 
 _HEAD = 100 * 1024
 """Bytes of a head, or of the head of a chunk."""

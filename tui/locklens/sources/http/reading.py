@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _SHORT = 64 * KIB
 _LONGEST_NUMBER = 18
-"""Digits of a length that are read: more of them stand for more bytes than there are."""
+"""The most digits of a length that are read: more of them stand for more bytes than there are."""
 
 _MOST_RATIO = 100
 _ANY_RATIO = 2 * MIB

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from locklens.sources.urls import UrlOrigin
 
 MAX_DOWNLOAD_BYTES = 4 * 1024**3
-"""Bytes of a package; the largest that are published have a fifth of them."""
+"""The most bytes of a package; the largest that are published have a fifth of them."""
 
 STALL_SECONDS = 30.0
 """Seconds without a byte after which a download is given up. The tools would wait for ever."""

@@ -363,7 +363,7 @@ def _mark(row: HealthRow) -> Span:
 
 _WIDE_BAR = 24
 _ROOTS_SHOWN = 200
-"""Roots of one finding that are listed; the report lists all."""
+"""The most roots of one finding that are listed; the report lists all."""
 
 
 def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
