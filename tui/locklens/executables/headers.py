@@ -12,7 +12,7 @@ from msgspec import Struct
 from locklens.executables import ExecutableFormat
 
 MOST_HEADERS = 64 * 1024
-"""The most bytes at the beginning of a file that its headers are sought in. Those of Go's linker take some 4 KiB at most."""
+"""The most bytes at the beginning of a file that its headers are sought in; Go's linker makes some 4 KiB at most."""
 
 _MOST_PARTS = 512
 """The most segments or sections that are looked at; a program has some twenty."""
