@@ -493,7 +493,7 @@ class Examined(Struct, frozen=True, dict=True):
     def edited(self) -> EditedHash | None:
         """A locked hash that was edited; None if there is none.
 
-        It is one of a package at hand but for a few characters, where a commit locks that package for this version.
+        It is one of a package at hand except for a few characters, where a commit locks that package for this version.
         """
         if self.entry is None:
             return None
@@ -525,7 +525,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     @cached_property
     def sound_twin(self) -> ElsewhereEntry | None:
-        """The entry of another root with packages of today's release alone, where those here are strange; else None.
+        """The entry of another root with packages of only today's release, where those here are strange; else None.
 
         One that is as it is since no later commit than this entry, so that the release was the same then; where a hash
         was typed, one of any time.

@@ -368,7 +368,7 @@ class Remedy(Struct, frozen=True):
         note: A warning to read first; "" without one.
         write: The operation that the command is; None where it changes no lock file.
         subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
-        hint: The command line that shows what to edit by hand, and mends nothing itself; "" without one.
+        hint: The command line that shows what to edit by hand, and fixes nothing itself; "" without one.
         is_left_out: True if the command line cannot be shared, as it has a secret.
         host: The host that it is about, whatever the provider; "" for none.
     """

@@ -1,6 +1,6 @@
 """What a provider's executable says about how it was built, without running it.
 
-All of it is evidence about an honest build: whoever made the file can write anything here. That a package is the
+All of it is evidence about an honest build: the maker of the file can write anything here. That a package is the
 publisher's is a matter of `trust`. Go's versions have an order: those of modules (https://go.dev/ref/mod#versions) and
 those of toolchains (https://go.dev/doc/toolchain).
 

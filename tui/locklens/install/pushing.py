@@ -212,7 +212,7 @@ class _Pushing:
 
         Raises:
             UnavailableError: The tag names another package, or must not be replaced.
-            LockLensError: The package cannot be had or pushed.
+            LockLensError: The package cannot be obtained or pushed.
         """
         platform = metadata.platform
         if platform in tag.listed:

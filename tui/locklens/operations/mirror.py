@@ -153,7 +153,7 @@ def _filled(
         for build, failure in mirrored.failures.items()
     ]
     kept = frozenset(build for _, mirrored in done for build in mirrored.hashes)
-    # What is to remain is not known where a version could not be selected, or a package not be had.
+    # What is to remain is not known where a version could not be selected, or a package could not be obtained.
     is_known = not has_failed and not failures
     removed = into.prune(kept, is_dry=request.is_dry) if request.prunes and is_known else ()
     for context, mirrored in done if not request.is_dry else ():

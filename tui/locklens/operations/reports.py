@@ -95,7 +95,7 @@ def report_pages(view: str, form: str, subject: object, **facts: object) -> Iter
         view: A view of `REPORTS`.
         form: A format of `REPORTS`.
         subject: The content of the view: a review, the reasons for a provider, upgrade candidates.
-        **facts: What callers know besides it; a report gets those that it heeds.
+        **facts: What callers know besides it; a report gets those that it uses.
     """
     report = REPORTS[view, form]
     renderer, heeded = load(report.renderer), {name: facts[name] for name in report.heeds if name in facts}

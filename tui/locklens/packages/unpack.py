@@ -47,7 +47,7 @@ def unpack(chunks: Iterable[bytes], into: Path, **options: Unpack[PackageOptions
         options: See `hash_arriving_package`.
 
     Raises:
-        PackageError: The tools could not unpack it, its `h1` could not be said, it is beyond a bound, or two of its
+        PackageError: The tools could not unpack it, its `h1` could not be computed, it is beyond a bound, or two of its
             names are one for this file system.
         RunCancelledError: The run was cancelled.
         ConfigurationError: The folder cannot be written to or is not empty.

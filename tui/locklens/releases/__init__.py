@@ -113,7 +113,7 @@ class ReleaseFacts(Struct, frozen=True):
     """The facts about one version of a provider.
 
     Attributes:
-        checksums: Its SHA256SUMS, None if it could not be had. Counts only for the hashes in `vouchers`.
+        checksums: Its SHA256SUMS, None if it could not be obtained. Counts only for the hashes in `vouchers`.
         authentication: The tool's judgement of the release, None without SHA256SUMS.
         vouchers: The origin of each hash that is vouched for.
         reported: The platform of each `h1` that the registry reports.

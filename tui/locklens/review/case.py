@@ -132,7 +132,7 @@ class Case(Struct, frozen=True, dict=True):
 
 
 def vouched_for(release: ReleaseFacts, hashed: HashedFiles) -> Mapping[str, HashOrigin]:
-    """Return who vouches for each hash of a release, but for one that the registry reports and no package has.
+    """Return who vouches for each hash of a release, except for one that the registry reports and no package has.
 
     Args:
         release: The facts about it.

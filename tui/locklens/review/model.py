@@ -291,7 +291,7 @@ class Change(Struct, frozen=True):
     def key(self) -> tuple[object, ...]:
         """Equal for changes of several roots that differ in nothing but the place of the entries in their lock files.
 
-        The facts about them are the same, and so are the verdicts on the entries, but for their lines.
+        The facts about them are the same, and so are the verdicts on the entries, except for their lines.
         """
         sides = [
             (entry.constraints, entry.hashes, entry.hash_offsets) for entry in (self.old, self.new) if entry is not None

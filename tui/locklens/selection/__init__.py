@@ -227,7 +227,7 @@ class VersionChoices(Struct, frozen=True):
         has_locked: True if the locked version is listed, or none is locked.
         newest: The newest versions of several kinds.
         newer: Versions above the locked one (without one, above the selected one), with the holds on them.
-        recommended: The selection of `locklens upgrade`, which heeds the policy; None for no selection.
+        recommended: The selection of `locklens upgrade`, which respects the policy; None for no selection.
     """
 
     as_locked: Selection | Unselectable

@@ -50,7 +50,7 @@ class Source(Protocol):
         """Return the publisher's SHA256SUMS and its detached signature, unverified; None for a source without them.
 
         Raises:
-            UnavailableError: One of the two cannot be had.
+            UnavailableError: One of the two cannot be obtained.
         """
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
@@ -64,7 +64,7 @@ class Source(Protocol):
         """Open a package, which is read while it arrives.
 
         Raises:
-            SourceError: It cannot be had; also while it is read.
+            SourceError: It cannot be obtained; also while it is read.
         """
 
     def release_dates(self, address: ProviderAddress) -> ReleaseDates:

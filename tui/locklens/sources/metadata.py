@@ -61,7 +61,7 @@ OPENTOFU_DATES_HOST = "api.opentofu.org"
 """The host of the documentation of OpenTofu's registry, with the release dates: a host of the same project."""
 
 PLACES = frozenset({TERRAFORM.default_host, OPENTOFU.default_host})
-"""The registries, in comparison form, that release dates can be had for."""
+"""The registries, in comparison form, with release dates."""
 
 _OK = 200
 _FIRST = datetime(2014, 7, 28, tzinfo=UTC)

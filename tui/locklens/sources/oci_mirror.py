@@ -166,7 +166,7 @@ class OciMirror(Unsigned):
         return found
 
     def _once(self, key: object, ask: Callable[[], _Answer]) -> _Answer:
-        """Return an answer that is asked for once: those who want the same wait for each other, and nobody else."""
+        """Return an answer that is requested once: callers that need the same one wait for each other."""
         with self._lock:
             turn = self._turns.setdefault(key, threading.Lock())
         with turn:

@@ -130,7 +130,7 @@ class OciSession:
             sent: The method and the content.
 
         Raises:
-            UnauthorizedError: No token is to be had.
+            UnauthorizedError: No token can be obtained.
             UnavailableError: There is no usable answer, or no telling what the login is.
         """
         try:
@@ -245,7 +245,7 @@ class OciSession:
         return self.unusable(f"sent {digest} with another size than the {size} bytes that its manifest says")
 
     def refusal(self, answer: Response, asked: str) -> SourceError:
-        """Return the error for an answer with another status than was wanted.
+        """Return the error for an answer with another status than was expected.
 
         Args:
             answer: The answer.

@@ -292,7 +292,7 @@ def ask_ahead(
 
     def ask(host: str) -> None:
         registry = registries.registry(host)
-        with suppress(LockLensError):  # Whoever asks again is told.
+        with suppress(LockLensError):  # The next caller gets the error.
             for address in (address for address in wanted if address.host == host):
                 version = wanted[address]
                 if here is not None and version is not None:

@@ -128,7 +128,7 @@ class Registry:
         """Return the publisher's SHA256SUMS and the signature over it, unchecked; both are asked for at once.
 
         Raises:
-            UnavailableError: One of them cannot be had, whatever the reason.
+            UnavailableError: One of them cannot be obtained, whatever the reason.
         """
         self.begin_checksums(metadata, is_fresh=is_fresh)
         fetch = partial(self._fetch, metadata, is_fresh=is_fresh)
@@ -178,7 +178,7 @@ class Registry:
             raise
 
     def _begin(self, address: ProviderAddress, rest: str, kind: RequestKind) -> None:
-        with suppress(SourceError):  # Whoever asks is told.
+        with suppress(SourceError):  # Each caller gets the error.
             url, token = self._located(address, rest)
             self._client.begin(url, kind, token=token)
 

@@ -53,7 +53,7 @@ _SPECIAL = re.compile(r"[!\"#$&'()*+;<>?\[\\\]^`_{|}~]")
 
 
 def markdown_text(text: str) -> ShellText:
-    """Return text as Markdown that shows it: a backslash before each character that Markdown or a shell heeds."""
+    """Return text as Markdown that shows it: a backslash before each character that Markdown or a shell interprets."""
     return ShellText(_SPECIAL.sub(r"\\\g<0>", visible(text)))
 
 

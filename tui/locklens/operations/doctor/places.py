@@ -209,7 +209,7 @@ class PackageFinder:
 
 
 _LATER_SECONDS = 600
-"""Nobody takes longer to write one package's files, once its folder is made."""
+"""No process takes longer to write one package's files, once its folder is made."""
 
 
 def _changed_later(folder: Path) -> tuple[str, ...]:

@@ -428,7 +428,7 @@ class CandidatesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         Args:
             selection: The candidates, and the cooldown.
             review: The review that the candidates were looked up for.
-            is_offline: True if registries were not to be asked.
+            is_offline: True if no registry may be asked.
         """
         table = selection.offers
         run = RunJson.of(review)

@@ -137,7 +137,7 @@ class PackageVerification(Struct, frozen=True):
         packages: Sorted by place and provider.
         failures: Roots that could not be read.
         at: Its time, ISO 8601 in UTC.
-        is_offline: True if no registry was to be asked.
+        is_offline: True if the run was offline, so that no registry was asked.
         notes: The limits of the run, in sentences.
         log: The requests.
         searched: The places that were looked at, and those that were not.

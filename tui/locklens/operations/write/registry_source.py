@@ -130,7 +130,7 @@ class RegistrySource(RegistryRun):
     ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
         """Return the days since the release of each version of each provider; versions of unknown age are left out."""
         if self._has_methods:
-            return {address: {} for address in addresses}  # A mirror has no dates, and registries are not to be asked.
+            return {address: {} for address in addresses}  # A mirror has no dates, and registries may not be asked.
         lookup, known = ReleaseLookup(self._session), self._ages.setdefault(tool.name, {})
         missing = [address for address in dict.fromkeys(addresses) if address not in known]
         answers = self._context(tool).map(lambda address: lookup.ages(address, tool), missing)

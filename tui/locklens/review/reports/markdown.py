@@ -2,7 +2,7 @@
 
 The same review is the same text, so that a comment can be kept up to date; its first line finds it again.
 
-Foreign text stands only in code spans, where neither GitHub nor GitLab reads Markdown, HTML, mentions, references,
+Foreign text is only in code spans, where neither GitHub nor GitLab reads Markdown, HTML, mentions, references,
 links or commit ids. Tables and HTML elements never hold any. Right-to-left letters and combining marks,
 which would redraw the words beside them, are escaped.
 """

@@ -142,7 +142,7 @@ def _connect(
     bounds.deadline = time.monotonic() + _SECONDS
     try:
         connection = Dialler(contexts, bounds, is_public_only=is_public_only).dial(*place)
-    except Exception as error:  # noqa: BLE001 - whoever asks connects again, and is told
+    except Exception as error:  # noqa: BLE001 - the next caller connects again, and gets the error
         found.set_exception(error)
     else:
         found.set_result(connection)

@@ -342,7 +342,7 @@ class Recollection(Struct):
         """Return an answer that still counts.
 
         Args:
-            url: The URL that is to be asked.
+            url: The URL to request.
             with_token: True if a token would be sent there.
         """
         found = None if self.memory is None else self.memory.answer(url, with_token=with_token)

@@ -430,7 +430,7 @@ class DoctorScreen(TwoPaneScreen):
 
 
 def _markdown_item(text: str) -> str:
-    """Return a line of the report as an item of a list, in which neither Markdown nor a shell heeds a character.
+    """Return a line of the report as an item of a list, in which neither Markdown nor a shell interprets a character.
 
     A command is an indented code block, without a character more: no fence that a shell would run.
     """

@@ -120,7 +120,7 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def _begin(self) -> None:
         self._known = PlanProgress(self._operation.title, PlanStage.PLANNING)
-        """The progress but for its downloads and the review's requests, which a worker counts."""
+        """The progress except for its downloads and the review's requests, which a worker counts."""
         self._progress = Reading(0)
         self._downloads = Downloads()
         self._items: tuple[plan_pane.Item, ...] = ()
