@@ -27,7 +27,7 @@ _OF_ENTRIES = frozenset(
 
 _OF_RELEASES = frozenset(
     {"archive-checksum", "mirror-checksum", "sums-without-package", "sums-differ", "unknown-issuer", "bad-signature",
-     "broken-key", "not-signed", "registry-hashes", "package-damaged"}
+     "broken-key", "not-signed", "registry-hashes", "package-damaged", "platform-unavailable"}
 )  # fmt: skip
 """Errors of a release, which was locked if an earlier commit locks it."""
 

@@ -129,6 +129,9 @@ def platform_missing(x: Examined) -> Judgement | None:
         return _other_platforms(x)
     if path is not None and path.is_unpacked and not is_unavailable:
         return None
+    if is_unavailable and x.is_of_other_version:
+        words, version = f"the message is of {x.name} {x.message.version}, and {x.release} is locked", x.message.version
+        return Judgement(_UNKNOWN, words, f"the lock file of the failing run, which locks {version}", basis=Basis.RUN)
     if x.entry is not None and not x.entry.hashes and not is_unavailable:
         return Judgement(_NO, "no hash is locked: init accepts the package of any platform")
     if not platform:
@@ -231,7 +234,8 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     if x.message.kind == "oci-tag-missing":
         words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
-    if x.message.kind == "platform-unavailable" and (x.platform in x.platforms or not x.asks_registry):
+    is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
+    if is_unavailable and (x.platform in x.platforms or not x.asks_registry):
         has_it = x.platform in x.platforms
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
