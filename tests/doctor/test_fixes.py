@@ -88,6 +88,26 @@ def test_no_fix_of_a_merge_leads_to_a_version_that_is_not_listed(
     assert causes["hand-edit"] == "yes", "the version of one side, the hashes of the other"
 
 
+def test_a_merge_that_the_constraint_excludes_ends_nothing(made: Any, doctor: Any) -> None:
+    folder = made(in_conflict(lock_file(NEWER)))
+    main_tf = folder / "live/prod/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.4", "1.4.2"), "utf-8")
+    report = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    _, words = report.split("--prefer theirs")
+    assert "requires 1.4.2: init fails with 1.5.0" in words
+    assert report.count("init fails with") == 1
+    _, theirs = doctor(folder, "ci.log")["remedies"]
+    run(theirs["command"])
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["fixed"]) == ("open", None)
+    (cause,) = document["causes"]
+    assert (cause["id"], cause["verdict"]) == ("constraint-conflict", "yes")
+    words = f"the error of the log is over ({LOCK} can be read now), but not all is well in live/prod"
+    assert any(note.startswith(words) for note in document["run"]["notes"])
+    run(document["remedies"][0]["command"])
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
 def staged(folder: Path, text: bytes, *sides: bytes) -> None:
     """Leaves a lock file in conflict: the three sides in git's index, and a text in the work tree."""
     names = [git(folder, "hash-object", "-w", "--stdin", given=side) for side in sides]
@@ -526,6 +546,21 @@ def test_a_platform_that_the_release_does_not_have_is_left_out(product: str, mad
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "The release has no package of freebsd_amd64. [CONFIRMED]" in out
     assert "Leave -platform=freebsd_amd64 out of providers lock" in out
+
+
+def test_a_version_with_a_package_of_the_platform_ends_the_error_of_the_one_without(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    words = f"Provider {DEMO.provider} v1.4.2 does not have a package available for your current platform, linux_amd64."
+    (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words)), "utf-8")
+    (folder / LOCK).write_bytes(lock_file(NEWER))
+    document = doctor(folder, "ci.log")
+    assert document["fixed"].startswith("the lock file no longer has acme/demo 1.4.2: 1.5.0 is locked")
+    git(folder, "checkout", "--orphan", "fresh")
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "another repository, which never had 1.4.2")
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    assert {one["verdict"] for one in document["causes"]} == {"unknown"}
 
 
 def test_a_platform_that_no_version_has_a_package_of_leaves_a_way_to_go_on(made: Any, doctor: Any) -> None:

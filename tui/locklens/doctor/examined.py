@@ -160,6 +160,12 @@ class Examined(Struct, frozen=True, dict=True):
         """The error of the log; an empty one where the root is examined without a log."""
         return self.error or _NO_MESSAGE
 
+    def of_entry(self, entry: LockEntry) -> Examined:
+        """Return another entry of the lock file, of which only the files are known."""
+        names = ("names_tool", "start", "top", "is_offline", "machine")
+        files = (self.incident, self.root, entry.address, self.lock, self.tool, self.configuration, entry)
+        return Examined(None, *files, **{name: getattr(self, name) for name in names})
+
     def with_settings(self, line: str) -> str:
         """Return a command line that runs init with the data folder of the failing run."""
         setting = self.installed.setting if self.installed is not None else ""

@@ -33,15 +33,20 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     suggested = suggested_causes(rules)
     of_roots = (cause.id for cause in CAUSES if Trait.STOPS_INIT in cause.traits)
     ids = row.causes if row is not None else (*suggested, *of_roots)
-    name = str(examined.address) if examined.address is not None else ""
     causes = []
-    for one in ids:
-        x = _on_its_platform(examined, BY_ID[one])
-        if (judged := BY_ID[one].test(x)) is not None:
-            known = BY_ID[one]
-            cause = Cause(**asdict(judged), id=one, traits=known.traits, place=known.place, provider=name)
+    for known in (BY_ID[one] for one in ids):
+        x = _on_its_platform(examined, known)
+        if (cause := _tested(x, known)) is not None:
             causes.append(_of_the_run(cause, x) if examined.error is not None else cause)
     return most_likely_first(causes, suggested)
+
+
+def _tested(x: Examined, known: KnownCause) -> Cause | None:
+    """Return a cause as its test judges it; None where it does not apply."""
+    judged, name = known.test(x), str(x.address) if x.address is not None else ""
+    if judged is None:
+        return None
+    return Cause(**asdict(judged), id=known.id, traits=known.traits, place=known.place, provider=name)
 
 
 def _on_its_platform(examined: Examined, known: KnownCause) -> Examined:
@@ -63,13 +68,19 @@ def _of_the_run(cause: Cause, examined: Examined) -> Cause:
     return as_of_the_run(cause)
 
 
-def standing_cause(examined: Examined) -> Cause | None:
+def standing_cause(examined: Examined) -> tuple[Examined, Cause] | None:
     """Return the confirmed cause for which init fails in the root as it is now, whatever its log says; else None.
 
-    What init replaces by itself does not count.
+    What init replaces by itself does not count. Of the root's other providers, only the constraints are judged.
     """
-    now = judge_causes(replace(examined, error=None))
-    return next((one for one in now if one.verdict is CauseVerdict.YES and Trait.ENDED_BY_INIT not in one.traits), None)
+    x = replace(examined, error=None)
+    found = (one for one in judge_causes(x) if Trait.ENDED_BY_INIT not in one.traits)
+    tested = [(x, one) for one in found]
+    for entry in x.lock.entries:
+        other = x.of_entry(entry)
+        if entry.address != x.address and (cause := _tested(other, BY_ID[CauseId.CONSTRAINT_CONFLICT])) is not None:
+            tested.append((other, cause))
+    return next((pair for pair in tested if pair[1].verdict is CauseVerdict.YES), None)
 
 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:

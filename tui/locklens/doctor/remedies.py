@@ -358,6 +358,7 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     title = f"Merge block by block with {name}: {listing(shown, 3)}"
     notes = [] if conflict.is_staged else ["git's index no longer has the sides: these are those between the markers"]
     sides = [] if len(moved) == len(clashes) else ["--prefer", side.value]
+    notes += _excluding(one.examined, clashes, side)
     command = one.alone.line("merge", *sides, *of_other)
     if not moved:
         write = one.alone.write("merge", side=side.value)
@@ -365,6 +366,17 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     command = f"{command} && {one.alone.line('upgrade', *moved)}"
     notes += ["both have the same hashes: the upgrade from the other version writes those of the signed release"]
     return Remedy("merge-again", title, 1, _LOW, None, command, "; ".join(notes))
+
+
+def _excluding(x: Examined, clashes: Sequence[MergeConflict], side: MergeSide) -> Iterator[str]:
+    """Yield which constraints of the configuration exclude what a side of a conflict locks."""
+    for clash in clashes:
+        entry = clash.ours if side is MergeSide.OURS else clash.theirs
+        if entry is None or x.configuration is None:
+            continue
+        for one in x.configuration.of(entry.address):
+            if not one.constraints.admits(entry.version):
+                yield f"{one.file}:{one.line} requires {one.constraints}: init fails with {entry.version}"
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:

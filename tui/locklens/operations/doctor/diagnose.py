@@ -160,12 +160,14 @@ def _diagnosed(
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
     standing = [standing_cause(one.examined) if words else None for one, words in zip(affected, past, strict=False)]
     notes += dict.fromkeys(
-        _of_standing(one.examined, words, cause)
-        for one, words, cause in zip(affected, past, standing, strict=False)
-        if cause is not None
+        _of_standing(one.examined, words, found[1])
+        for one, words, found in zip(affected, past, standing, strict=False)
+        if found is not None
     )
-    past = ["" if cause is not None else words for words, cause in zip(past, standing, strict=True)]
+    ended, past = past, ["" if found is not None else words for words, found in zip(past, standing, strict=True)]
     past = of_messages(affected, past) if past else past
+    places = _places(read.errors, affected, [one or other for one, other in zip(past, ended, strict=True)])
+    affected = [_standing(*pair) for pair in zip_longest(affected, standing)]
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     if not fixed:
@@ -178,7 +180,6 @@ def _diagnosed(
     causes = joined_causes(affected, rules)
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
     has_several = Several.among(affected)
-    places = _places(read.errors, affected, past)
     facts = known[0].incident if known else Incident()
     if has_several.roots:
         facts = replace(facts, root=None)
@@ -254,6 +255,14 @@ def _without_causes(one: Affected) -> Affected:
     """Return what is fixed with no cause but those that are ruled out; none where another version is locked now."""
     ruled_out = tuple(cause for cause in one.causes if cause.verdict is CauseVerdict.NO)
     return replace(one, causes=() if one.examined.is_of_other_version else ruled_out)
+
+
+def _standing(one: Affected, found: tuple[Examined, Cause] | None) -> Affected:
+    """Return what is affected by the cause for which init fails now, where the error of the log is over."""
+    if found is None:
+        return one
+    examined, cause = found
+    return Affected(examined, (cause,), one.roots if examined.address == one.examined.address else one.roots[:1])
 
 
 def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
