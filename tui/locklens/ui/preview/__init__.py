@@ -298,8 +298,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         failed += f"; {counted(left, 'file')} unmerged in git until git add" if (left := self.standing.unmerged) else ""
         is_undo = plan is not None and bool(plan.proposal.undoes)
         rest = "; ".join(notices) or ("Z redoes it" if is_undo else "Z undoes it")
-        past = "undone:" if is_undo else self.standing.words.past
-        self.dismiss(Closed(f"{past} {files}{failed}; {rest}", needs_reload=True))
+        self.dismiss(Closed(f"{self.standing.words.past} {files}{failed}; {rest}", needs_reload=True))
 
     def action_cancel(self) -> None:
         """Close the screen; stop the work in progress without writing."""

@@ -58,6 +58,7 @@ class Words(NamedTuple):
 
 
 _STAGING = Words("stage", "stages", "staged", "staged", "staging")
+_UNDOING = Words(past="undone:")
 _UNSTAGING = Words("unstage", "unstages", "unstaged", "unstaged", "unstaging")
 
 
@@ -122,9 +123,11 @@ class PlanProgress(Struct, frozen=True):
     @property
     def words(self) -> Words:
         """The verb of the apply action: "stage" or "unstage" for git's index, otherwise "write"."""
-        if self.plan is None or not self.plan.proposal.target.is_index:
+        if self.plan is None:
             return Words()
-        return _UNSTAGING if self.plan.proposal.undoes else _STAGING
+        if self.plan.proposal.target.is_index:
+            return _UNSTAGING if self.plan.proposal.undoes else _STAGING
+        return _UNDOING if self.plan.proposal.undoes else Words()
 
     @property
     def message(self) -> str:
