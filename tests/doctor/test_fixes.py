@@ -247,8 +247,15 @@ def test_a_mirror_of_the_settings_that_answers_404_lacks_the_package(made: Any, 
     assert [one["id"] for one in document["remedies"]] == ["fill-mirror"]
 
 
+GONE = (
+    "Could not retrieve the list of available versions for provider acme/demo: the previously-selected version 1.4.2 is "
+    "no longer available"
+)
+
+
+@pytest.mark.parametrize("words", ["Error while installing acme/demo v1.4.2: {}: bad response code: 404", GONE])
 def test_a_mirror_on_a_server_that_was_filled_is_fixed(
-    made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: str, made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, authority = made(replace(INCIDENTS["credentials"], rules=())), trustme.CA()
     monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(authority, tmp_path / "ca.pem")))
@@ -259,7 +266,7 @@ def test_a_mirror_on_a_server_that_was_filled_is_fixed(
         block = f'provider_installation {{\n  network_mirror {{\n    url = "{url}"\n  }}\n}}\n'
         (tmp_path / "mirror.tfrc").write_text(block, "utf-8")
         monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "mirror.tfrc"))
-        message = f"Error while installing acme/demo v1.4.2: localhost:{server.port}: bad response code: 404"
+        message = words.format(f"localhost:{server.port}")
         (folder / "ci.log").write_text(boxed_log(("Failed to install provider", message)), "utf-8")
         assert doctor(folder, "ci.log")["state"] == "open"
         server.gives(f"{below}/demo.zip", package_bytes("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64"))

@@ -159,3 +159,26 @@ def test_a_mirror_that_is_older_than_the_lock_file(corp: Path, doctor: Any) -> N
         place.with_name(place.name.replace("1.4.2", "1.4.1")).rename(place)
     document = doctor(corp, "ci.log")
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=one init")
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_plugin_folder_of_the_log_is_filled_and_the_run_repeated(
+    is_listed: bool, corp: Path, doctor: Any, tmp_path: Path
+) -> None:
+    mirror, platform, folder = corp.parent / "mirror", str(this_platform()), tmp_path / "Plugins"
+    assert main(["lock", "--no-cache", f"--fs-mirror={mirror}", f"--platform={platform}", "--", "one"], no_screen) == 0
+    folder.mkdir()
+    words = f"provider {CORP} was not found in any of the search locations\n\n  - {folder}"
+    words = words if is_listed else "the previously-selected version 1.4.2 is no longer available"
+    words = f"Could not retrieve the list of available versions for provider {CORP}: {words}"
+    init = f"terraform -chdir=one init -lockfile=readonly -plugin-dir={folder}"
+    log = f"$ {init} -input=false\n" + boxed_log(("Failed to query available provider packages", words))
+    (corp / "ci.log").write_text(log.replace("on linux_amd64\n", ""), "utf-8")
+    document = doctor(corp, "ci.log")
+    assert (document["state"], document["causes"][0]["id"]) == ("open", "mirror-lacks")
+    fix = next(one for one in document["remedies"] if one["id"] == "fill-mirror")
+    assert fix["command"] == f"locklens mirror --platform={platform} {folder} --root=one"
+    lay_package(folder, platform)
+    document = doctor(corp, "ci.log")
+    assert (document["state"], document["next"]) == ("fixed", init)
+    assert document["fixed"].startswith(str(folder))

@@ -516,7 +516,7 @@ def test_a_read_only_lock_file_that_has_the_right_providers_now(made: Any, docto
     assert (before["causes"][0]["id"], before["remedies"][0]["id"]) == ("not-required", "prune")
     assert main(["prune", "acme/netbox", "--root=live/prod"], no_screen) == 0
     document = doctor(folder, "ci.log")
-    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init")
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init -lockfile=readonly")
     assert document["fixed"].endswith("has just the providers now that live/prod requires")
 
 
@@ -537,7 +537,7 @@ def test_the_write_of_a_fix_tells_which_root_failed(several: Path, doctor: Any) 
         assert doctor(several, log)["state"] == "open"
         assert main(["lock", "--no-cache", name, "--root=live/newp"], no_screen) == 0
     document = doctor(several, log)
-    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init")
+    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/newp init -lockfile=readonly")
     words = [one.replace("~> 1.5", "~> 1.4, < 1.4.2") for one in VIOLATED]
     narrow = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4, < 1.4.2"))
     _root(several, "live/one", ("acme/demo", "~> 1.4, < 1.4.2"), lock=narrow)
@@ -770,7 +770,7 @@ def test_the_only_folder_that_was_searched_is_the_one_to_fill(made: Any, doctor:
     words = f"provider {DEMO} was not found in any of the search locations\n\n  - /srv/plugins"
     _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
     out = " ".join(doctor(folder, "--offline", "--format", "text", "real.log").split())
-    assert "DIR is the folder of the runner's mirror, by the message /srv/plugins" in out
+    assert "DIR is the folder of the runner's mirror, by the log /srv/plugins" in out
 
 
 def test_a_message_of_a_network_mirror_tells_the_path(made: Any, doctor: Any) -> None:

@@ -221,6 +221,8 @@ class Examined(Struct, frozen=True, dict=True):
         """True if a mirror on a server, which the settings here name, did not have a file for the failing run."""
         if self.message.kind == "oci-tag-missing":
             return self.oci_mirror != ""
+        if self.message.kind in {"version-gone", "platform-unavailable"}:
+            return self.incident.path is not None and self.incident.path.is_on_server and self.servers != ()
         return self.message.reason is NetworkReason.ABSENT and self.failing_mirror != ""
 
     @property
@@ -268,7 +270,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_path_of_run(self) -> bool:
         """True if the origin of the failing package is known from the run or the user, not from this machine."""
-        return dict(self.incident.sources).get("path") in {"given", "the message"}
+        return dict(self.incident.sources).get("path") in {"given", "the message", "the log"}
 
     @property
     def name(self) -> str:
@@ -348,12 +350,6 @@ class Examined(Struct, frozen=True, dict=True):
         """True if the registry is the only place in which the failing run searched, as the message lists them."""
         places = self.text.partition("search locations")[2].replace("│", " ").split()
         return places[:2] == ["-", "registry"] and places.count("-") == 1
-
-    @property
-    def searched_folder(self) -> str:
-        """The folder that the failing run searched, where it is the only place that the message lists; else ""."""
-        places = self.text.partition("search locations")[2].replace("│", " ").split()
-        return places[1] if len(places) == 2 and places[1].startswith(("/", "~")) else ""
 
     @property
     def is_of_local_file(self) -> bool:
@@ -480,10 +476,15 @@ class Examined(Struct, frozen=True, dict=True):
         return tuple(one for one in self.packages if one.kind in kinds and self.can_be_installed(one))
 
     @property
-    def sound_mirror(self) -> FoundPackage | None:
-        """A mirror's copy that the lock file accepts; None without one."""
+    def sound_mirrors(self) -> tuple[FoundPackage, ...]:
+        """The copies of mirrors that the lock file accepts."""
         locked = frozenset(self.entry.hashes) if self.entry is not None else frozenset[str]()
-        return next((one for one in self.of_kind("mirror") if one.hashes & locked), None)
+        return tuple(one for one in self.of_kind("mirror") if one.hashes & locked)
+
+    @property
+    def sound_mirror(self) -> FoundPackage | None:
+        """The first of them; None without one."""
+        return next(iter(self.sound_mirrors), None)
 
     def committed(self, one: FoundPackage) -> str:
         """Return the commit, HEAD's or its parent's, that locks a package for this version; "" if none does."""

@@ -79,12 +79,12 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
         return "" if _speaks(causes) else _exchanged(x)
     if x.is_offered:
-        mirror = x.failing_mirror or x.oci_mirror or "the mirror"
+        mirror = x.failing_mirror or x.oci_mirror or x.servers[0].place
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
     is_gone = kind == "version-gone" and x.is_of_mirror
-    if x.is_of_local_file or is_gone:
-        healed = x.sound_mirror
-        healed = healed if healed is not None and (is_gone or healed.is_of_run) else None
+    if x.is_of_local_file or is_gone or kind == "not-in-sources":
+        is_any = is_gone and not x.message.plugin_folders
+        healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)
         return f"{healed.path} has a locked hash now" if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
 

@@ -186,6 +186,7 @@ class RecognisedError(Struct, frozen=True):
         reused: Providers that this run took from the lock file before it failed, as the log names them.
         searched: Providers that this run chose a version for, since the lock file had none.
         constraint: The version constraint in the message; "" for none.
+        options: Options of the failing `init` that decide where it may install from, and what it may write.
     """
 
     kind: str
@@ -202,6 +203,18 @@ class RecognisedError(Struct, frozen=True):
     reused: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     constraint: str = ""
+    options: tuple[str, ...] = ()
+
+    @property
+    def plugin_folders(self) -> tuple[str, ...]:
+        """The folders of `-plugin-dir`, which are the only places that such a run installs from."""
+        return tuple(one.partition("=")[2] for one in self.options if one.startswith("-plugin-dir="))
+
+    @property
+    def search_folders(self) -> tuple[str, ...]:
+        """The folders that the message, or the command line of the run, names as those that were searched."""
+        listed = self.text.partition("search locations")[2].replace("│", " ").split()
+        return (*self.plugin_folders, *(one for one in listed if one.startswith(("/", "~"))))
 
 
 class LogFacts(Struct, frozen=True):

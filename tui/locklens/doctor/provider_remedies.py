@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
+_OPTIONS = {"readonly-changed": ("-lockfile=readonly",)}
+"""Options of init that a message tells, where the log does not have the command line."""
+
 _REVIEW = "a new version is a new decision: review it"
 
 
@@ -47,10 +50,11 @@ class Affected(Struct, frozen=True):
 
     @property
     def next_step(self) -> str:
-        """The command line that runs init in the root; ROOT stands for one that the log does not tell."""
+        """The command line that runs init as it failed in the root; ROOT stands for one that the log does not tell."""
         root = "ROOT" if self.examined.fitting else self.path(self.roots[0] if self.roots else ".")
         chdir = () if root == "." else (f"-chdir={root}",)
-        return self.examined.with_settings(shell_words([self.command_name, *chdir, "init"]))
+        options = self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
+        return self.examined.with_settings(shell_words([self.command_name, *chdir, "init", *options]))
 
     @property
     def alone(self) -> Affected:
@@ -326,7 +330,8 @@ def _filled_place(x: Examined) -> tuple[str, str]:
         case MethodKind.OCI:
             return "oci://HOST/REPOSITORY", "as repository_template of the runner's oci_mirror block names it"
         case MethodKind.DIRECT | MethodKind.FILESYSTEM | MethodKind.NETWORK | None:
-            named = f", by the message {x.searched_folder}" if x.searched_folder else ""
+            folders = list(dict.fromkeys(x.message.search_folders))
+            named = f", by the log {folders[0]}" if len(folders) == 1 else ""
             return (x.mirrors[0], "") if x.mirrors else ("DIR", f"DIR is the folder of the runner's mirror{named}")
         case _:
             assert_never(method)

@@ -138,7 +138,9 @@ _FOLDERS = tuple(
     )
 )
 """What names the folder of the run that follows: the tool's option, a shell, Atlantis, GitHub, Terragrunt."""
-_NAMING_FOLDERS = ("chdir", "cd ", "running ", "dir: ", "working-dir")
+_INIT = re.compile(r"\b(?:terraform|tofu)\b.{0,200}? init(?P<options>(?: -{1,2}[^\s;&|\"']{1,500}){1,20})")
+_OF_INSTALL = re.compile(r"-(?P<option>-?(?:lockfile|plugin-dir)=\S+)")
+_NAMING_FOLDERS = ("init -", "chdir", "cd ", "running ", "dir: ", "working-dir")
 _CONSTRAINT = re.compile(
     r"(?:configured version constraint|given constraints|updated version constraints) \"?"
     r"(?P<constraint>[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}(?:, ?[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}){0,20})"
@@ -192,6 +194,7 @@ class _Run(Struct, frozen=True):
     folder: str = ""
     reused: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 class _Block(Struct, frozen=True):
@@ -249,7 +252,7 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
             key = (error.kind, error.provider, error.version, error.constraint)
             run = block.run
             lasting |= set() if block.is_overcome(error) else {key}
-            known = found.setdefault(key, replace(error, reused=run.reused, searched=run.searched))
+            known = found.setdefault(key, replace(error, reused=run.reused, searched=run.searched, options=run.options))
             more = tuple(one for one in block.folders if one not in known.folders)
             if more and len(known.folders) < MOST_ERRORS:
                 found[key] = replace(known, folders=(*known.folders, *more))
@@ -303,16 +306,26 @@ def _runs(lines: Sequence[LogLine]) -> list[_Run]:
         if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _NAMING_FOLDERS):
             continue
         folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
+        options = _options(text)
         if folder or _STEP.match(text):
-            runs.append(_Run(line.number, folder))
+            runs.append(_Run(line.number, folder, options=options))
+        elif options:
+            runs.append(_Run(line.number, last.folder, options=options))
         elif _BEGINS_RUN.match(text) and (last.reused or last.searched):
             if not text.startswith("Initializing provider plugins"):
                 runs.append(_Run(line.number, last.folder))
         elif match := _ABOUT_RUN.match(text):
             reused, searched = (tuple(filter(None, (match[name],))) for name in ("reused", "searched"))
             if len(last.reused) + len(last.searched) < MOST_ERRORS:
-                runs.append(_Run(line.number, last.folder, (*last.reused, *reused), (*last.searched, *searched)))
+                known = {"reused": (*last.reused, *reused), "searched": (*last.searched, *searched)}
+                runs.append(replace(last, first=line.number, **known))
     return runs
+
+
+def _options(text: str) -> tuple[str, ...]:
+    """Return the options of a command line of `init` that say where it installs from, and what it may write."""
+    match = _INIT.search(text)
+    return tuple(f"-{one.lstrip('-')}" for one in _OF_INSTALL.findall(match["options"])) if match is not None else ()
 
 
 def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:

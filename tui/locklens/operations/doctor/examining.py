@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -220,10 +221,11 @@ class Examiner:
             return "", False
         below = f"{one.entry.address}/{one.entry.version}"
         mirrors = sources.of_provider(one.entry.address).mirrors
-        named = [place for place in (sources.cache, _named_cache(one.error), *self._request.mirrors, *mirrors) if place]
+        mirrors = (*self._mirrors(one), *mirrors)
+        named = [place for place in (sources.cache, _named_cache(one.error), *mirrors) if place]
         for top in (self._installed(one.root.path, one.error).place, *named):
             if platform := self._kept_aside(self._request.folder / top / below):
-                return f"{below}/{platform}", top in {*self._request.mirrors, *mirrors}
+                return f"{below}/{platform}", top in mirrors
         return "", False
 
     def _kept_aside(self, folder: Path) -> str:
@@ -243,19 +245,26 @@ class Examiner:
         return self._request.logged != "" and changed >= self._request.logged
 
     def _place_here(self, error: RecognisedError | None, subject: DoctorSubject | None) -> str:
-        """Return the failing folder or file, as the message names it, if it is on this machine; "" if not."""
-        if error is None or subject is None or not error.place or error.place.startswith("~"):
+        """Return the failing folder or file, or one that was searched, if it is on this machine; "" if not."""
+        if error is None or subject is None:
             return ""
-        try:
-            return error.place if (self._checkout.top / subject.root.path / error.place).exists() else ""
-        except (OSError, ValueError):
-            return ""
+        return next(iter(self._here(subject, (error.place, *error.search_folders))), "")
+
+    def _here(self, subject: DoctorSubject, places: Iterable[str]) -> dict[str, Path]:
+        """Return the places of a log, which may be relative to its root, that are on this machine."""
+        found = {}
+        for one in places:
+            place = self._checkout.top / subject.root.path / one
+            with suppress(OSError, ValueError):
+                if one and not one.startswith("~") and place.exists():
+                    found[one] = place
+        return found
 
     def _examined(
         self, one: DoctorSubject, incident: Incident, sources: Sources, given: FoundPackage | None
     ) -> Examined:
         root, entry = one.root, one.entry
-        known = sources.of_provider(one.address)
+        known, mirrors = sources.of_provider(one.address), self._mirrors(one)
         packages = self._packages(one, known)
         if given is not None:
             packages = (replace(given, is_of_run=True), *packages)
@@ -297,12 +306,12 @@ class Examiner:
             is_mirror_replaced=is_mirror_replaced,
             is_offline=self._request.network is None or self._request.network.is_offline,
             fitting=tuple(map(self._checkout.shown, one.fitting)),
-            asks_registry=known.has_direct,
-            mirrors=(*self._request.mirrors, *known.mirrors) if known.has_installation else self._request.mirrors,
+            asks_registry=known.has_direct and not one.is_of_plugin_folders,
+            mirrors=(*mirrors, *known.mirrors) if known.has_installation else mirrors,
             is_constraint_of_here=self._has_constraint(one),
             removed_by=removed_by,
             is_ignored=is_ignored,
-            servers=known.servers,
+            servers=() if one.is_of_plugin_folders else known.servers,
             registry_url=known.registries.get(one.address.host, "") if one.address is not None else "",
             machine=this_platform(),
             names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
@@ -395,18 +404,24 @@ class Examiner:
             cached = finder.copies("plugin-cache", cache, address, version)
             found += [replace(each, is_of_run=cache == self._request.cache) for each in cached]
             found = _linked(found)
-        for mirror in dict.fromkeys(self._request.mirrors):
+        mirrors = self._mirrors(one)
+        for mirror in mirrors:
             found += [replace(each, is_of_run=True) for each in finder.copies("mirror", mirror, address, version)]
         platform, behind = self._request.platform or this_platform(), None
         for method in sources.methods:
             if not method.kind.is_on_disk:
                 behind = behind if behind is not None and method.kind is MethodKind.DIRECT else method.kind
-            elif method.place not in self._request.mirrors:
+            elif method.place not in mirrors and not one.is_of_plugin_folders:
                 copies = list(finder.copies("mirror", method.place, address, version))
                 found += [replace(each, behind=behind) for each in copies]
                 behind = method.kind if any(each.platform == platform for each in copies) else behind
         found = [replace(each, is_of_run=True) if self._is_named(each, one.error) else each for each in found]
         return tuple(replace(one, base=self._bound(one.base)) if one.base else one for one in found)
+
+    def _mirrors(self, one: DoctorSubject) -> tuple[str, ...]:
+        """Return the folders of mirrors that the user names, and those here that the log names as searched."""
+        folders = self._here(one, one.error.search_folders) if one.error is not None else {}
+        return tuple(dict.fromkeys((*self._request.mirrors, *map(str, folders.values()))))
 
     def _is_named(self, one: FoundPackage, error: RecognisedError | None) -> bool:
         """True if a message names the path of a copy."""
@@ -493,6 +508,9 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     if row.path is not None:
         told["path"] = "the message"
         return PackagePath.PLUGIN_CACHE if _is_of_cache(error, sources.cache) else row.path
+    if error.plugin_folders:
+        told["path"] = "the log"
+        return PackagePath.PACKED_MIRROR
     if "provider mirror" in error.text:
         told["path"] = "the message"
         return PackagePath.NETWORK_MIRROR

@@ -119,6 +119,11 @@ class DoctorSubject(Struct, frozen=True):
     fitting: tuple[str, ...] = ()
 
     @property
+    def is_of_plugin_folders(self) -> bool:
+        """True if the failing run installed from the folders of its command line alone, whatever the settings are."""
+        return self.error is not None and bool(self.error.plugin_folders)
+
+    @property
     def sides(self) -> tuple[LockEntry, ...]:
         """The entries of a conflict whose two sides have packages of one version, and different versions."""
         conflict = self.root.lock.conflict
