@@ -175,7 +175,7 @@ TOLD = (
     Told(TF, "yanked", "yanked", LIKELY, False),
     Told(OT, "yanked", "yanked", YES),
     Told(TF, "registry-down", "registry-down", YES),
-    Told(OT, "credentials", "credentials", YES, False),
+    Told(OT, "credentials", "credentials", LIKELY, False),
     Told(TF, "locked-for-macs", "platform-missing", LIKELY, False, LINUX, words="as from a mirror or a cache"),
     Told(TF, "cache-of-macs", "h1-missing", YES, False, words="only 5 zh"),
     Told(TF, "cache-altered", "cache-differs", EITHER, False, LINUX),

@@ -20,6 +20,8 @@ from locklens.demo import lock_file, package_bytes
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
+from locklens.doctor.model import RecognisedError
+from locklens.doctor.report_text import distinct_messages
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -409,8 +411,6 @@ def test_a_merge_is_done_again_from_anywhere(made: Any, doctor: Any) -> None:
 
 @pytest.mark.parametrize(("words", "title"), [
     ("could not query provider registry for registry.terraform.io/acme/demo: the request failed after 2 attempts, please try again later: 429 Too Many Requests returned from 127.0.0.1:18446", "127.0.0.1:18446 answered: too many requests (429)."),
-    ("host registry.terraform.io requires authentication credentials", "registry.terraform.io requires credentials, and none were sent."),
-    ("host mirror.example.com rejected the given authentication credentials", "mirror.example.com asks for credentials, or refused those that were sent."),
     ('failed to query provider mirror https://localhost:18500/ for registry.terraform.io/acme/demo: the request failed: Get "https://localhost:18500/x/index.json": tls: failed to verify certificate: x509: unknown authority', "the TLS certificate of localhost:18500 was not accepted."),
     ('could not connect to registry.terraform.io: failed to request discovery document: Get "https://registry.terraform.io/.well-known/terraform.json": proxyconnect tcp: dial tcp: lookup proxy.corp.invalid: no such host', "the name of the proxy could not be resolved."),
     ("provider registry.terraform.io/acme/demo was not found in any of the search locations - /srv/mirror", "the mirror does not have the package."),
@@ -420,6 +420,40 @@ def test_an_answer_is_said_as_what_it_is(words: str, title: str, made: Any, doct
     _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
     out = " ".join(doctor(folder, "--format", "text", "real.log").split())
     assert f"VERDICT {title[0].upper()}{title[1:]} [CONFIRMED]" in out or f"VERDICT {title} [CONFIRMED]" in out
+
+
+@pytest.mark.parametrize(("words", "title"), [
+    ("host registry.terraform.io requires authentication credentials", "registry.terraform.io denied access, and no credentials were sent."),
+    ("host mirror.example.com rejected the given authentication credentials", "mirror.example.com denied access, whether or not credentials were sent."),
+])  # fmt: skip
+def test_a_401_that_may_be_the_403_of_a_proxy_is_no_proof(words: str, title: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    document = doctor(folder, "real.log")
+    found = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert found == {"credentials": "likely", "proxy-or-ca": "unknown"}
+    out = " ".join(doctor(folder, "--format", "text", "real.log").split())
+    assert f"VERDICT {title} [LIKELY]" in out
+    assert "a 403 may be a proxy's answer" in out
+
+
+@pytest.mark.parametrize("words", [
+    'accessing OCI registry at oci.example.com: failed to contact OCI registry at "oci.example.com": GET "https://oci.example.com/v2/": basic credential not found',
+    'listing tags from OCI repository: GET "https://oci.example.com/v2/a/demo/tags/list": response status code 403: Forbidden',
+])  # fmt: skip
+def test_the_login_of_an_oci_registry_is_no_token_of_a_registry(words: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    summary = "Failed to resolve provider packages"
+    _log(folder, (summary, f"Could not resolve provider {DEMO}: {words}"), boxed=False)
+    document = doctor(folder, "real.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("credentials", "likely")
+    assert [one["command"] for one in document["remedies"]] == ["docker login oci.example.com"]
+
+
+def test_messages_keep_the_order_of_the_log() -> None:
+    first, other = (RecognisedError("download-cut", text, provider="acme/demo") for text in "AB")
+    errors = (first, other, replace(first, provider="acme/netbox"))
+    assert distinct_messages(errors) == [first, other]
 
 
 def test_a_missing_file_is_of_the_host_that_answered(made: Any, doctor: Any) -> None:

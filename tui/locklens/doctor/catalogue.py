@@ -319,15 +319,15 @@ CATALOGUE = (
     _row(
         "credentials-missing",
         "requires authentication credentials",
-        causes=(_C.CREDENTIALS,),
-        advice="no token for the host: a credentials block, or TF_TOKEN_ with _ for . and __ for -",
+        causes=(_C.CREDENTIALS, _C.PROXY_OR_CA),
+        advice="a 401 or a 403, and no token was sent: the host wants one, or a proxy or the host refuses the runner",
         is_weak=True,
     ),
     _row(
         "credentials-rejected",
         "rejected the given authentication credentials",
-        causes=(_C.CREDENTIALS,),
-        advice="the token has expired, or has no access; a mirror says so without any token too",
+        causes=(_C.CREDENTIALS, _C.PROXY_OR_CA),
+        advice="a 401 or a 403: the token has expired or has no access, or a proxy refuses; mirrors: without one, too",
         is_weak=True,
     ),
     _row(

@@ -337,7 +337,12 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_of_plain_file(self) -> bool:
         """True if the request was for a package, SHA256SUMS or its signature, for which no token is sent."""
-        return self.message.kind in {"download-failed", "sums-unavailable"} and "oci re" not in self.text
+        return self.message.kind in {"download-failed", "sums-unavailable"} and not self.is_of_oci
+
+    @property
+    def is_of_oci(self) -> bool:
+        """True if the message is of an OCI registry, or an OCI repository."""
+        return "oci re" in self.text
 
     @property
     def has_no_source(self) -> bool:

@@ -93,9 +93,8 @@ def _request(x: Examined) -> str:
 
 
 _TITLES_OF_DENIALS = {
-    "credentials-missing": "{} requires credentials, and none were sent",
-    "credentials-rejected": "{} asks for credentials, or refused those that were sent",
-    "credentials-helper": "the credentials helper failed",
+    "credentials-missing": "{} denied access, and no credentials were sent",
+    "credentials-rejected": "{} denied access, whether or not credentials were sent",
 }
 
 
@@ -199,19 +198,22 @@ def credentials(x: Examined) -> Judgement | None:
     host = x.message.host or (x.address.host if x.address is not None else "")
     variable = token_variable(host)
     block = f"the credentials block of {host}"
-    title = _TITLES_OF_DENIALS.get(x.message.kind, "")
-    if x.message.kind.startswith("credentials"):
-        where = f"the credentials block or {variable}" if variable else block
+    where = f"the credentials block or {variable}" if variable else block
+    if x.message.kind == "credentials-helper":
         words = f"the message says so: see {where} of the runner"
-        return Judgement(_YES, words, basis=Basis.RUN, title=title.format(host or "the host"))
+        return Judgement(_YES, words, basis=Basis.RUN, title="the credentials helper failed")
     if x.message.reason is _N.DENIED and x.is_of_plain_file:
         return Judgement(_NO, "no tool sends a token for the files of a release", basis=Basis.RUN)
     if x.message.reason is _N.DENIED:
+        here, title = _repeated(x), _TITLES_OF_DENIALS.get(x.message.kind, "{} denied access")
         words, missing = f"the message says so: {x.message.reason}", f"the token of the runner: {variable or block}"
-        if "oci re" in x.text:
+        if x.message.kind in _TITLES_OF_DENIALS:
+            words = "the tools say so of a 401 and of a 403, which a proxy or a firewall may have answered, too"
+            missing = f"the status of the same request on the runner, and {where} there"
+        elif x.is_of_oci:
             missing = "the login of the runner: docker login, or an oci_credentials block"
-        title = f"{_host(x)} denied access"
-        return Judgement(_LIKELY, words, missing, basis=Basis.RUN, title=title)
+        words = "; ".join(filter(None, (words, here.words)))
+        return Judgement(_LIKELY, words, missing, here.as_of, basis=Basis.RUN, title=title.format(host or "the host"))
     if x.message.kind == "provider-unknown":
         words = "a private registry hides what a token may not see"
         return Judgement(_UNKNOWN, words, f"the token of the runner: {variable or block}", basis=Basis.GUESS)

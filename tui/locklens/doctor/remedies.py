@@ -486,9 +486,17 @@ _URL = re.compile(r"https?://[\w./:~%+-]{0,299}[\w/](?=[\"\s]|:\s|$)")
 """A URL of a message, without a query."""
 
 
+_OF_PROXIES = "a 403 may be a proxy's answer: curl -v shows who gives it"
+
+
 def fix_credentials(one: Affected) -> Iterator[Remedy]:
     """The token of the runner is tried, which the discovery document would not need."""
     x, host = one.examined, _host(one.examined)
+    if x.is_of_oci:
+        title, command = f"Log the runner in to {host}", shell_words(["docker", "login", host])
+        note = f"or give it an oci_credentials block in its CLI configuration; {_OF_PROXIES}"
+        yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
+        return
     variable = token_variable(host)
     mirror = x.failing_mirror
     named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
@@ -509,6 +517,8 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
     if not variable:
         block = f"TOKEN is that of the credentials block of {host}: a host with a port has no TF_TOKEN_ variable"
         note = f"{block}; {note}" if note else block
+    if x.message.kind != "credentials-helper":
+        note = "; ".join(filter(None, (note, _OF_PROXIES)))
     title = f"Give the runner a token for {host}, and try it there: 200 means that it is accepted"
     yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
 

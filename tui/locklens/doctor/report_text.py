@@ -41,7 +41,10 @@ def error_place_words(place: ErrorPlace) -> str:
 
 def distinct_messages(errors: Sequence[RecognisedError]) -> list[RecognisedError]:
     """Return the first error with each message, as one message may be about several providers."""
-    return list({(error.kind, error.text): error for error in reversed(errors)}.values())[::-1]
+    distinct: dict[tuple[str, str], RecognisedError] = {}
+    for error in errors:
+        distinct.setdefault((error.kind, error.text), error)
+    return list(distinct.values())
 
 
 def same_entry_words(diagnosis: Diagnosis) -> str:
