@@ -583,3 +583,23 @@ def test_a_platform_that_no_version_has_a_package_of_leaves_a_way_to_go_on(made:
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "Run init on a platform that has a package" in out
     assert re.search(r"none of the \d+ listed versions of acme/demo has a package of freebsd_amd64", out)
+
+
+def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(made: Any, doctor: Any) -> None:
+    required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), required))
+    words = "Error while installing acme/netbox v3.9.9: authentication signature from unknown issuer"
+    alone = boxed_log(("Failed to install provider", words))
+    (folder / "ci.log").write_text(f'- Finding acme/netbox versions matching "~> 3.9"...\n{alone}', "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["causes"][0]["missing"] == "the signed SHA256SUMS of acme/netbox 3.9.9"
+    (fix,) = document["remedies"]
+    assert fix["command"] == "locklens upgrade acme/netbox=VERSION --root=live/prod"
+    (folder / LOCK).write_bytes(lock_file(DEMO, sample_entry("acme/netbox", "3.9.1", "~> 3.9")))
+    document = doctor(folder, "ci.log")
+    assert document["fixed"].startswith("the lock file does not have acme/netbox 3.9.9: 3.9.1 is locked")
+    (folder / "ci.log").write_text(alone, "utf-8")  # that the run found no locked version is not known
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["causes"][0]["verdict"]) == ("open", "likely")
+    assert document["causes"][0]["missing"] == "the signed SHA256SUMS of acme/netbox 3.9.9"
+    assert not any("upgrade" in one["command"] for one in document["remedies"])

@@ -20,7 +20,7 @@ from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import listing, shell_word, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -239,8 +239,16 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def of_run(self) -> frozenset[ProviderAddress]:
         """The providers that the failing run required, as the lines before its message list them; empty if unknown."""
+        return self._addresses(self.message.reused) | self.searched_by_run
+
+    @property
+    def searched_by_run(self) -> frozenset[ProviderAddress]:
+        """The providers that the failing run chose a version for, since the lock file had none."""
+        return self._addresses(self.message.searched)
+
+    def _addresses(self, names: Iterable[str]) -> frozenset[ProviderAddress]:
         found = set()
-        for name in (*self.message.reused, *self.message.searched):
+        for name in names:
             with suppress(ValueError):
                 found.add(self.tool.parse_source(name))
         return frozenset(found)

@@ -60,8 +60,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
     if x.is_of_other_version and kind in _OF_ENTRIES | _OF_RELEASES:
-        words = f"the lock file no longer has {x.name} {x.message.version}: {entry.version} is locked ({place})"
-        return words if _was_locked(x) and _is_sound(x) else ""
+        not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
+        words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
+        return words if _is_sound(x) and (_was_locked(x) or _was_chosen(x)) else ""
     if kind in {"not-locked", "provider-not-available"}:
         was_absent = x.is_written or any(one.entry is None for one in x.past)
         return f"{x.release} is locked now ({place})" if was_absent and _is_sound(x) else ""
@@ -118,6 +119,11 @@ def _was_locked(x: Examined) -> bool:
     if x.replaced_version == x.message.version:
         return True
     return any(one.entry is not None and str(one.entry.version) == x.message.version for one in x.past)
+
+
+def _was_chosen(x: Examined) -> bool:
+    """True if the failing run chose a version, since no lock file had one, and the locked one came later."""
+    return x.address in x.searched_by_run and (x.is_written or any(one.entry is None for one in x.past))
 
 
 def _satisfied(x: Examined) -> str:

@@ -94,7 +94,7 @@ def _request(x: Examined) -> str:
 
 _TITLES_OF_DENIALS = {
     "credentials-missing": "{} denied access, and no credentials were sent",
-    "credentials-rejected": "{} denied access, whether or not credentials were sent",
+    "credentials-rejected": "{} denied access, perhaps of the credentials that were sent",
 }
 
 

@@ -246,7 +246,14 @@ def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
 
 
 def _judged(x: Examined) -> Authentication | None:
-    return x.case.new.authentication if x.case is not None else None
+    """Return how today's release is signed; None if that is unknown, or the error is of another version."""
+    return x.case.new.authentication if x.case is not None and not x.is_of_other_version else None
+
+
+def _missing_sums(x: Examined) -> str:
+    """Return the missing fact about the release that the error is of."""
+    is_of_other = x.entry is None or x.is_of_other_version
+    return f"the signed SHA256SUMS of {x.name} {x.message.version}".strip() if is_of_other else x.why_unknown
 
 
 def key_revoked(x: Examined) -> Judgement | None:
@@ -271,7 +278,7 @@ def _untold(x: Examined) -> Judgement | None:
     if x.error is None and x.entry is None:
         return None
     words = "the message does not tell" if x.error is not None else "the keys of the release are not known"
-    return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, _missing_sums(x), x.as_of, basis=Basis.GUESS)
 
 
 def key_expired(x: Examined) -> Judgement | None:
@@ -316,13 +323,13 @@ def key_changed(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
     if is_said and (judged is None or judged.signed_by is None):
         words = "the message says so: no key that the registry lists made the signature"
-        return Judgement(_LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+        return Judgement(_LIKELY, words, _missing_sums(x), x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if is_said:
         words = f"the message says so; today a listed key signs it: {_signer(x)}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
         words = "the signature of today is unknown"
-        return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, _missing_sums(x), basis=Basis.GUESS)
     before = x.neighbour.keys[0] if x.neighbour is not None and x.neighbour.keys else None
     key = judged.signed_by
     if key is None or before is None:
@@ -348,7 +355,7 @@ def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:
         words = f"{words}; here it is good, by {_signer(x)}: the failing run got another list or signature"
         missing = "what the network of the failing run gets"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=f"{title} there")
-    return Judgement(_LIKELY, words, x.why_unknown, x.as_of, basis=Basis.RUN, title=title)
+    return Judgement(_LIKELY, words, _missing_sums(x), x.as_of, basis=Basis.RUN, title=title)
 
 
 def download_damaged(x: Examined) -> Judgement | None:

@@ -250,7 +250,18 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     title = f"Upgrade {one.examined.name}: a version whose signature is not valid is refused"
     if is_revoked:
         title = f"Upgrade {one.examined.name}, once its publisher has signed a version with another key"
-    yield from upgrade(one, title)
+    if one.examined.entry is None and (refused := one.examined.message.version):
+        yield _with_another_version(one, refused)
+    elif not one.examined.is_of_other_version:
+        yield from upgrade(one, title)
+
+
+def _with_another_version(one: Affected, refused: str) -> Remedy:
+    """Return the remedy for a provider that is not locked, whose newest version is refused: upgrade selects that."""
+    name = one.examined.name
+    command = one.line("upgrade", f"{name}=VERSION")
+    note = f"VERSION stands for another one than {refused} that satisfies the constraints, and that a listed key signed"
+    return Remedy("upgrade", f"Lock another version of {name}", len(one.roots), _LOW, None, command, note)
 
 
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
