@@ -414,7 +414,7 @@ def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_
     fix = doctor(folder, *incident.options, "ci.log")["remedies"][0]
     assert (fix["id"], fix["trust"]) == ("lock-platform", "low")
     out = " ".join(doctor(folder, "--format", "text", *incident.options, "ci.log").split())
-    assert "3 more packages of the signed list are locked with it: its Preview warns (LK001)" in out
+    assert "2 more packages of the signed list are locked with it: its Preview warns (LK001)" in out
 
 
 def test_an_older_version_is_no_upgrade(made: Any, doctor: Any) -> None:

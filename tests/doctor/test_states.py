@@ -22,7 +22,7 @@ from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.causes import BY_ID, CAUSES, not_offered_for
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
-from locklens.doctor.report_text import verdict_sentence
+from locklens.doctor.report_text import narrowing, verdict_sentence
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -146,6 +146,49 @@ def test_of_two_errors_one_is_fixed(made: Any, doctor: Any) -> None:
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "Already fixed: the error of acme/demo 1.4.2." in out
     assert "No cause was found" not in out
+
+
+def test_of_two_packages_of_an_unpacked_mirror_one_is_replaced(made: Any, doctor: Any) -> None:
+    platform = str(this_platform())
+    other = "darwin_arm64" if platform != "darwin_arm64" else "linux_amd64"
+    entries = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    locked = lock_file(*(replace(one, unpacked=(other,)) for one in entries))
+    folder = made(SampleIncident("", ("none",), (locked,), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
+    for one in entries:
+        write_unpacked(folder / "mirror", one.provider, one.version, platform)
+    local = MISMATCH.replace("current", "local")
+    messages = (local, local.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1"))
+    log = boxed_log(*(("Failed to install provider", one) for one in messages))
+    (folder / "ci.log").write_text(log.replace("on linux_amd64\n", ""), "utf-8")
+    words = "--mirror", "mirror", "ci.log"
+    document = doctor(folder, *words)
+    assert [one["id"] for one in document["causes"][:3]] == ["h1-missing", "h1-missing", "mirror-differs"]
+    fixes = [one["command"] for one in document["remedies"] if one["id"] == "replace-copy"]
+    _, aside, filling = next(one for one in fixes if "acme/demo" in one).split(" && ")
+    subprocess.run(aside, shell=True, cwd=folder, check=True)
+    assert main([*filling.split()[1:], "--no-cache"], no_screen) == 0
+    out = " ".join(doctor(folder, "--format", "text", *words).split())
+    assert "Already fixed: the error of acme/demo 1.4.2." in out
+    assert "cp " not in out, "the copy is in the mirror of the run"
+
+
+def test_what_is_needed_is_named_once() -> None:
+    rows = BY_ID[CauseId.DOWNLOAD_DAMAGED], BY_ID[CauseId.MIRROR_DIFFERS]
+    needs = "the origin of the package: --install-path", "the origin of the package: --install-path, and its hash"
+    causes = (
+        Cause(CauseVerdict.UNKNOWN, "not known", need, id=row.id, traits=row.traits)
+        for row, need in zip(rows, needs, strict=True)
+    )
+    assert narrowing(Diagnosis("", True, (), Incident(), tuple(causes))) == needs[1:]
+
+
+def test_a_plan_is_run_again_where_the_package_was_installed_since(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    command = next(one["command"] for one in doctor(folder, "ci.log")["remedies"] if one["id"] == "reinstall")
+    assert main([*shlex.split(command)[1:], "--no-cache"], no_screen) == 0
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["next"], document["remedies"]) == ("fixed", None, [])
+    assert "run the command that failed again" in " ".join(doctor(folder, "--format", "text", "ci.log").split())
 
 
 @pytest.mark.parametrize("cause", ["key-changed", "yanked", "proxy-or-ca"])

@@ -323,6 +323,11 @@ class Examined(Struct, frozen=True, dict=True):
         return self.incident.platform or ""
 
     @property
+    def is_platform_assumed(self) -> bool:
+        """True if nothing tells the platform of the machine with the error."""
+        return dict(self.incident.sources).get("platform", ASSUMED).startswith(ASSUMED)
+
+    @property
     def platform_on_disk(self) -> str:
         """The platform whose copies on this machine count: that of the error, else this machine's."""
         return self.platform or self.machine

@@ -67,10 +67,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         was_absent = x.is_written or any(one.entry is None for one in x.past)
         return f"{x.release} is locked now ({place})" if was_absent and _is_sound(x) else ""
     if kind == "plugin-missing":
-        own = next(
-            (one for one in x.of_kind("installed") if one.is_of_root and one.is_new and one.hashes & {*entry.hashes}),
-            None,
-        )
+        own = _installed_since(x)
         return f"{own.path} was installed later than the log, and has a locked hash" if own is not None else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
@@ -151,9 +148,12 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
     if before is not None and covers and _is_restored(x) and _accepts_release(x):
         return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}"
+    exchanged = _exchanged(x)
+    if exchanged and (x.is_mirror_replaced or not x.replaced):
+        return exchanged  # whatever else is so, a copy that the lock file accepts is where the run looks
     if _speaks(causes):
         return ""
-    if (exchanged := _exchanged(x)) or x.replaced:
+    if x.replaced:
         return exchanged
     if before is None or not covers:
         return ""
@@ -217,7 +217,14 @@ def _reinstalled(x: Examined) -> FoundPackage | None:
 
 def awaits_init(x: Examined) -> bool:
     """True unless the root of a fixed error has its package already, so that init has nothing left to do for it."""
-    return _reinstalled(x) is None
+    is_of_plan = x.message.kind == "plugin-missing" and not x.is_of_other_version
+    return _reinstalled(x) is None and not (is_of_plan and _installed_since(x))
+
+
+def _installed_since(x: Examined) -> FoundPackage | None:
+    """Return the root's own copy that was installed later than the log, and has a locked hash; else None."""
+    own = (one for one in x.of_kind("installed") if one.is_of_root and one.is_new)
+    return next((one for one in own if x.entry is not None and one.hashes & {*x.entry.hashes}), None)
 
 
 def _has_changed(x: Examined) -> bool:

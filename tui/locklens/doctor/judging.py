@@ -85,8 +85,7 @@ def standing_cause(examined: Examined) -> tuple[Examined, Cause] | None:
 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: what depends on a platform that is only assumed is likely at most."""
-    source = dict(examined.incident.sources).get("platform", "")
-    is_assumed = Trait.OF_PLATFORM in cause.traits and source.startswith(ASSUMED)
+    is_assumed = Trait.OF_PLATFORM in cause.traits and examined.platform != "" and examined.is_platform_assumed
     if not is_assumed or cause.verdict is CauseVerdict.UNKNOWN:
         return cause
     verdict = CauseVerdict.LIKELY if cause.is_probable else CauseVerdict.UNKNOWN

@@ -465,6 +465,9 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     if others and len(x.attributed) == len(x.unpacked) and not (one.zh and x.packed):
         words += f"; the locked h1 are of {listing(sorted(others))}"
         return Judgement(_UNKNOWN, words, missing, x.as_of)
+    if one.kind == "mirror" and not one.zh and len(x.unpacked) < len(x.packed) and x.is_platform_assumed:
+        words += f"; {counted(len(x.unpacked), 'h1', 'h1')} beside {len(x.packed)} zh may be of other platforms"
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.GUESS, title=not_locked)
     return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=not_locked)
 
 

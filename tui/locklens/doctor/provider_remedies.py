@@ -249,7 +249,8 @@ def copies(one: Affected) -> Iterator[Remedy]:
         fitting = [target for target in targets if target.platform == copy.platform and copy.place]
         for target in fitting:
             yield _replacement(one, target.place, target.base, target.path, copy, aside=target.aside)
-        if not fitting and not is_of_registry:
+        is_there = copy.kind == "mirror" and x.is_of_mirror and (copy.is_of_run or x.is_first(copy))
+        if not fitting and not is_of_registry and not is_there:
             yield _copy_by_hand(one, copy)
 
 

@@ -85,11 +85,12 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         return
     write = one.write("lock", platform=platform) if platform else None
     title, cost = f"{title}, from the signed package", _NONE
-    if more := frozenset(x.platforms.values()) - x.packed:
+    if missing := frozenset(name for name, zh in x.platforms.items() if zh not in x.packed):
+        cost, more = _LOW, missing - {platform}
         verb = "is" if len(more) == 1 else "are"
         number = counted(len(more), "more package")
-        words = f"{number} of the signed list {verb} locked with it: its Preview warns (LK001)"
-        cost, note = _LOW, f"{note}; {words}" if note else words
+        words = f"{number} of the signed list {verb} locked with it: its Preview warns (LK001)" if more else ""
+        note = "; ".join(filter(None, (note, words)))
     yield Remedy("lock-platform", title, len(one.roots), cost, one.size_of(platform), command, note, write)
 
 

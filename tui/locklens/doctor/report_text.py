@@ -140,7 +140,8 @@ def narrowing(diagnosis: Diagnosis) -> tuple[str, ...]:
     """Return the missing facts that would decide between causes; () if one is likely."""
     if diagnosis.fixed or diagnosis.has_cause:
         return ()
-    return tuple(dict.fromkeys(filter(None, map(missing_words, diagnosis.with_verdict(CauseVerdict.UNKNOWN)))))
+    needs = dict.fromkeys(filter(None, map(missing_words, diagnosis.with_verdict(CauseVerdict.UNKNOWN))))
+    return tuple(one for one in needs if not any(other != one and other.startswith(one) for other in needs))
 
 
 def is_clean(diagnosis: Diagnosis) -> bool:
