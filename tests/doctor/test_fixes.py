@@ -402,8 +402,31 @@ def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> No
     assert [one["id"] for one in document["causes"] if one["verdict"] == "yes"][:2] == ["other-tool", "not-locked"]
     locks = [one["command"] for one in document["remedies"] if one["id"] == "lock"]
     assert locks == ["locklens lock hashicorp/random --tool terraform --root=live/opentofu"]
+    (use,) = [one for one in document["remedies"] if one["id"] == "use-tool"]
+    assert (use["command"], use["trust"]) == ("tofu -chdir=live/opentofu init -lockfile=readonly", "none")
+    prune = "locklens prune --tool terraform --root=live/opentofu"
+    words = f"{prune} removes what nothing requires, as init would: {OPENTOFU_HOST}/hashicorp/random"
+    assert words in " ".join(doctor(both, "--format", "text", "ci.log", "--", "live/opentofu").split())
     run(locks[0])
+    run(prune)
+    assert doctor(both, "ci.log", "--", "live/opentofu")["fixed"]
     assert '"registry.terraform.io/hashicorp/random"' in (both / "live/opentofu/.terraform.lock.hcl").read_text("utf-8")
+
+
+def test_entries_that_were_renamed_are_not_those_of_the_tool_that_wrote_the_file(both: Path, doctor: Any) -> None:
+    place = both / "live/opentofu/.terraform.lock.hcl"
+    place.write_bytes(lock_file(RANDOM).replace(TERRAFORM_HOST.encode(), OPENTOFU_HOST.encode()))
+    words = (
+        "Error while installing hashicorp/random v3.6.3: the current package for registry.opentofu.org/hashicorp/random "
+        "3.6.3 doesn't match any of the checksums previously recorded in the dependency lock file"
+    )
+    (both / "ci.log").write_text(f"OpenTofu v1.12.6\n\nError: Failed to install provider\n\n{words}\n", "utf-8")
+    document = doctor(both, "--offline", "ci.log", "--", "live/opentofu")
+    found = {one["id"]: (one["command"], one["trust"]) for one in document["remedies"]}
+    assert found["use-tool"] == ("terraform -chdir=live/opentofu init", "low")
+    out = " ".join(doctor(both, "--offline", "--format", "text", "ci.log", "--", "live/opentofu").split())
+    assert f"Terraform locks what {TERRAFORM_HOST} has today: entries of another host do not count there" in out
+    assert "it changes nothing where no newer version than 3.6.3 can be selected" in out
 
 
 def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_on_the_preview(

@@ -130,7 +130,9 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
         yield _asked_for(one, f"no version is listed: {x.address.host} has none to upgrade to")
         return
     if listed is None or entry is None or x.configuration is None or x.address is None:
-        yield _upgraded(one, title)
+        unknown = f"it changes nothing where no newer version than {entry.version} can be selected" if entry else ""
+        found = _upgraded(one, title)
+        yield replace(found, note="; ".join(filter(None, (found.note, unknown))))
         return
     locked, constraints = entry.version, x.configuration.constraints(x.address)
     fitting = [version for version in listed if constraints.admits(version) and version != locked]

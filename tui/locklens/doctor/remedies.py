@@ -277,6 +277,10 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         added = shell_words([*x.git, "add", "-f", "--", x.lock.path])
         shown = shell_words([*x.git, "check-ignore", "-v", "--", x.lock.path])
         note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
+    if x.message.kind == "readonly-changed" and x.configuration is not None and not x.unknown_requirements:
+        orphans = sorted(str(each) for each in x.lock.by_address.keys() - x.configuration.required())
+        if orphans:
+            note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
     before = next((past for past in x.past[:2] if past.entry is not None), None)
     if before is not None and not x.lock.exists and not x.fitting and _admits(x, before):
         restored = _restored_file(x, before.commit)
@@ -421,7 +425,14 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
-        yield Remedy("use-tool", title, len(one.alone.roots), _NONE, None, as_writer.next_step)
+        is_locked = x.entry is None or x.entry.address.host == writer.default_host
+        note = (
+            f"{writer.product} locks what {writer.default_host} has today: entries of another host do not count there"
+        )
+        cost = _NONE if is_locked else _LOW
+        yield Remedy(
+            "use-tool", title, len(one.alone.roots), cost, None, as_writer.next_step, "" if is_locked else note
+        )
     if x.message.kind == "provider-unknown" or x.other_registry:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
