@@ -626,3 +626,12 @@ def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(mad
     assert (document["state"], document["causes"][0]["verdict"]) == ("open", "likely")
     assert document["causes"][0]["missing"] == "the signed SHA256SUMS of acme/netbox 3.9.9"
     assert not any("upgrade" in one["command"] for one in document["remedies"])
+
+
+def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    words = "Error while installing acme/demo v1.4.2: unexpected EOF"
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(folder, "--offline", *INCIDENTS["republished"].options, "ci.log")
+    assert document["facts"]["path"] is None
+    assert [one["id"] for one in document["remedies"]] == ["retry", "use-copy"]

@@ -290,7 +290,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             causes = [each for each in causes if _strength(each) == best[one.examined.error]]
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if any(Trait.OF_HASHES in cause.traits for cause in causes):
-            offered = [*provider_remedies.copies(one), *offered]
+            copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
+            offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
         for remedy in offered:  # two causes may have one fix, and roots with one entry are in any order
             key = remedy.title if remedy.host else remedy.command or remedy.title
             found.setdefault(frozenset(key.split()), []).append((remedy, one))

@@ -295,7 +295,9 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     copying = ["cp", "--", place, target] if copy.zh else ["cp", "-R", "--", place, target]
     command = f"{shell_words(['mkdir', '-p', '--', target])} && {shell_words(copying)}"
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
-    note = "MIRROR is the mirror or the plugin cache of the runner; move its own copy aside first"
+    note = (
+        "where the runner installs from a mirror or a plugin cache, for which MIRROR stands: move its copy aside first"
+    )
     return Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note)
 
 
