@@ -148,6 +148,23 @@ def test_of_two_errors_one_is_fixed(made: Any, doctor: Any) -> None:
     assert "No cause was found" not in out
 
 
+def test_a_constraint_that_excludes_another_provider_is_the_next_cause(made: Any, doctor: Any) -> None:
+    demo, netbox = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    incident, required = INCIDENTS["h1-missing"], (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 4.0"))
+    whole, short = lock_file(demo, netbox), lock_file(replace(demo, unpacked=("darwin_arm64",)), netbox)
+    folder = made(replace(incident, locks=(whole, short), constraints=required))
+    assert doctor(folder, *incident.options, "ci.log")["causes"][0]["id"] == "h1-missing"
+    (folder / LOCK).write_bytes(whole)
+    document = doctor(folder, *incident.options, "ci.log")
+    (cause,) = document["causes"]
+    assert (cause["id"], cause["provider"]) == ("constraint-conflict", "registry.terraform.io/acme/netbox")
+    words = "not all is well in live/prod: acme/netbox 3.9.1: the locked version does not satisfy the constraints"
+    assert any(words in note for note in document["run"]["notes"])
+    out = " ".join(doctor(folder, *incident.options, "--format", "text", "ci.log").split())
+    assert "Already fixed: the error of acme/demo 1.4.2." in out
+    assert "ROOT live/prod acme/netbox 3.9.1" in out
+
+
 def test_of_two_packages_of_an_unpacked_mirror_one_is_replaced(made: Any, doctor: Any) -> None:
     platform = str(this_platform())
     other = "darwin_arm64" if platform != "darwin_arm64" else "linux_amd64"

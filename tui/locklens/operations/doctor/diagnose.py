@@ -160,7 +160,7 @@ def _diagnosed(
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
     standing = [standing_cause(one.examined) if words else None for one, words in zip(affected, past, strict=False)]
     notes += dict.fromkeys(
-        _of_standing(one.examined, words, found[1])
+        _of_standing(one.examined, words, *found)
         for one, words, found in zip(affected, past, standing, strict=False)
         if found is not None
     )
@@ -305,10 +305,11 @@ def _of_overcome(error: RecognisedError) -> str:
     return f"line {error.line} has an error{about} that a later run in the log got past: {error.reason}"
 
 
-def _of_standing(x: Examined, words: str, cause: Cause) -> str:
-    """Return a note on an error that is over, where its root has another cause."""
+def _of_standing(x: Examined, words: str, other: Examined, cause: Cause) -> str:
+    """Return a note on an error that is over, where its root has another cause, maybe of another provider."""
+    about = f"{x.where}: {other.release}" if other.address != x.address else x.where
     command = x.command_line("doctor", "--", *(x.fitting or (x.where,)))
-    return f"the error of the log is over ({words}), but not all is well in {x.where}: {cause_title(cause)}; {command}"
+    return f"the error of the log is over ({words}), but not all is well in {about}: {cause_title(cause)}; {command}"
 
 
 def _of_which_root(x: Examined) -> str:
