@@ -224,7 +224,7 @@ def test_an_answer_that_makes_no_sense_is_one(words: str, title: str, made: Any,
     failed = f"Error while installing acme/demo v1.4.2: {words.format('dl.example.com:8443')}"
     log = _log(folder, "Failed to install provider", failed)
     text = " ".join(doctor(folder, "--format", "text", log).split())
-    assert f"VERDICT dl.example.com:8443 answered: {title}. [CONFIRMED]" in text
+    assert f"VERDICT A request to dl.example.com:8443 was answered: {title}. [CONFIRMED]" in text
     document = doctor(folder, log)
     assert [one["id"] for one in document["remedies"]] == ["test-registry", "retry"]
     assert _verdicts(document)["credentials"] == "no"

@@ -82,7 +82,7 @@ def test_what_holds_whichever_root_failed_is_said_once(several: Path, doctor: An
     first = doctor(several, "ci.log")["causes"][0]
     assert (first["id"], first["verdict"], first["roots"]) == ("registry-down", "yes", ["con", "hash", "ver", "ver2"])
     out = " ".join(doctor(several, "--format", "text", "ci.log").split())
-    assert "VERDICT example.com answered: too many requests (429). [CONFIRMED]" in out
+    assert "VERDICT A request to example.com was answered: too many requests (429). [CONFIRMED]" in out
 
 
 def test_a_fix_of_one_provider_says_that_another_one_needs_its_own(made: Any, doctor: Any) -> None:

@@ -121,7 +121,8 @@ def registry_down(x: Examined) -> Judgement | None:
     if x.message.kind == "sums-differ":
         return _wrong_answer(x)
     if reason in {_N.SERVER, _N.LIMITED, _N.MALFORMED, _N.LOOP}:
-        title = f"{_host(x)} answered: {reason}"
+        # Who gave the answer is not known: a proxy on the way may have.
+        title = f"a request to {_host(x)} was answered: {reason}"
         words = "; ".join(filter(None, (f"the message says so: {reason}", here.words)))
         return Judgement(_YES, words, as_of=here.as_of, basis=Basis.RUN, title=title)
     if reason in _ON_THE_WAY:
