@@ -172,7 +172,8 @@ def test_a_plugin_folder_of_the_log_is_filled_and_the_run_repeated(
     words = words if is_listed else "the previously-selected version 1.4.2 is no longer available"
     words = f"Could not retrieve the list of available versions for provider {CORP}: {words}"
     init = f"terraform -chdir=one init -lockfile=readonly -plugin-dir={folder}"
-    log = f"$ {init} -input=false\n" + boxed_log(("Failed to query available provider packages", words))
+    ran = init.replace(" init", ' init -backend-config="key=prod"')
+    log = f"$ {ran} -input=false\n" + boxed_log(("Failed to query available provider packages", words))
     (corp / "ci.log").write_text(log.replace("on linux_amd64\n", ""), "utf-8")
     document = doctor(corp, "ci.log")
     assert (document["state"], document["causes"][0]["id"]) == ("open", "mirror-lacks")

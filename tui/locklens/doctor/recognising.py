@@ -138,8 +138,8 @@ _FOLDERS = tuple(
     )
 )
 """What names the folder of the run that follows: the tool's option, a shell, Atlantis, GitHub, Terragrunt."""
-_INIT = re.compile(r"\b(?:terraform|tofu)\b.{0,200}? init(?P<options>(?: -{1,2}[^\s;&|\"']{1,500}){1,20})")
-_OF_INSTALL = re.compile(r"-(?P<option>-?(?:lockfile|plugin-dir)=\S+)")
+_INIT = re.compile(r"\b(?:terraform|tofu)\b.{0,200}? init(?P<options>(?: -[^\s;&|]{1,500}){1,20})")
+_OF_INSTALL = re.compile(r"-(?P<option>-?(?:lockfile|plugin-dir)=[^\s\"']+)")
 _NAMING_FOLDERS = ("init -", "chdir", "cd ", "running ", "dir: ", "working-dir")
 _CONSTRAINT = re.compile(
     r"(?:configured version constraint|given constraints|updated version constraints) \"?"
