@@ -327,7 +327,7 @@ CATALOGUE = (
         "credentials-rejected",
         "rejected the given authentication credentials",
         causes=(_C.CREDENTIALS, _C.PROXY_OR_CA),
-        advice="a 401 or a 403: the token has expired or has no access, or a proxy refuses; mirrors: without one, too",
+        advice="a 401 or a 403: a token without access, a mirror that was sent none, or a proxy that refuses",
         is_weak=True,
     ),
     _row(
