@@ -201,6 +201,16 @@ def test_a_list_without_the_locked_version_is_dated(tmp_path: Path) -> None:
     assert "the locked version is not listed as of 2026-03-31 09:12 UTC\n" in text
 
 
+def test_a_step_down_is_called_one_and_nothing_is_newer_than_what_is_locked(tmp_path: Path) -> None:
+    write(
+        tmp_path, {"a/main.tf": requiring("hashicorp/aws ~> 5.0"), "a/.terraform.lock.hcl": lock("hashicorp/aws 5.3.0")}
+    )
+    git(tmp_path, "init", "-q")
+    text = said(asked(tmp_path, "aws", offered=offers("5.2.0")))
+    assert "  UPGRADE      selects 5.2.0, older than the locked version\n" in text
+    assert "NEWER" not in text
+
+
 def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) -> None:
     text = said(asked(write(tmp_path, FILES), "aws", offered=offers("4.0.0", "6.0.0")))
     assert (

@@ -51,9 +51,8 @@ def test_each_version_above_the_selected_one_has_its_reasons() -> None:
 
 def test_what_should_be_offered_and_is_not_is_said() -> None:
     requirements = [requirement("<= 5.9.0, != 5.9.0"), requirement("5.9.0", "b.tf:2")]
-    groups = held_back(requirements, offers("5.1.0"), version("5.1.0"), expected=[version("5.3.0"), version("4.0.0")])
-    absent = "not offered"
-    assert told(groups) == [f"5.9.0: != 5.9.0 (main.tf:1); {absent}", f"5.3.0: 5.9.0 (b.tf:2); {absent}"]
+    groups = held_back(requirements, offers("5.1.0"), version("5.1.0"))
+    assert told(groups) == ["5.9.0: != 5.9.0 (main.tf:1); not offered"]
 
 
 def test_a_version_that_was_never_there_stands_in_no_way() -> None:

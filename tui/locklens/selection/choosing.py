@@ -139,7 +139,6 @@ def held_back(
     above: Version | None,
     *,
     platforms: Sequence[Platform] = (),
-    expected: Iterable[Version] = (),
     by_policy: Mapping[Version, Hold] = NO_HOLDS,
 ) -> tuple[HeldBack, ...]:
     """Return the holds on each version above a given one, grouped by equal holds.
@@ -149,7 +148,6 @@ def held_back(
         offered: The versions that the registry lists.
         above: The selected or locked version; None for all listed versions.
         platforms: Required platforms.
-        expected: Versions that should be listed, such as the locked one; a missing one is reported as absent.
         by_policy: The holds of the policy; see `policy_holds`.
 
     Returns:
@@ -158,7 +156,7 @@ def held_back(
     judge = _Judge(requirements, platforms, by_policy)
     listed = {entry.version: entry for entry in offered}
     pinned = [demand.term.version for demand in judge.demands if demand.term.is_pin]
-    absent = [version for version in dict.fromkeys((*expected, *pinned)) if version not in listed]
+    absent = [version for version in dict.fromkeys(pinned) if version not in listed]
     newer = [version for version in chain(listed, absent) if above is None or version.compare(above) > 0]
     return _grouped(newer, judge, listed)
 
@@ -281,9 +279,8 @@ def _offer(
         newer=held_back(
             requirements,
             offered,
-            version if version is not None and has_locked else selected,
+            version if version is not None else selected,
             platforms=platforms,
-            expected=() if version is None else (version,),
             by_policy=by_policy,
         ),
         recommended=heeding.version if isinstance(heeding, Selection) else None,

@@ -236,7 +236,7 @@ def candidates_of(
         offer,
         choices=tuple(choices),
         newest=newest_of(offer.requirements, offered, locked).overall,
-        newer=held_back(offer.requirements, offered, locked, expected=() if locked is None else (locked,)),
+        newer=held_back(offer.requirements, offered, locked),
         is_asked=True,
         was_contacted=True,
         as_of=as_of,

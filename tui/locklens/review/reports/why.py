@@ -267,13 +267,15 @@ def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterato
     if isinstance(offer.upgraded, Selection):
         version = str(offer.recommended or offer.upgraded.version)
         is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
-        same = ", already locked" if is_same else ""
+        note = ", already locked" if is_same else ""
+        if entry is not None and offer.recommended is not None and offer.recommended.compare(entry.version) < 0:
+            note = ", older than the locked version"
         words = upgrade_words(offer, offer.upgraded)
         if not is_same and root.policy.pin(root.explanation.address) is not None:
             words += ", if a pinned key signs it"
         if root.configuration.unknown_constraints:
             words = f"stops, for not all constraints can be read; by the others it {words}"
-        yield _fact("UPGRADE", f"{words}{same}", copied=version)
+        yield _fact("UPGRADE", f"{words}{note}", copied=version)
         yield from _held_lines("NEWER", offer.newer, root, folder)
         return
     yield _fact("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))

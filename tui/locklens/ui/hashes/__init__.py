@@ -234,7 +234,9 @@ class HashesScreen(RowActionsScreen):
     def help_lines(self) -> Iterable[Line]:
         """The keys, the columns and the terms of the Hashes screen, and a sample of a policy."""
         yield from super().help_lines()
-        yield from heading("REQUIRED PLATFORMS  in locklens.toml at the repository's top, as of the last commit")
+        yield from heading(
+            "REQUIRED PLATFORMS  read from locklens.toml at the repository's top, as committed; for example:"
+        )
         for text in _POLICY_SAMPLE:
             yield line(Span(f"  {text}", Role.PLACE), copied=text)
 
