@@ -46,7 +46,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
             await on.go_to(title)
             await on.press("space")
         text = await previewed(on)
-        assert "Stage the reviewed changes in 2 roots" in text
+        assert "Stage what is reviewed in 2 roots" in text
         assert "nothing staged yet" in text
         assert "ready: enter stages 2 files" in text
         assert "git -C " in text, "as it works in the folder of the shell"
@@ -97,7 +97,7 @@ async def test_marks_that_a_filter_hides_are_staged_too(running: Running, tmp_pa
     async with running(source_of(top)) as on:
         await on.press("a", "slash", *"provider:tls", "enter")
         assert on.screen.query_one(Input).value == "provider:tls"
-        assert "Stage the reviewed changes in 2 roots" in await previewed(on)
+        assert "Stage what is reviewed in 2 roots" in await previewed(on)
 
 
 async def test_a_file_that_changed_meanwhile_is_refused(
@@ -179,7 +179,7 @@ async def test_one_root_of_a_group_is_staged_from_its_own_row(running: Running, 
         await on.go_to("hashicorp/aws")
         await on.press("l", "j", "space")
         assert "marked this change in 3 roots as reviewed; S on this row stages this root alone" in on.lines[-2]
-        assert "Stage the reviewed changes in a" in await previewed(on)
+        assert "Stage what is reviewed in a" in await previewed(on)
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
     assert [index(top, f"{name}/{LOCK}") for name in "abc"] == [new, old, old]

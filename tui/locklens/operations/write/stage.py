@@ -64,7 +64,7 @@ class Stage(FileOperation, frozen=True):
     def title(self) -> str:
         """A short title."""
         places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
-        return f"Stage the reviewed changes in {places}"
+        return f"Stage what is reviewed in {places}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan to stage the blocks of selected providers, byte for byte like `git add`.
