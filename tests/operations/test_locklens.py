@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from operations.test_upgrade import LOCK, entry, lay, requiring, top
 
+import locklens as package
 from locklens.cli.commands import read_options
 from locklens.dialect import OPENTOFU
 from locklens.errors import OfflineError
@@ -51,6 +53,12 @@ def test_offline_what_needs_registries_is_refused_whatever_the_number_of_roots(
         with pytest.raises(OfflineError, match="registries are required, and are not asked offline"):
             locklens.plan(operation(Scope(top, roots)))
         assert not locklens.plan(Prune(Scope(top, roots))).failures
+
+
+def test_every_setting_of_a_run_is_read() -> None:
+    text = "".join(path.read_text("utf-8") for path in Path(package.__file__).parent.rglob("*.py"))
+    settings = {*ReviewRequest.__struct_fields__, *HealthRequest.__struct_fields__}
+    assert not {name for name in settings if not re.search(rf"\.{name}\b", text)}
 
 
 OF_A_REVIEW = {"open", "include_unchanged", "fail_on", "prove", "is_survey", "diagnosed", "is_demo"}
