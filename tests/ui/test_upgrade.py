@@ -191,7 +191,7 @@ async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
 
     async with opening(offering=offering, settled=False) as on:
         await until(on, lambda: "ASKING  1 provider" in on.rows)
-        assert "checking registries: 1 of 2 providers done" in on.status
+        assert "checking registries: 1 of 2 entries done" in on.status
         gate.set()
         await on.settle()
         assert on.rows[1] == "[ ] acme/ready"

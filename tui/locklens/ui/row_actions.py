@@ -249,7 +249,7 @@ class RowActionsScreen(TwoPaneScreen):
         if not self.is_known(selected):
             self.say_too_early(f"lock: still {self.progress.words}", "L")
         elif not selected:
-            self.say("lock: no locked provider on this row")
+            self.say("lock: this row names no locked provider")
         else:
             self.with_platforms(selected, preview)
 

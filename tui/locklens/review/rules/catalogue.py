@@ -141,7 +141,8 @@ _ALL = (
         "One matching hash is enough to install a package, so one foreign hash lets a foreign package in.",
         "Search the release's SHA256SUMS for the hash; for h1, hash each platform's package with "
         "`terraform providers lock`.",
-        "Restore the entry, then lock the provider again (R and L on the screen) on a machine that you trust.",
+        "Restore the entry (R on the screen), then lock the provider again with `locklens lock` where you trust the "
+        "machine.",
         "registry",
     ),
     Rule(

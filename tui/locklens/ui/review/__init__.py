@@ -279,7 +279,7 @@ class ReviewScreen(RowActionsScreen):
         """Verify the `h1` of the highlighted row by download."""
         selected = self._locked_providers
         if self.review is None or not selected:
-            self.say("verify: no locked provider on this row")
+            self.say("verify: this row names no locked provider")
         else:
             self.prove(selected)
 

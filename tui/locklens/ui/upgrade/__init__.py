@@ -146,7 +146,7 @@ class UpgradeScreen(RowActionsScreen):
             offers = self.selection.offers.providers
             done = sum(offer.is_asked for offer in offers)
             if done < len(offers):
-                return f"checking registries: {done} of {counted(len(offers), 'provider')} done"
+                return f"checking registries: {done} of {counted(len(offers), 'entry', 'entries')} done"
             return "checking registries again"
         return "looking up signers" if self._is_looking_up or self._signers.is_running else ""
 
