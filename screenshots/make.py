@@ -32,6 +32,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
+from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.why import InsideDialog
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ async def settle(app: LockLensApp, pilot: Pilot[int]) -> None:
         await pilot.pause(0.05)
     if not isinstance(app.screen, InsideDialog):
         await app.workers.wait_for_complete()
+    while isinstance(app.screen, UpgradeScreen) and app.screen.asking_words:
+        await pilot.pause(0.05)
     await pilot.pause()
 
 
