@@ -252,6 +252,18 @@ def test_other_roots_tell_an_edited_zh_from_a_republished_version(digits: int, e
     assert fix["hint"] == "git diff --no-index -- live/new/.terraform.lock.hcl live/prod/.terraform.lock.hcl"
 
 
+@pytest.mark.parametrize(("number", "verdict"), [(8, "yes"), (9, "likely")])
+def test_no_typed_hash_is_looked_for_among_many(number: int, verdict: str, equal: Path, doctor: Any) -> None:
+    lock = equal / "live/qa/.terraform.lock.hcl"
+    before = lock.read_text("utf-8")
+    signed = re.findall(r"zh:[0-9a-f]{64}", before)[0]
+    strange = "".join(f'    "zh:{each:04x}{signed[7:]}",\n' for each in range(number))
+    lock.write_text(before.replace(f'    "{signed}",\n', f'{strange}    "{signed}",\n'), "utf-8")
+    git(equal, "commit", "-qam", "tidy")
+    document = doctor(equal, "--", "live/qa")
+    assert {one["id"]: one["verdict"] for one in document["causes"]}["hand-edit"] == verdict
+
+
 def test_signed_hashes_that_another_root_locked_later_rule_no_republication_out(
     equal: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ A repository under review may hold a file of any name. Windows looks for a progr
 and a relative folder of PATH, as an empty entry is one, lies in the current folder on every system. So git, gpg,
 editors and browsers are found here, and nowhere by their bare names.
 
-After `-C` the current folder is another than that of the user's shell, in which printed commands start.
+After `-C` the current folder is not that of the user's shell, in which printed commands start.
 """
 
 from __future__ import annotations

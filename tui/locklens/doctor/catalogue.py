@@ -403,7 +403,7 @@ CATALOGUE = (
         "could not query provider registry for",
         "failed to query provider mirror",
         causes=(*_ABOUT_NETWORK, _C.MIRROR_LACKS),
-        advice="the registry, or the mirror, gave no answer that can be used: its reason stands behind the message",
+        advice="the registry, or the mirror, gave no answer that can be used: its reason follows the message",
     ),
     _row(
         "package-damaged",
@@ -516,7 +516,7 @@ CATALOGUE = (
         "Invalid URL for provider release",
         "Unable to download the provider used for state storage",
         causes=_ABOUT_NETWORK,
-        advice="the reason stands behind it",
+        advice="the reason follows it",
     ),
     _row("locking-failed", "Could not retrieve providers for locking", causes=_ABOUT_NETWORK),
     _row(

@@ -49,6 +49,9 @@ WHOLE_LIST = 4
 _MOST_EDITED = 4
 """Characters by which two hashes differ at most where one was made from the other: digests differ in nearly all."""
 
+_MOST_TYPED = 8
+"""The most strange hashes of an entry among which a typed one is looked for."""
+
 
 def _is_nearly(text: str, other: str) -> bool:
     """True if two different hashes of equal length differ in a few characters alone."""
@@ -542,8 +545,11 @@ class Examined(Struct, frozen=True, dict=True):
     def typed(self) -> tuple[str, str] | None:
         """A strange `zh`, and the one of the release that it differs from in a few characters; None without one.
 
-        No tool makes such a hash, also where the registry had another release for a time.
+        No tool makes such a hash, also where the registry had another release for a time. Of many strange ones none is
+        compared: that is not a slip, and both lists may be an attacker's.
         """
+        if len(self.strange) > _MOST_TYPED:
+            return None
         return next(
             ((text, one) for text in sorted(self.strange) for one in sorted(self.listed) if _is_nearly(text, one)), None
         )

@@ -204,7 +204,7 @@ def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
 
 
 def _is_of_another(x: Examined) -> bool:
-    """True if a message about missing `h1` that names no provider is of another than this."""
+    """True if a message about missing `h1` that names no provider is about another one."""
     return x.message.kind == "lock-not-updated" and not x.message.provider and _has_h1(x)
 
 

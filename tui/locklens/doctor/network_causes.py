@@ -82,7 +82,7 @@ def _is_of_registry(x: Examined) -> bool:
 
 
 def _request(x: Examined) -> str:
-    """Return which request of a registry failed; "" for another than those that are repeated here."""
+    """Return which request of a registry failed; "" for one that is not repeated here."""
     if x.error is None:
         return ""
     if x.message.kind in {"registry-unreachable", "discovery-invalid"}:
@@ -94,7 +94,7 @@ def _request(x: Examined) -> str:
 
 _TITLES_OF_DENIALS = {
     "credentials-missing": "{} denied access, and no credentials were sent",
-    "credentials-rejected": "{} denied access, perhaps of the credentials that were sent",
+    "credentials-rejected": "{} denied access; whether credentials were sent is not known",
 }
 
 

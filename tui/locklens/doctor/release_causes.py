@@ -359,7 +359,7 @@ def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:
 
 
 def download_damaged(x: Examined) -> Judgement | None:
-    """Test if the file that arrived is another than the release's, also by what arrives here."""
+    """Test if the file that arrived is not the release's, also by what arrives here."""
     cause = _of_message(x)
     if cause is None or not x.downloads or cause.verdict is _NO:
         return cause
@@ -402,7 +402,7 @@ def _same_bytes(x: Examined) -> str:
 
 
 def package_altered(x: Examined) -> Judgement | None:
-    """Test if the host of the package has another than the signed list names: the same for everybody who asks."""
+    """Test if the host of the package has a file that the signed list does not name, the same for whoever asks."""
     if x.error is None:
         return None
     if same := _same_bytes(x):
