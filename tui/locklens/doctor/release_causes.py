@@ -118,7 +118,7 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
     path = x.incident.path
     if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
-        words = f"{len(x.packed)} zh are locked, as of a whole signed list, and the package is none of them"
+        words = f"{len(x.packed)} zh are locked, as many as a whole signed list has, and the package is none of them"
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
     return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
 

@@ -269,7 +269,7 @@ def _hashed_event(
     context: InstallContext, request: LockRequest, platform: Platform, signed: str, known: HashedPackage | None
 ) -> PackageHashed:
     """The event of a package; `known` are its hashes where it was not fetched."""
-    is_reported = known is not None and not known.size  # As of `reported_package`: its bytes were never counted.
+    is_reported = known is not None and not known.size  # `reported_package` gives none: no bytes were counted.
     was_remembered = known is not None and not is_reported
     return PackageHashed(context.name(request.address), request.version, platform, signed, was_remembered, is_reported)
 

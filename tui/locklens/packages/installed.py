@@ -166,5 +166,5 @@ _COMPARED = Limits(entries=1000)
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """Return the digest of each file; errors as of `file_digests`."""
+    """Return the digest of each file; raises what `file_digests` raises."""
     return {os.fsdecode(name): digest for name, digest in file_digests(folder, limit=_COMPARED)}

@@ -270,7 +270,7 @@ def _zh(digest: bytes) -> str:
 
 
 class Build(Struct, frozen=True):
-    """One provider's version for one platform; `type` is normalised, as of an address."""
+    """One provider's version for one platform; `type` is normalised, as in an address."""
 
     type: str
     version: Version

@@ -354,7 +354,7 @@ class Repository:
                     records = self._command.records("ls-files", "-s", "-z", "--full-name", subject="the index")
                     parse = listings.parse_index
                 else:
-                    # Trees are listed too, for they count: of empty ones, few can be as many as of files.
+                    # Trees are listed too, for they count against the bound: empty ones can be as many as files.
                     options = ("-r", "-t", "-z", "--full-tree", "--end-of-options")
                     records = self._command.records("ls-tree", *options, revision, subject=revision[:12])
                     parse = listings.parse_tree
