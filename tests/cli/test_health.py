@@ -604,3 +604,27 @@ def test_the_head_counts_the_findings_that_the_rows_have(run: Run, top: Path) ->
     assert [one["rule"] for one in value["roots"][0]["findings"]] == ["LK007"], "which says only that it is unknown"
     assert value["summary"]["findings"] == {"block": 0, "warn": 0, "info": 0}
     assert "1 root: 0 ok, 1 unknown, 0 worse (warn or block); 1 provider, 1 distinct version; 0 findings\n" in run()[1]
+
+
+def test_coverage_that_hashes_calls_unknown_is_unknown_to_the_check(
+    run: Run, capsys: pytest.CaptureFixture[str], sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sample)
+    hashes = runner(capsys, "hashes", "--no-cache", "--format", "json")
+    reasons = []
+    for words in ((), ("--offline",)):
+        value, found = document(run, *words), json.loads(hashes(*words)[1])
+        check = next(one for one in value["checks"] if one["id"] == "platform-missing")
+        unread = {root["path"] for root in value["roots"] for one in root["findings"] if one["rule"] == "LK019"}
+        doubted = {
+            root["path"]
+            for root in found["roots"]
+            for entry in root["providers"]
+            if any(path["unknown"] for path in entry["coverage"]["paths"])
+        }
+        assert check["unknown"] == len(doubted | unread)
+        assert "infra/prod/secrets" in doubted, "it has an h1 of unknown platform"
+        reasons.append(check["reason"])
+    lock = "the lock file cannot be read"
+    platforms = "which platforms the locked hashes are for is not known: see locklens hashes"
+    assert reasons == [f"{platforms}; {lock}", f"offline, without a cached answer; {lock}"]

@@ -30,6 +30,7 @@ class Need(StrEnum):
     FILES = "files"
     ENTRIES = "entries"
     RELEASE = "the registry's answer about the locked release"
+    COVERAGE = "the platforms of the locked hashes"
     PACKAGES = "the same, with the text of each manifest"
     DATES = "the dates of releases"
     USERS = "what requires each entry"
@@ -93,7 +94,7 @@ CHECKS = (
     Check("not-satisfied", "constraint not satisfied", ("LK005",), Need.CONSTRAINTS, "upgrade"),
     Check("not-locked", "required but not locked", ("LK006",), Need.REQUIREMENTS, "lock"),
     Check("not-allowed", "not on the allow list", ("LK022",), Need.ENTRIES, asked_by="allow"),
-    Check("platform-missing", "required platform missing", ("LK009",), Need.RELEASE, "lock", asked_by="platforms"),
+    Check("platform-missing", "required platform missing", ("LK009",), Need.COVERAGE, "lock", asked_by="platforms"),
     Check("no-zh", "only h1 hashes, none is signed", ("LK020",), Need.ENTRIES, "lock"),
     Check("malformed", "malformed or unknown hash", ("LK017",), Need.ENTRIES),
     Check("orphan", "orphan, nothing requires it", ("LK007",), Need.USERS, "prune"),

@@ -26,6 +26,7 @@ from locklens.operations.health.judging import (
 )
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for, with_local_paths
+from locklens.review.coverage import coverage
 from locklens.review.health import CHECKS, Health, Need, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules import in_order
@@ -237,22 +238,24 @@ class _Scan(Struct):
         def of(groups: Iterable[EntryGroup]) -> set[int]:
             return {number for group in groups for number, _ in group.members}
 
-        groups, numbered = self.groups, list(enumerate(self.roots))
+        groups, numbered, policy = self.groups, list(enumerate(self.roots)), self.effective.policy
         unasked = of(group for group in groups if group.case is None or group.case.new.today is None)
         manifests = of(group for group in groups if group.case is not None and group.case.packages.unread)
         registry = "offline, without a cached answer" if is_offline else "registry not asked, or without an answer"
+        covers = of(group for group in groups if any(path.doubtful for path in coverage(group.change, policy).paths))
+        platforms = "; ".join([*([registry] if covers & unasked else []), *([_PLATFORMS] if covers - unasked else [])])
         dates = "; ".join(dict.fromkeys(unknown_ages.values()))
         undecided = {number for number, root in numbered if any(map(is_undecided, root.review.findings))}
         unrequired = {number for number, root in numbered if root.unknown and root.review.new.exists}
         unconstrained = {number for number, root in numbered if root.unconstrained and root.review.new.entries}
         unjudged = of(group for group in groups if _has_unjudged_own_advisory(group))
         unseen = of(group for group in groups if not group.is_inspected)
-        required = self.effective.policy.required
-        in_part = [group for group in groups if not group.is_inspected_in_full(required)]
+        in_part = [group for group in groups if not group.is_inspected_in_full(policy.required)]
         return {
             Need.FILES: (set(), ""),
             Need.ENTRIES: (set(), ""),
             Need.RELEASE: (unasked, registry),
+            Need.COVERAGE: (covers, platforms),
             Need.PACKAGES: (unasked | manifests, registry if unasked else _MANIFEST),
             Need.DATES: (set(unknown_ages), dates),
             Need.USERS: (undecided, UNREAD),
@@ -320,5 +323,7 @@ def _has_unjudged_own_advisory(group: EntryGroup) -> bool:
 
 
 _UNREAD_LOCK = "the lock file cannot be read"
+
+_PLATFORMS = "which platforms the locked hashes are for is not known: see locklens hashes"
 
 _MANIFEST = "a locked zh is listed as a manifest whose text is unknown: it may be a package's"
