@@ -130,7 +130,7 @@ async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -
         await until(on, lambda: "unknown revision 'nope'" in on.text)
         for key in ("space", "a", "d", "y", "n", "S", "A"):
             await on.press(key)
-            assert on.lines[-2].split("  ")[0].strip() == "nothing loaded yet", key
+            assert on.lines[-2].split("  ")[0].strip() == "too early: nothing was loaded yet", key
         assert not on.screen.loader.marks
 
 

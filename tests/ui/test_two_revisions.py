@@ -23,6 +23,7 @@ from locklens.review.model import SideName
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorScreen
 from locklens.ui.shell.bars import read_only_head
+from locklens.ui.shell.keys import disk_keys
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.widgets import BarLayout, Piece
 
@@ -88,9 +89,9 @@ async def test_other_views_show_the_new_side_read_only(
         await shown(on, "2")
         assert version in on.text
         assert f"read-only while {reason}: B goes back to the work tree" in on.text
-        for key in ("a", "space", "U"):
+        for key, name in {"a": "select eligible", "space": "select", "U": "upgrade"}.items():
             await on.press(key)
-            assert f"upgrade: read-only while {reason}" in on.text
+            assert f"{name}: read-only while {reason}" in on.text
         await shown(on, "3")
         await on.press("j", "L")
         assert f"lock: read-only while {reason}" in on.text
@@ -101,6 +102,22 @@ async def test_other_views_show_the_new_side_read_only(
         await on.press(*["backspace"] * len("export"), *"lock missing")
         await until(on, lambda: "No matches found" in on.text)
         assert "lock the wanted" not in on.text
+
+
+async def test_each_key_that_is_off_says_so_and_stands_in_the_help_as_off(running: Running, top: Path) -> None:
+    reason = "read-only while two revisions are compared: B goes back to the work tree"
+    async with running(source_of(top, Base("v1", head="v2")), size=(140, 60)) as on:
+        for view in "1234":
+            screen = await shown(on, view)
+            texts = [one.text for one in screen.help_lines()]
+            start = texts.index(f"OFF  {reason}")
+            keys = disk_keys(screen.TABLE)
+            assert keys
+            for key in keys:
+                await on.press(key.keys)
+                assert reason in on.lines[-2], f"{key.shown} on {view}"
+                assert not any(text.startswith(f"  {key.shown}  ") for text in texts[:start]), key.shown
+                assert any(text.startswith(f"  {key.shown}  ") for text in texts[start:]), key.shown
 
 
 async def test_a_switch_is_offered_although_its_letter_plans_a_write_elsewhere(running: Running, top: Path) -> None:

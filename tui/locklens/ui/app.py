@@ -20,7 +20,6 @@ from locklens.storage.preferences import default_preferences_path, read_preferen
 from locklens.text import visible
 from locklens.ui.clipboard import CopyingApp
 from locklens.ui.preview import Closed, PreviewScreen
-from locklens.ui.row_actions import RowActionsScreen
 from locklens.ui.shell.pasting import read_pastes_of
 from locklens.ui.shell.review_loader import MarkKeeper
 from locklens.ui.shell.screen import LockLensScreen
@@ -262,8 +261,8 @@ class LockLensApp(CopyingApp):
         screen = self.screen
         if isinstance(screen, LockLensScreen) and (default_namespace is screen or f"{action}".startswith("screen.")):
             screen.end_message()
-            if isinstance(screen, RowActionsScreen) and screen.lacks_rows_for(f"{action}"):
-                screen.say("nothing loaded yet")
+            if isinstance(screen, TwoPaneScreen) and (refusal := screen.refusal_of(f"{action}")):
+                screen.say(refusal)
                 return True
         return await super().run_action(action, default_namespace, namespaces)
 

@@ -19,7 +19,7 @@ from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
 from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import ROW_ACTIONS
 from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
-from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.shell.two_panes import TwoPaneScreen, read_only_words
 from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 
@@ -64,10 +64,8 @@ def writable(review: Review | None, top: Path | None) -> tuple[Review, Path]:
     """
     if review is None:
         raise LockLensError("nothing loaded yet")
-    if review.head.kind == "git":
-        raise LockLensError("read-only while two revisions are compared: B goes back to the work tree")
-    if review.head.kind == "index":
-        raise LockLensError("read-only while git's index is reviewed: B goes back to the work tree")
+    if words := read_only_words(review):
+        raise LockLensError(words)
     if top is None or review.head.kind == "empty":
         raise LockLensError("this review is not of files on disk")
     return review, top
@@ -94,9 +92,11 @@ class RowActionsScreen(TwoPaneScreen):
         """
         return writable(self.review, self.top)
 
-    def lacks_rows_for(self, action: str) -> bool:
-        """True for an action on rows before any are loaded: those of the comparison before are not shown."""
-        return self.review is None and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS
+    def refusal_of(self, action: str) -> str:
+        """Return why an action does nothing now: before any rows are loaded, those on rows do not."""
+        if self.review is None and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS:
+            return "too early: nothing was loaded yet"
+        return super().refusal_of(action)
 
     def decide_on_roots(self, name: str, operation_of: Callable[[Review, ScopeOf], Operation]) -> None:
         """Preview an operation on roots of the review, or show why it is not possible."""
@@ -203,7 +203,7 @@ class RowActionsScreen(TwoPaneScreen):
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
         if self.review is None or not self.is_known(selection):
-            self.say_too_early(f"verify: still {self.progress.words}", "v")
+            self.say_too_early("verify", "v")
             return
         dialog = ProveDialog(self.source, self.review, selection, self._take_proven)
         self.app.push_screen(dialog, self._show_proving_result)
@@ -247,7 +247,7 @@ class RowActionsScreen(TwoPaneScreen):
             self.decide_on_roots("lock", lambda review, where: lock_missing(review, selected, where, chosen))
 
         if not self.is_known(selected):
-            self.say_too_early(f"lock: still {self.progress.words}", "L")
+            self.say_too_early("lock", "L")
         elif not selected:
             self.say("lock: this row names no locked provider")
         else:
@@ -300,8 +300,6 @@ class RowActionsScreen(TwoPaneScreen):
         examined = self.examined
         if examined is None:
             self.say("diagnose: no provider or root on this row")
-        elif self.is_read_only:
-            self.say("diagnose: a revision is compared, and Doctor examines the files on disk")
         else:
             self.post_message(ViewWanted(views.DOCTOR, self.top, examined=examined))
 
@@ -347,4 +345,4 @@ class RowActionsScreen(TwoPaneScreen):
             write_atomically(path, self.report(review, form).encode())
             return f"exported to {path}"
 
-        Job(self, f"export {path}").start(export, self.say, lambda error: self.say(str(error)))
+        Job(self, f"export {path}").start(export, self.announce, lambda error: self.announce(str(error)))

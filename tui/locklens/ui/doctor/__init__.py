@@ -256,8 +256,8 @@ class DoctorScreen(TwoPaneScreen):
             if remedy.command or remedy.hint:
                 self.focus_detail()
             self.say(how_to_apply(remedy))
-        elif self.is_read_only:
-            self.say("the compared side cannot be written: compare the work tree (B)")
+        elif self.read_only_words:
+            self.say(f"fix: {self.read_only_words}")
         else:
             from locklens.operations.doctor.diagnose import remedy_operation
 

@@ -326,7 +326,7 @@ class HashesScreen(RowActionsScreen):
             return
         if self.review is None or not targets:
             self.say("packages: no provider on this row")
-        elif self.is_read_only or self.top is None:
+        elif self.top is None:
             self.say("packages: only the work tree's lock files have packages on this machine")
         else:
             self.comparer.compare(self.source, self.review, self.top, targets)
@@ -334,7 +334,7 @@ class HashesScreen(RowActionsScreen):
     @on(PackageComparer.Changed)
     def _show_packages(self, event: PackageComparer.Changed) -> None:
         if event.words:
-            self.say(event.words)
+            self.announce(event.words)
             self.refresh_list()
         else:
             self.refresh_bars()

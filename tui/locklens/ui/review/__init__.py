@@ -135,6 +135,10 @@ class ReviewScreen(RowActionsScreen):
             does_nothing += "R"
         return "M" * node.is_in_conflict + "P" * node.is_orphan, does_nothing
 
+    def refusal_of(self, action: str) -> str:
+        """Return why an action does nothing now; marking again what was unmarked writes nothing to the files."""
+        return "" if action == "undo" and self._unmarked else super().refusal_of(action)
+
     # Content
 
     def review_arrived(self) -> None:
@@ -336,7 +340,7 @@ class ReviewScreen(RowActionsScreen):
             self.say(f"accept: {error}")
             return
         if self.is_asking:
-            self.say_too_early("accept: registries are still being asked", "A")
+            self.say_too_early("accept", "A")
             return
         form = accept_form(name, findings, today_utc(), asks_name=asks_name)
         self.app.push_screen(form, partial(self._accept, self.node, findings))
@@ -365,9 +369,7 @@ class ReviewScreen(RowActionsScreen):
         """Show the provider on the Upgrade screen."""
         node = self.node
         subject = node.subjects[0] if node is not None and node.change is not None else None
-        if self.review is not None and self.review.head.kind == "git":
-            self.say("upgrade: read-only while two revisions are compared: B goes back to the work tree")
-        elif subject is None or subject.change.new is None:
+        if subject is None or subject.change.new is None:
             self.post_message(ViewWanted(views.UPGRADE, self.top))
         else:
             self.post_message(ViewWanted(views.UPGRADE, self.top, (subject.root.path, subject.change.address)))

@@ -132,7 +132,6 @@ _OTHER_SIGNS = {
 _DECIDING = {
     "R P F L M A": "apply to the highlighted row, group, root or section, regardless of marks",
     "S": "applies to the marked changes, regardless of the cursor: a mark means reviewed",
-    "Preview": "each opens a Preview of the changes; nothing is written before enter",
 }
 
 REVIEW_TERMS = (

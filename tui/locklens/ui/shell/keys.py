@@ -172,13 +172,13 @@ ROW_ACTIONS = _ON_DISK - {"undo"} | {
 
 
 def disk_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that need the files on disk; not offered while the compared head is not there."""
-    return tuple(
-        key
-        for group in table.groups
-        for key in group.keys
-        if key.action in _ON_DISK or key.action.startswith("elsewhere(")
-    )
+    """Return the keys that need the files on disk, which are off while the compared head is not there."""
+    return tuple(key for group in table.groups for key in group.keys if key.action in _ON_DISK)
+
+
+def is_elsewhere(action: str) -> bool:
+    """True for the action of a key that works on other screens."""
+    return action.startswith("elsewhere(")
 
 
 def dialog_bindings(table: KeyTable) -> list[Binding]:
@@ -196,11 +196,23 @@ def view_bindings(table: KeyTable) -> list[Binding]:
 _WIDTH = 18
 
 
-def key_help(table: KeyTable) -> Iterator[Line]:
-    """Yield every key of a table with its meaning, then the mouse."""
+def key_help(table: KeyTable, read_only: str = "") -> Iterator[Line]:
+    """Yield every key of a table with its meaning, then the mouse.
+
+    Args:
+        table: The screen's keys.
+        read_only: Why the keys that need the files on disk are off; "" if they are not.
+    """
+    off = disk_keys(table) if read_only else ()
     for group in table.groups:
-        yield line(Span(group.title.upper(), Role.HEADING))
-        yield from (help_entry(key.shown, key.words) for key in group.keys)
+        shown = [key for key in group.keys if key not in off and not (read_only and is_elsewhere(key.action))]
+        if shown:
+            yield line(Span(group.title.upper(), Role.HEADING))
+            yield from (help_entry(key.shown, key.words) for key in shown)
+            yield line()
+    if off:
+        yield line(Span("OFF", Role.HEADING), f"  {read_only}", hanging=5)
+        yield from (help_entry(key.shown, key.words.partition(":")[0]) for key in off)
         yield line()
     yield line(Span("MOUSE", Role.HEADING))
     yield help_entry("click", "a row, its fold marker, its mark, a tab, a key of the key line")

@@ -20,7 +20,7 @@ from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
-from locklens.ui.shell.keys import Command, disk_keys, help_section, key_help
+from locklens.ui.shell.keys import Command, disk_keys, help_section, is_elsewhere, key_help
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
@@ -45,14 +45,17 @@ if TYPE_CHECKING:
     from locklens.ui.views import ExaminedProvider, View
 
 
+def read_only_words(review: Review | None) -> str:
+    """Return why the new side of a review cannot be written; "" if it is not a revision or the index."""
+    reasons = {"git": "two revisions are compared", "index": "git's index is reviewed"}
+    reason = reasons.get(review.head.kind) if review is not None else None
+    return f"read-only while {reason}: B goes back to the work tree" if reason else ""
+
+
 class FilterInput(Input):
     """The filter line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
-
-
-_AFTERWARDS = "again afterwards"
-"""The end of what is said about a key that comes too early."""
 
 
 class TwoPaneScreen(LockLensScreen[int]):
@@ -82,6 +85,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.loader = self.make_loader(source, keeper)
         self.narrowed = Filter()
         self._shown_key = ""
+        self._too_early = "", ""
+        """What was last said about a key that came too early, and what is said once the review is complete."""
         self._revisions = Job(self, "revisions")
 
     def make_loader(self, source: LockLens, keeper: MarkKeeper) -> ReviewLoader:
@@ -108,7 +113,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def help_lines(self) -> Iterable[Line]:
         """Yield the keys, the columns of the list, the terms of the screen and those of its filter."""
-        yield from key_help(self.TABLE)
+        yield from key_help(self.TABLE, self.read_only_words)
         yield from help_section("COLUMNS", {one.title: one.meaning for one in self.LIST.COLUMNS if one.meaning})
         for title, meanings in self.TERMS:
             yield from help_section(title, meanings)
@@ -220,9 +225,16 @@ class TwoPaneScreen(LockLensScreen[int]):
         return self.loader.is_asking
 
     @property
-    def is_read_only(self) -> bool:
-        """True if the new side is a revision or the index: only the work tree can be written."""
-        return self.review is not None and self.review.head.kind in {"git", "index"}
+    def read_only_words(self) -> str:
+        """Why nothing can be written: the new side is a revision or the index; "" if it can."""
+        return read_only_words(self.review)
+
+    def refusal_of(self, action: str) -> str:
+        """Return why an action of the screen does nothing now; "" if it is to be tried."""
+        name = action.removeprefix("screen.")
+        if self.read_only_words and any(key.action == name for key in disk_keys(self.TABLE)):
+            return f"{name.replace('_', ' ')}: {self.read_only_words}"
+        return ""
 
     @property
     def top(self) -> Path | None:
@@ -238,10 +250,10 @@ class TwoPaneScreen(LockLensScreen[int]):
         began = time.monotonic()
         self.review_arrived()
         self.loader.drew(began, time.monotonic())
-        if not self.is_asking and self.message.endswith(_AFTERWARDS):
-            self.end_message()
+        if not self.is_asking and self.message and self.message == self._too_early[0]:
+            self.say(self._too_early[1])
         if event.reread:
-            self.say(changed_on_disk(event.reread))
+            self.announce(changed_on_disk(event.reread))
         self.show_notes(event.notes)
 
     @on(ReviewLoader.Progressed)
@@ -249,9 +261,10 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.refresh_notice()
         self.refresh_bars()
 
-    def say_too_early(self, why: str, key: str) -> None:
-        """Say why a key does nothing before the review is complete; the message ends when it is."""
-        self.say(f"{why}; press {key} {_AFTERWARDS}")
+    def say_too_early(self, name: str, key: str) -> None:
+        """Say why a key does nothing before the review is complete; once it is, that the key does something."""
+        self._too_early = f"{name}: the lookup has not ended; press {key} afterwards", f"{name}: press {key} again now"
+        self.say(self._too_early[0])
 
     def show_notes(self, notes: Iterable[str]) -> None:
         """Show the notes that limit the whole review."""
@@ -285,7 +298,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         if not self.is_open:
             return
         head = self.head_layouts()
-        if self.review is not None and self.is_read_only:
+        if self.review is not None and self.read_only_words:
             head = bars.read_only_head(head, side_words(self.review.head), is_named=self.VIEW == REVIEW)
         self.query_one("#head", Bar).show_layouts(*head)
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
@@ -294,7 +307,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def refresh_keys(self) -> None:
         """Redraw the key line, with the keys that do something on the highlighted row."""
         first, idle = self.row_keys
-        writes = [key.shown for key in disk_keys(self.TABLE)] if self.is_read_only else []
+        writes = [key.shown for key in disk_keys(self.TABLE)] if self.read_only_words else []
         keys = bars.key_line(
             self.TABLE,
             in_detail=self.detail.has_focus,
@@ -375,9 +388,11 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Return the palette's commands on this view."""
         from locklens.ui.shell.keys import view_commands
 
-        hidden = {key.action for key in disk_keys(self.TABLE)} if self.is_read_only else set()
         commands = view_commands(self.TABLE, self.VIEW, self.export_commands())
-        return [command for command in commands if command.action not in hidden]
+        if not self.read_only_words:
+            return commands
+        off = {key.action for key in disk_keys(self.TABLE)}
+        return [one for one in commands if one.action not in off and not is_elsewhere(one.action)]
 
     def export_commands(self) -> Iterable[Command]:
         """Return the palette's exports; none on a screen without reports."""
@@ -476,7 +491,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         self._revisions.start(lambda _: self.source.revisions(self.top), self._offer_sides, self._fail_to_list)
 
     def _offer_sides(self, revisions: tuple[Revision, ...]) -> None:
-        self.say("")
+        self.end_message()
         if self.is_current:
             self.app.push_screen(SidesDialog(revisions, self._check_sides), self._compare_sides)
 

@@ -18,7 +18,7 @@ from locklens.project.clifiles import this_platform
 from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui import views
-from locklens.ui.row_actions import RowActionsScreen, RowTarget, writable
+from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import Job, Run, after, keys
 from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
@@ -185,7 +185,7 @@ class UpgradeScreen(RowActionsScreen):
             known = partial(run.tell, partial(self._take_candidates, is_final=False))
             return self.source.candidates(review, top, on_known=known, cancel=run.cancel, is_fresh=is_fresh)
 
-        self._reading.start(read, self._take_candidates, self.say_error)
+        self._reading.start(read, self._take_candidates, lambda error: self.announce(error.sentence))
 
     def _take_candidates(self, offers: CandidateTable, *, is_final: bool = True) -> None:
         # During a further lookup, the previous candidates stay on the screen.
@@ -303,7 +303,7 @@ class UpgradeScreen(RowActionsScreen):
             required=terms.platforms,
             believed=terms.policy.believed_hosts,
         )
-        message = self.status_text or ("" if self.asking_words else self._read_only_words)
+        message = self.status_text or ("" if self.asking_words else self.read_only_words)
         return upgrade_status(
             self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
         )
@@ -362,9 +362,11 @@ class UpgradeScreen(RowActionsScreen):
             self._select(self.row)
 
     def _select(self, row: UpgradeRow) -> None:
-        if not self._is_refused():
-            self._take(toggled(self.selection, row))
-            self.look_up_soon()
+        if refusal := self.refusal_of("select"):  # space arrives from the list, not as an action of the screen
+            self.say(refusal)
+            return
+        self._take(toggled(self.selection, row))
+        self.look_up_soon()
 
     def _take(self, chosen: Chosen, *, cursor_key: str | None = None) -> None:
         """Show another selection, and what is said about it; the cursor then stays on its row."""
@@ -376,9 +378,8 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_select_eligible(self) -> None:
         """Select all eligible upgrades, or clear the selection."""
-        if not self._is_refused():
-            self._take(toggled_eligible(self.selection))
-            self.look_up_soon()
+        self._take(toggled_eligible(self.selection))
+        self.look_up_soon()
 
     def action_version(self, by: int) -> None:
         """Step to a newer or older version of the highlighted provider."""
@@ -400,30 +401,12 @@ class UpgradeScreen(RowActionsScreen):
     def action_upgrade(self) -> None:
         """Open the Preview of the selected upgrades."""
         picks = self.selection.picks
-        if self._is_refused():
-            return
         if not picks or self.top is None:
             self.say(nothing_selected(self.selection))
             return
         where = partial(self.source.where, self.top)
         policy, has_unread = self.selection.terms.policy, self.selection.has_unread
         self.preview(Upgrade.of_picks(picks, where, policy=policy, allows_missing=has_unread))
-
-    def _is_refused(self) -> bool:
-        """True if the new side cannot be written, which is shown."""
-        if not self.is_read_only:
-            return False
-        self.say(f"upgrade: {self._read_only_words}")
-        return True
-
-    @property
-    def _read_only_words(self) -> str:
-        """Why nothing can be upgraded; "" if it can."""
-        try:
-            writable(self.review, self.top)
-        except LockLensError as error:
-            return str(error) if self.is_read_only else ""
-        return ""
 
     # Details
 
