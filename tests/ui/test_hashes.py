@@ -21,7 +21,7 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import LockLensError
 from locklens.operations.compare import open_locked
 from locklens.operations.locklens import LockLens
-from locklens.operations.review.request import ReviewRequest
+from locklens.operations.review.request import Progress, ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.releases import NetworkSettings
@@ -599,8 +599,7 @@ async def test_what_is_still_asked_about_waits(repository: Review, opened: Opene
         await on.choose("acme/open")
         for key in ("v", "L"):
             await on.press(key)
-            assert ": still " in on.lines[-2]
-            assert f"; press {key} again afterwards" in on.lines[-2]
+            assert f": the lookup has not ended; press {key} afterwards" in on.lines[-2]
         await on.press("j", "space")
         assert "asking the registry" in on.said
         gate.set()
@@ -610,7 +609,7 @@ async def test_what_is_still_asked_about_waits(repository: Review, opened: Opene
         assert on.hashes.left.current.name == "corp/vault", "and the cursor"
 
 
-async def test_what_is_said_of_a_key_that_came_too_early_goes_with_its_cause(
+async def test_what_is_said_of_a_key_that_came_too_early_stays_and_then_says_that_the_key_works(
     repository: Review, opened: Opened, tmp_path: Path
 ) -> None:
     gate = threading.Event()
@@ -620,10 +619,18 @@ async def test_what_is_said_of_a_key_that_came_too_early_goes_with_its_cause(
         await until(on, lambda: "0 of 4" in on.text and "… of " in on.text)
         await on.choose("acme/open")
         await on.press("v")
-        assert "; press v again afterwards" in on.lines[-2]
+        assert "verify: the lookup has not ended; press v afterwards" in on.lines[-2]
+        on.hashes.loader._take_progress(Progress("evidence", 3, 4))
+        await on.pilot.pause()
+        assert "verify: the lookup has not ended; press v afterwards" in on.lines[-2]
         gate.set()
         await until(on, lambda: "… of " not in on.text)
         assert "afterwards" not in on.text
+        assert "verify: press v again now" in on.lines[-2]
+        await on.press("j")
+        assert "verify: press v again now" in on.lines[-2], "a move is no answer"
+        await on.press("n")
+        assert "verify: press v again now" not in on.text
 
 
 async def test_asking_again_and_export(repository: Review, opened: Opened, tmp_path: Path) -> None:

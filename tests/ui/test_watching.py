@@ -51,6 +51,28 @@ async def test_roots_that_are_not_listed_show_up(running: Running, tmp_path: Pat
         await until(on, lambda: paths(on) == {"a", "b"})
 
 
+async def test_a_change_on_disk_does_not_take_the_answer_to_a_key_off_the_screen(
+    running: Running, tmp_path: Path
+) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD, f"b/{LOCK}": OLD})
+    put(top, {f"a/{LOCK}": NEW})
+    async with running(source_of(top)) as on:
+        await on.press("S")
+        refusal = "no change is marked as reviewed"
+        assert refusal in on.lines[-2]
+        put(top, {f"b/{LOCK}": NEW})
+        await until(on, lambda: paths(on) == {"a", "b"} and not on.screen.is_asking)
+        assert refusal in on.lines[-2]
+        await on.press("g", "x")
+        assert refusal not in on.text
+        await on.press("S", "escape")
+        put(top, {f"b/{LOCK}": OLD})
+        await until(on, lambda: paths(on) == {"a"} and not on.screen.is_asking)
+        assert "q quits" in on.lines[-2]
+        on.screen.end_message()
+        assert "changed on disk, reloaded" in on.lines[-2]
+
+
 async def test_the_index_is_watched_where_it_is_reviewed(running: Running, tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
     put(top, {f"a/{LOCK}": lock(entry("aws", "3.0.0"))})

@@ -363,7 +363,7 @@ class SignersScreen(RowActionsScreen):
         """Ask for the last digits of the keys that sign the highlighted namespace, and preview the pin."""
         use = self._use
         if self.is_asking:
-            self.say_too_early("trust: registries are still being asked", "T")
+            self.say_too_early("trust", "T")
             return
         if use is None or self.review is None:
             self.say("trust: no signer on this row")

@@ -196,6 +196,8 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self.message = ""
+        self._waiting = ""
+        """News that the message keeps from being shown."""
         self._message_timer: Timer | None = None
 
     @abstractmethod
@@ -246,25 +248,32 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         self.say(f"pasted text does nothing on this screen; {way_on}")
 
     def say(self, message: str) -> None:
-        """Show a message in the status line for `_MESSAGE_SECONDS`."""
+        """Show the answer to a key in the status line: until a key of the screen is pressed, or `_MESSAGE_SECONDS`."""
         self.message = message
         if self._message_timer is not None:
             self._message_timer.stop()
         self._message_timer = after(self, _MESSAGE_SECONDS, self._clear_message)
         self.refresh_bars()
 
+    def announce(self, news: str) -> None:
+        """Show what no key asked for, once the answer to the last key is no longer shown."""
+        if self.message:
+            self._waiting = news
+        else:
+            self.say(news)
+
     def say_error(self, error: LockLensError) -> None:
         """Show an error and its hint in the status line."""
         self.say(error.sentence)
 
     def end_message(self) -> None:
-        """End the message before its time."""
+        """End the message before its time, and show the news that waited for that."""
         if self.message:
-            self.say("")
+            self._clear_message()
 
     def _clear_message(self) -> None:
-        self.message = ""
-        self.refresh_bars()
+        self.message, self._waiting = self._waiting, ""
+        self.say(self.message) if self.message else self.refresh_bars()
 
     @on(Bar.Clicked)
     async def _click_bar(self, event: Bar.Clicked) -> None:
