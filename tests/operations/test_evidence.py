@@ -580,6 +580,17 @@ def test_a_base_with_one_foreign_hash_does_not_make_a_republished_version(bench:
     assert "Keep the old hashes" not in wording_of(finding).remedy
 
 
+def test_an_entry_that_loses_a_foreign_hash_alone_is_not_republished(bench: Bench) -> None:
+    signed = lock_file(replace(OLD, provider=DEMO, version="1.4.2"))
+    forged = signed.replace(b'    "zh:', b'    "zh:' + b"5" * 64 + b'",\n    "zh:', 1)
+    (cleaned,) = bench.review(forged, signed).roots[0].changes
+    assert [fact.proof for fact in cleaned.removed] == [Proof.STALE]
+    assert "LK001" not in rules(cleaned)
+    stripped = re.sub(rb'    "zh:[^5].*\n', b"", forged)
+    (left,) = bench.review(forged, stripped).roots[0].changes
+    assert "LK001" in rules(left), "what is not listed stays"
+
+
 @pytest.fixture(scope="module")
 def sample_request(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewRequest]:
     folder = tmp_path_factory.mktemp("sample")
