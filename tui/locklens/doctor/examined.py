@@ -106,6 +106,7 @@ class Examined(Struct, frozen=True, dict=True):
         is_constraint_of_here: True if the constraint in the message is in the configuration, or was in a commit.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
+        earlier_host: The other tool's registry, if all packages of `earlier` are of it; else "".
         unlisted: Providers with the versions of a conflict's sides that their registries do not list.
         names_tool: True if commands have to name the tool: it is not the one that is detected in the root.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
@@ -156,6 +157,7 @@ class Examined(Struct, frozen=True, dict=True):
     is_constraint_of_here: bool = True
     removed_by: str = ""
     is_ignored: bool = False
+    earlier_host: str = ""
     unlisted: frozenset[tuple[ProviderAddress, str]] = frozenset()
 
     @property
@@ -255,6 +257,23 @@ class Examined(Struct, frozen=True, dict=True):
             with suppress(ValueError):
                 found.add(self.tool.parse_source(name))
         return frozenset(found)
+
+    @property
+    def is_of_twin(self) -> bool:
+        """True if the message names the other tool's entry, which the last change of the lock file took away."""
+        named = self._addresses([self.message.provider])
+        return self.tool_commit != "" and bool(named) and self.address not in named
+
+    @cached_property
+    def earlier(self) -> PastEntry | None:
+        """The newest commit that locks other packages for the version, if the entry has none of them; else None."""
+        if self.entry is None:
+            return None
+        locked, version = packages_of(self.entry.hashes), self.entry.version
+        states = ((one, one.entry) for one in self.past if one.entry is not None and one.entry.version == version)
+        packed = ((one, packages_of(entry.hashes)) for one, entry in states)
+        found = next((pair for pair in packed if pair[1] != locked), None)
+        return found[0] if found is not None and locked.isdisjoint(found[1]) else None
 
     @property
     def is_of_bad_signature(self) -> bool:

@@ -52,6 +52,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.lock.path} can be read now" if x.is_repaired else ""
     if kind == "readonly-changed":
         return _agreed(x)
+    if x.is_of_twin and kind in OF_HASHES:
+        return f"{x.lock.path} no longer has {x.message.provider}, which commit {x.tool_commit[:12]} locks"
     if entry is None:
         was = next((one.entry for one in x.past if one.entry is not None), None)
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version
@@ -148,6 +150,9 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
     if before is not None and covers and _is_restored(x) and _accepts_release(x):
         return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}"
+    if x.earlier is not None and x.earlier_host and _accepts_release(x):
+        was = f"commit {x.earlier.commit[:12]} has those of {x.earlier_host}"
+        return f"{x.release} has the hashes of its own registry, where {was}"
     exchanged = _exchanged(x)
     if exchanged and (x.is_mirror_replaced or not x.replaced):
         return exchanged  # whatever else is so, a copy that the lock file accepts is where the run looks

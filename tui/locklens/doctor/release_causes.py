@@ -143,6 +143,8 @@ def _replaced(x: Examined) -> str:
     assert x.entry is not None
     theirs = frozenset(text for _, entry in x.entries_of_other_versions() for text in entry.hashes)
     theirs |= frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset()
+    if x.earlier_host and x.earlier is not None and x.earlier.entry is not None:
+        theirs = theirs.union(x.earlier.entry.hashes)
     of_version = [(one.commit, one.entry) for one in x.past if one.entry and one.entry.version == x.entry.version]
     signed = [packages_of(entry.hashes) for _, entry in of_version]
     oldest = max((number for number, zh in enumerate(signed) if zh and zh <= x.listed), default=-1)

@@ -28,7 +28,7 @@ from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.places import MOST_HASHED
-from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash
+from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
 from locklens.operations.doctor.subjects import MASK, Checkout, SubjectFinder
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, listing
@@ -130,6 +130,7 @@ def _diagnosed(
     found = examiner.examined(subjects)
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
     entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
+    entries += [(x.tool, x.earlier.entry) for x in found if x.earlier is not None and x.earlier.entry is not None]
     damaged = [
         (one.root.tool, one.entry, x.platform, one.error.hashes)
         for one, x in zip(subjects, found, strict=True)
@@ -152,6 +153,9 @@ def _diagnosed(
             names = ("change", "case", "neighbour", "downloads", "hashes_of", "is_offered")
             examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901
             examined = _with_platform(examined)  # noqa: PLW2901
+        if examined.earlier is not None and (was := examined.earlier.entry) is not None:
+            host = whole_host(answers.of(examined.tool, was))
+            examined = replace(examined, earlier_host=host)  # noqa: PLW2901
         known.append(examined)
     affected = [
         Affected(examined, causes, finder.with_same_entry(one))

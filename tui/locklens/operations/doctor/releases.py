@@ -156,6 +156,14 @@ def platform_by_hash(case: Case, hashes: Sequence[str]) -> str:
     return next((str(case.new.platforms[text]) for text in hashes if text in case.new.platforms), "")
 
 
+def whole_host(found: LookedUp | None) -> str:
+    """Return the registry of the other tool that has all packages of an entry; "" if it has not, or was not asked."""
+    if found is None:
+        return ""
+    packed = packages_of(found.case.entry.hashes)
+    return next((host for host, theirs in found.case.packages.elsewhere.items() if packed <= theirs), "")
+
+
 def _as_added(entry: LockEntry) -> Change:
     """Return an entry as a change that adds all of it, so that each hash is traced for itself."""
     added = tuple(HashFact(text) for text in dict.fromkeys(entry.hashes))
