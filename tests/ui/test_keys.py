@@ -750,6 +750,18 @@ async def test_a_mark_of_an_earlier_run_does_not_cover_what_is_found_after_it(
             assert ("unmarked 1 change" in on.text) is (not marks)
 
 
+async def test_a_mark_does_not_end_for_want_of_an_answer(samples: Samples, running: Running) -> None:
+    unverified = samples.finding("LK003", Severity.WARN)
+    unreachable = samples.finding("LK027", Severity.WARN, case="unreachable")
+    unproven = samples.finding("LK027", Severity.WARN)
+    for number, (findings, marks) in enumerate((((), 1), ((unverified, unreachable), 1), ((unproven,), 0))):
+        review = samples.review(samples.root("a", [samples.change("acme/one", findings=findings)]))
+        async with running(review) as on:
+            if not number:
+                await on.press("j", "space")
+            assert len(on.screen.loader.marks) == marks, findings
+
+
 async def test_the_mouse(samples: Samples, running: Running) -> None:
     async with running(samples.full(), size=(160, 40)) as on:
         await on.pilot.click("#review", offset=(20, 2))

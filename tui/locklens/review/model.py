@@ -115,6 +115,8 @@ class Unverified(StrEnum):
 
 
 UNVERIFIED_RULE = "LK003"
+UNREACHABLE = "unreachable"
+"""The case of LK027 where no answer says which package to hash."""
 NOT_REQUIRED_RULE = "LK007"
 
 CONTRADICTED = "its hashes contradict the release, so that lock adds none; locklens doctor (i) tests the causes"
@@ -217,6 +219,11 @@ class Finding(Struct, frozen=True):
     def place(self) -> str:
         """The file, and the line if it is about one."""
         return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    @property
+    def is_doubt(self) -> bool:
+        """True if it says only that hashes are not verified for want of an answer."""
+        return self.rule == UNVERIFIED_RULE or self.case == UNREACHABLE
 
     def fails_at(self, threshold: str) -> bool:
         """True if it counts at a severity or above, as with --fail-on; nothing does at "never"."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import forms_in_words
-from locklens.review.model import CONTRADICTED, Finding, Severity
+from locklens.review.model import CONTRADICTED, UNREACHABLE, Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,8 @@ _ALL = (
         "Republished: the same version has other packages now",
         "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
         "lists it only for a file that is not a package of this version, or lists two for one file name; or the change "
-        "replaces listed hashes by others, or adds a second registry manifest. It is a warning if SHA256SUMS lists "
+        "replaces listed hashes by others, or adds a second registry manifest. A change that only removes hashes which "
+        "are not listed, and keeps packages of the release, is none. It is a warning if SHA256SUMS lists "
         "more packages beside the old ones, or an unknown manifest that the entry did not have: the list has grown "
         "since, or the entry was made from a mirror.",
         "The same version with different bytes is the sign of a stolen release account. "
@@ -509,7 +510,7 @@ _ALL = (
         "Have the packages downloaded and hashed: v on the screen, `--prove changed` on the command line.",
         "packages",
         {
-            "unreachable": RuleWording(
+            UNREACHABLE: RuleWording(
                 "h1 hash not verified yet",
                 "Review again once the registry gives this release: until then no package can be hashed.",
             )

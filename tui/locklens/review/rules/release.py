@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host, spelt_host
 from locklens.hashes import count_by_scheme, hashes_of_files, hashes_of_zips, packages_of
-from locklens.review.model import UNVERIFIED_RULE, ChangeKind, Severity
+from locklens.review.model import UNREACHABLE, UNVERIFIED_RULE, ChangeKind, Severity
 from locklens.review.rules import Verdict
 from locklens.text import counted, size_words
 from locklens.trust import SigningKey, Tier
@@ -204,7 +204,7 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     else:
         is_claimed = case.is_same_version and is_added
     severity = Severity.WARN if is_claimed else Severity.INFO
-    name = "" if folders.to_hash else "unreachable"
+    name = "" if folders.to_hash else UNREACHABLE
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity, case=name)
 
 

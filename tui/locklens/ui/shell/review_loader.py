@@ -268,10 +268,14 @@ class ReviewLoader(Widget):
             self._keeper.unmark(self.repository, change_ids)
 
     def _serious(self) -> dict[str, frozenset[str]]:
-        """The rules of the warnings and blocks that count, by the id of their change."""
+        """The rules of the warnings and blocks that count, by the id of their change.
+
+        Without those for want of an answer: a run without the registry ends no mark.
+        """
         found: dict[str, frozenset[str]] = {}
         for change in self.review.changes if self.review is not None else ():
-            rules = (one.rule for one in change.findings if one.accepted is None and one.severity.is_serious)
+            known = (one for one in change.findings if one.accepted is None and not one.is_doubt)
+            rules = (one.rule for one in known if one.severity.is_serious)
             found[change.id] = found.get(change.id, frozenset()).union(rules)
         return found
 
