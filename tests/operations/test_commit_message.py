@@ -56,6 +56,16 @@ def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
             plan(*(change("aws", "5.1.0", "5.2.0", root=f"infra/{number}") for number in range(40))),
             "Upgrade aws to 5.2.0 in 40 roots",
         ),
+        (
+            plan(
+                *(change("aws", "5.1.0", "5.2.0" if number else "6.0.0", root=f"infra/{number}") for number in range(6))
+            ),
+            "Upgrade aws to 6.0.0 in infra/0 and to 5.2.0 in 5 roots",
+        ),
+        (
+            plan(*(change("aws", "5.1.0", f"5.{2 + number // 20}.0", root=f"infra/{number}") for number in range(23))),
+            "Upgrade aws to 5.2.0 in 20 roots and to 5.3.0 in 3",
+        ),
         (plan(*(change(f"p{number}", "5.1.0", "5.2.0") for number in range(9))), "Upgrade 9 providers in infra/prod"),
         (
             plan(change("a" * 30, "5.1.0", "5.2.0", root="x" * 40), change("b" * 30, "5.1.0", "5.2.0", root="y" * 40)),

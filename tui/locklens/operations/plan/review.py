@@ -471,9 +471,25 @@ def _summary(plan: Plan, where: str, *, is_brief: bool) -> str:
     for change in plan.changes:
         kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)
         groups.setdefault(kind, []).append(change)
+    if not is_brief and len(groups) == 1 and (of_one := _two_versions(*next(iter(groups.items())))):
+        return of_one
     clauses = [_clause(kind, changes, is_brief=is_brief) for kind, changes in groups.items()]
     summary = ", ".join([clauses[0], *(clause[0].lower() + clause[1:] for clause in clauses[1:])])
     return f"{summary} in {where}"
+
+
+def _two_versions(kind: str, changes: Sequence[PlannedChange]) -> str:
+    """Return the summary of one provider that gets two versions, each with its roots; "" for any other change."""
+    roots: dict[str, list[str]] = {}
+    for change in changes:
+        roots.setdefault(_named(kind, change), []).append(change.root)
+    if len(roots) != _NAMED or len({change.address for change in changes}) > 1:
+        return ""
+    first, second = roots
+    where, elsewhere = (_places(sorted(of)) for of in roots.values())
+    if where.endswith(" roots"):
+        elsewhere = elsewhere.removesuffix(" roots")
+    return f"{_VERBS[kind]} {first} in {where} and {second.partition(' ')[2]} in {elsewhere}"
 
 
 def _change_kind(change: PlannedChange) -> str:
