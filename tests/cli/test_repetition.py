@@ -71,6 +71,17 @@ def test_a_review_says_once_what_could_not_be_asked(run: Run) -> None:
     assert run("hashes").count(cause) == 1
 
 
+def test_a_review_counts_the_changes_with_a_reason_of_their_own(run: Run, tmp_path: Path) -> None:
+    address = ProviderAddress("registry.example.com", "acme", "one")
+    lock = LockEntry(address, Version.parse("1.0.0"), "~> 1.0", (f"zh:{'2' * 64}",), 0)
+    (tmp_path / "live/r01/b").mkdir()
+    (tmp_path / "live/r01/b" / LOCK).write_bytes(render([lock], TERRAFORM))
+    out = run("review")
+    assert "\nnot all is known of 12 changes: " in out
+    assert "\nnot all is known of 1 more change, for a reason of its own\n" in out
+    assert "registry.example.com was not asked" in out
+
+
 def test_a_review_is_worst_first(run: Run, tmp_path: Path) -> None:
     (tmp_path / "live/r07/main.tf").write_text(requiring("~> 5.0"))
     (tmp_path / "bad" / LOCK).write_text("provider {\n")

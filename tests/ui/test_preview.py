@@ -223,7 +223,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "after this, 2 entries differ from HEAD in these files" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         # A commit of the files has hashicorp/random too, which the plan's review is not about.
-        others = "COMMIT MESSAGE  without trailers: the commit has other changes too\n"
+        others = "COMMIT MESSAGE  without trailers: more is committed than reviewed\n"
         assert f"{others}  Restore aws 5.86.1 in a and b" in on.plan
         assert "Lock-Review" not in on.plan
         assert f"a/{LOCK}  to be changed" in on.shown

@@ -26,7 +26,7 @@ from locklens.lockfile.update import Tracking
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
-from locklens.review.model import HostState, Severity
+from locklens.review.model import Evidence, HostState, Severity
 from locklens.ui.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.ui.preview.detail import planned_lines, preview_detail, preview_status, raw_diff
 from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
@@ -152,9 +152,11 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
 def test_the_result(samples: Samples) -> None:
     plan = planned(samples, "a")
     change = samples.change(findings=(samples.finding("LK013", Severity.INFO), samples.finding("LK004", Severity.WARN)))
+    change = replace(change, evidence=Evidence(problems=("it is down",)))
+    other = HostState("registry.opentofu.org", True, error="no change is less known for that")
     review = replace(
         samples.review(samples.root("a", [change])),
-        hosts=(HostState("registry.terraform.io", True, error="it is down"),),
+        hosts=(other, HostState("registry.terraform.io", True, error="it is down")),
         notes=("gpg is missing",),
     )
     standing = PlanProgress("Upgrade aws", PlanStage.READY, plan, PlanReview(review, 3, "HEAD", 0))
@@ -165,7 +167,7 @@ def test_the_result(samples: Samples) -> None:
     assert "  findings: 1 WARN  1 INFO  \n" in text
     assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
     assert "  after this, no entry differs from HEAD in these files\n" in text
-    assert "  unknown: it is down\n  note: gpg is missing\n" in text
+    assert "in these files\n  unknown: it is down\n  note: gpg is missing\n" in text
     assert "EQUIVALENT COMMAND\n  locklens upgrade aws\n" in text
     assert "COMMIT MESSAGE\n  Upgrade aws to 5.2.0 in a\n  \n  Lock-Review: 1 upgrade, 2 findings" in text
     assert refusal(standing) == ""

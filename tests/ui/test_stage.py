@@ -154,7 +154,7 @@ async def test_the_message_is_that_of_the_commit(running: Running, tmp_path: Pat
         await on.press("escape")
         git(top, "add", f"b/{LOCK}")
         text = await previewed(on)
-        assert "COMMIT MESSAGE  without trailers: the commit has other changes too" in text
+        assert "COMMIT MESSAGE  without trailers: more is committed than reviewed" in text
         assert "Lock-Review: " not in text
 
 

@@ -243,10 +243,14 @@ def without_cause(message: str, shared: Iterable[tuple[str, str]]) -> str:
     return next((message.removesuffix(f"; {problem}") for problem, _ in shared if message.endswith(problem)), message)
 
 
-def shared_problem_lines(shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    """Yield a line for each cause of `shared_problems`."""
+def shared_problem_lines(shared: Mapping[tuple[str, str], int], changes: Iterable[Change]) -> Iterator[str]:
+    """Yield a line for each cause of `shared_problems`, and one for the changes that have none of these."""
     for (problem, hint), count in shared.items():
         yield f"not all is known of {count} changes: {problem}{f' ({hint})' if hint else ''}"
+    evidence = [change.evidence for change in changes if change.evidence is not None and change.evidence.problems]
+    own = sum(not any((problem, one.hint) in shared for problem in one.problems) for one in evidence)
+    if shared and own:
+        yield f"not all is known of {counted(own, 'more change')}, {'' if own == 1 else 'each '}for a reason of its own"
 
 
 def host_lines(review: Review) -> Iterator[str]:

@@ -249,14 +249,13 @@ def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printe
     unread = unread_words(root.new for root in roots)
     counts = hash_words(HashCount.of(facts), "locked") or ("" if unread else "no hashes")
     yield f"locklens hashes  {', '.join(filter(None, (locks, counts, unread)))}"
-    shared = evidence_lines.shared_problems(
-        change for root in roots for change in root.changes if change.new is not None
-    )
+    locked = [change for root in roots for change in root.changes if change.new is not None]
+    shared = evidence_lines.shared_problems(locked)
     for root in roots:
         yield ""
         yield from _root(root, review, shared, packages or {})
     yield ""
-    yield from evidence_lines.shared_problem_lines(shared)
+    yield from evidence_lines.shared_problem_lines(shared, locked)
     yield from plain_lines(policy_lines(review))
     yield ""
     proofs = Counter(fact.proof for fact in facts)

@@ -185,7 +185,7 @@ class _Printer:
         review = self._review
         if hashes := reports.hashes_of_review(review):
             yield hashes
-        yield from evidence_lines.shared_problem_lines(self._unknown)
+        yield from evidence_lines.shared_problem_lines(self._unknown, self._review.changes)
         for host in evidence_lines.host_lines(review):
             yield f"registry {host}"
         for note in review.notes:

@@ -143,7 +143,7 @@ class PlanProgress(Struct, frozen=True):
         """Why the commit message does not quote the review; "" if it does."""
         if self.plan_review is None:
             return "without trailers: not reviewed yet"
-        return "without trailers: the commit has other changes too" if self.plan_review.has_others else ""
+        return "without trailers: more is committed than reviewed" if self.plan_review.has_others else ""
 
 
 class Group(NamedTuple):
@@ -465,8 +465,10 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
         rest = counted(left, "entry differs", "entries differ") if left else "no entry differs"
         rest += f" from {plan_review.against} in these files"
         yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
+    # A registry that is asked only to explain foreign hashes may fail where none are left to explain.
+    problems = {problem for change in review.changes if change.evidence for problem in change.evidence.problems}
     for host in review.hosts:
-        if host.error is not None:
+        if host.error in problems:
             yield line(Span("  unknown: ", Role.WARN), host.error, hanging=4)
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
