@@ -60,6 +60,19 @@ def test_each_title_has_a_sentence_of_help(screen: type[TwoPaneScreen]) -> None:
     assert len({column.title for column in columns if column.title}) == sum(bool(one.title) for one in columns)
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_a_long_root_is_shortened_and_never_left_out(samples: Samples, width: int) -> None:
+    names = ("examples/multi-runner", "live/production/networking/transit-gateway-attachments", "b")
+    review = samples.review(*(samples.root(name, [samples.change(f"acme/{number}", "5.84.0", "5.86.1")])
+                              for number, name in enumerate(names)))  # fmt: skip
+    listed, made = ChangeList(), RowMaker().rows(outline(review, Grouping.SEVERITY), Setting(Grouping.SEVERITY))
+    listed.lay_out(made, width)
+    shown = [line_of(list(listed.painted(row, width, cursor=False))) for row in made if listed.has_cells(row)]
+    assert len(shown) == len(names)
+    for end in ("runner ", "attachments ", " b "):
+        assert sum(end in text for text in shown) == 1, (end, shown)
+
+
 @pytest.mark.parametrize("width", range(60, 161, 4))
 def test_titles_and_cells_fill_the_width_alike(samples: Samples, width: int) -> None:
     review = samples.full()

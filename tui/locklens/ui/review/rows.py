@@ -389,13 +389,17 @@ def _versions(row: Row) -> Span:
 
 
 def _what(row: Row) -> tuple[Span, ...]:
-    """Roots and kind, the longest first; a number of roots is never left out."""
+    """Roots and kind, the longest first; roots, which no other column names, are shortened and never left out."""
     if row.node.kind is NodeKind.GROUP:
         number = f"×{len(row.node.children)}"
         texts = [f"{row.where} {row.summary}", f"{number} {row.summary}", number]
+    elif row.where:
+        above, _, folder = row.where.rpartition("/")
+        short = f"…/{folder}" if above else folder
+        texts = [f"{row.where} {row.summary}", f"{short} {row.summary}", short]
+        texts += [fitted_end(short, width) for width in _ROOT_WIDTHS]
     else:
-        *_, folder = row.where.rpartition("/")
-        texts = [f"{row.where} {row.summary}", row.summary, f"…/{folder}" if row.where else row.summary, ""]
+        texts = [row.summary, row.summary, ""]
     return tuple(Span(text.strip(), Role.DIM) for text in texts)
 
 
@@ -403,6 +407,8 @@ def _reason(row: Row) -> tuple[Span, ...]:
     return Span(row.reason, Role.DIM), Span(row.reason.partition(" ")[0], Role.DIM)
 
 
+_ROOT_WIDTHS = (20, 16, 12)
+"""Columns of a root that is shortened further than to its folder."""
 _WIDE = 100
 """The width from which a row names its worst finding."""
 _WHAT = Column[Row](
@@ -478,8 +484,11 @@ class ChangeList(FoldingList[Row]):
         if row.node.kind not in {NodeKind.FINDING, NodeKind.NOTE}:
             return [*spans, *self.columns.painted(row)]
         name = f"{row.node.title} " if row.node.kind is NodeKind.FINDING else ""
-        where = f"{harmless(row.where)}: " if row.where else ""
-        message = _with_place(where + row.summary, row.node, width - _LEAD - len(name))
+        room = width - _LEAD - len(name)
+        root = harmless(row.where)
+        if len(root) + 2 + cell_len(harmless(row.summary)) > room:
+            root = fitted_end(root, min(len(root), _ROOT_WIDTHS[0]))
+        message = _with_place(f"{root}: {row.summary}" if root else row.summary, row.node, room)
         return [*spans, Span(name, Role.STRONG), Span(message)]
 
     def can_mark(self, row: Row) -> bool:
