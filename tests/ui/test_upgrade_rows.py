@@ -168,12 +168,12 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert (section.title, group.title, group.kind, group.folded) == (
         "CAN UPGRADE NOW  1 provider", "acme/x", RowKind.GROUP, True)  # fmt: skip
     assert (group.locked, group.target.text, group.mark, group.note.text) == (
-        "several", "1.1.0", "[ ]", "in 3 roots, 1 held back")  # fmt: skip
+        "several", "1.1.0", "[ ]", "in 3 roots, 1 held back, no target in 2")  # fmt: skip
     assert titles(rows(of, By.PROVIDER, "", group.key))[1:] == ["  acme/x", "    a", "    b", "    ."]
     chosen = of.toggled(group.offers)
     assert [pick.root for pick in chosen.picks] == ["a"]
     # One of three roots: the row does not look as if all were.
-    assert (rows(chosen)[1].mark, rows(chosen)[1].note.text) == ("[-]", "selected in 1 of 3 roots")
+    assert (rows(chosen)[1].mark, rows(chosen)[1].note.text) == ("[-]", "selected in 1 of 3 roots, no target in 2")
     alike = selection_of(*(offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root) for root in "ab"))
     assert rows(alike.toggled(alike.offers.providers))[1].mark == "[x]"
     both = chosen.moved(some, 1).toggled([some[1]])
@@ -267,6 +267,13 @@ def test_a_group_says_in_how_many_roots_its_target_is_not_allowed() -> None:
     assert (group.target.text, group.target.role) == ("2.0.0*", Role.WARN)
     assert (group.note.text, group.note.role) == ("*edits 2 of 3 roots, in cooldown in 3", Role.WARN)
     assert rows(of.toggled(some))[1].note.text == "*edits 2 of 3 roots, in cooldown in 3, selected in 3"
+    # A root whose constraint is not edited for it is neither selected nor counted as if it were.
+    exact = offer(versions, "1.0.0", root="d")
+    three = [replace(exact, guards={exact.requirements[0].site: "the module is fetched"}), *some[1:]]
+    stepped_to = selection_of(*three).moved(three, 1)
+    assert rows(stepped_to.toggled(three))[1].note.text == (
+        "*edits 1 of 3 roots, in cooldown in 2, selected in 2, no target in 1"
+    )
     # Where all roots admit it, only its age speaks against it.
     free = [offer(versions, ">= 1.0", root=root) for root in "ab"]
     assert "cooldown" in rows(selection_of(*free).moved(free, 1))[1].note.text

@@ -20,7 +20,7 @@ from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
-from locklens.ui.widgets import StyledPiece, fitted, fitted_name, fitted_place
+from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_name, fitted_place
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _by_root(rows: list[UpgradeRow], refused: list[UpgradeRow], selection: Upgra
         roots.setdefault(row.refused.root, []).append(replace(row, title="entire root"))
     for root, members in sorted(roots.items()):
         offers = tuple(offer for row in members for offer in row.offers)
-        yield _section(f"root:{root}", root or ".", offers)
+        yield _section(f"{_OF_ROOT}{root}", root or ".", offers)
         yield from sorted(members, key=lambda row: _rank(row, selection))
 
 
@@ -339,7 +339,7 @@ def _differing_target(choices: list[CandidateVersion]) -> Span:
 
 
 def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> Span:
-    """The number of roots in which something speaks against the target, and in which it is selected."""
+    """The number of roots in which something speaks against the target, is selected, or has no target at all."""
     choices = [choice for offer in offers if (choice := selection.target(offer)) is not None]
     edited = sum(bool(choice.excluding) for choice in choices)
     young = sum(map(selection.terms.is_too_young, choices))
@@ -347,16 +347,19 @@ def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelecti
     against = [f"*edits {edited} of {len(offers)} roots"] if edited else []
     if young:
         against.append(f"in cooldown in {young}" + ("" if edited else f" of {len(offers)} roots"))
+    lacking = len(offers) - len(choices)
+    without = [f"no target in {lacking}"] if lacking and choices else []
     if against:
         more = [f"selected in {selected}"] if selected else []
-        return Span(", ".join([*against, *more]), Role.WARN)
+        return Span(", ".join([*against, *more, *without]), Role.WARN)
     if selected:
-        return Span(f"selected in {selected} of {len(offers)} roots", Role.DIM)
+        return Span(", ".join([f"selected in {selected} of {len(offers)} roots", *without]), Role.DIM)
     states = Counter(map(selection.state, offers))
     held, orphans = states[Eligibility.HELD], states[Eligibility.NOT_REQUIRED]
     parts = [f"in {len(offers)} roots"]
     parts += [f"{held} held back"] if held else []
     parts += [f"not required by {orphans}"] if orphans else []
+    parts += without if lacking != held + orphans else []
     return Span(", ".join(parts), Role.DIM)
 
 
@@ -415,6 +418,8 @@ def _refused_facts(row: UpgradeRow) -> RowFacts:
 
 
 _VERSION_MOST = 12
+_OF_ROOT = "root:"
+"""The beginning of the key of a root's section."""
 
 
 def _key_sign(row: UpgradeRow) -> Span:
@@ -515,6 +520,7 @@ class UpgradeList(FoldingList[UpgradeRow]):
         """Paint the mark and the columns."""
         lead = Span(f"{'>' if cursor else ' '}{fold_marker(folded=row.folded)} ", Role.STRONG)
         if row.kind is RowKind.SECTION:
-            return [lead, Span(fitted(row.title, max(0, width - _LEAD)), Role.HEADING)]
+            fit = fitted_end if row.key.startswith(_OF_ROOT) else fitted
+            return [lead, Span(fit(row.title, max(0, width - _LEAD)), Role.HEADING)]
         mark = Span(f"{row.mark} ", Role.GOOD if row.mark == "[x]" else Role.PLAIN)
         return [lead, mark, *self.columns.painted(row)]
