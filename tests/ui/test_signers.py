@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kit.waiting import LIMIT
 from msgspec.structs import replace
-from ui.conftest import Driver, ServingSource, until
+from ui.conftest import Driver, ServedReview, ServingSource, until
 
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
@@ -400,6 +400,42 @@ async def test_the_history_is_looked_up_on_demand(
         assert len(asked) == 1, "it is remembered while the screen is open"
         await on.press("escape", "r")
         await on.settle()
+        assert "enter reads the git history" in on.said
+
+
+class LateSigners(ServingSource):
+    """Knows no signer before the registries have answered."""
+
+    def open(self, *, is_fresh: bool = False, on_event: Callable[[ReviewEvent], None] = lambda _: None) -> ServedReview:
+        served = super().open(is_fresh=is_fresh, on_event=on_event)
+        roots = (
+            replace(root, changes=tuple(replace(change, new_signer=None) for change in root.changes))
+            for root in served.draft.roots
+        )
+        served.draft = replace(served.draft, roots=tuple(roots))
+        return served
+
+
+async def test_a_history_ends_with_the_signer_that_it_was_read_for(
+    samples: Samples, repository: Review, opened: Callable[..., LockLensApp]
+) -> None:
+    gate = threading.Event()
+    past = PastUse(samples.address("acme/demo"), "0.8.0", "9" * 40, "2025-03-02T10:00:00Z", ALICE, Tier.SELF_SIGNED)
+    app = opened(LateSigners(repository, gate=gate, past=lambda *_: (past,)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        on = driving(app, pilot)
+        await until(on, lambda: "lookup in progress" in on.text)
+        await on.choose("lookup in progress")
+        await on.press("enter")
+        await until(on, lambda: "0.8.0" in on.said)
+        assert f"signed by  {grouped(ALICE.fingerprint)}" in on.said
+        assert "another key" not in on.said, "no key is known yet that it could differ from"
+        gate.set()
+        await on.settle()
+        await on.press("escape")
+        await on.choose("unknown")
+        assert "corp/vault" in on.said
+        assert "acme/demo" not in on.said
         assert "enter reads the git history" in on.said
 
 

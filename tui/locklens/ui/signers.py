@@ -76,6 +76,11 @@ class SignerRow(Struct, frozen=True):
         return 0 < self.pending == len(self.signer.uses)
 
     @property
+    def subject(self) -> tuple[str, frozenset[ProviderAddress]]:
+        """The key and the providers that a history is about: answers that arrive move providers to other signers."""
+        return self.key, frozenset(self.signer.addresses)
+
+    @property
     def state(self) -> Span:
         """The state of the signer in a word; "" if there is none."""
         key = self.signer.key
@@ -304,7 +309,7 @@ class SignersScreen(RowActionsScreen):
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self._signers: tuple[SignerUses, ...] = ()
-        self._histories: dict[str, History] = {}
+        self._histories: dict[tuple[str, frozenset[ProviderAddress]], History] = {}
         self._job = Job(self, "history")
 
     @property
@@ -354,7 +359,7 @@ class SignersScreen(RowActionsScreen):
         if self.review is None or event.row is None:
             self.show_detail("", ())
         else:
-            history = self._histories.get(event.row.key)
+            history = self._histories.get(event.row.subject)
             self.show_detail(event.row.key, signer_detail(event.row, self.review, history))
 
     # Pins
@@ -422,10 +427,10 @@ class SignersScreen(RowActionsScreen):
     @on(SignerList.Opened)
     def _open_detail(self, event: SignerList.Opened[SignerRow]) -> None:
         self.focus_detail()
-        known = self._histories.get(event.row.key)
+        known = self._histories.get(event.row.subject)
         if known is None or known.problem:
-            self._histories = {key: history for key, history in self._histories.items() if history.is_read}
-            self._histories[event.row.key] = History()
+            self._histories = {subject: history for subject, history in self._histories.items() if history.is_read}
+            self._histories[event.row.subject] = History()
             self.left.tell_highlighted()
             self._read_history(event.row)
 
@@ -439,7 +444,7 @@ class SignersScreen(RowActionsScreen):
             return self.source.history(row.signer, on_event=tell, cancel=run.cancel)
 
         def take(history: History) -> None:
-            self._histories[row.key] = history
+            self._histories[row.subject] = history
             self.left.tell_highlighted()
 
         self._job.start(

@@ -115,7 +115,8 @@ def past_use_lines(use: PastUse, signer: SignerUses) -> Iterator[Line]:
         yield line(Span("    same key", Role.GOOD), tier)
     else:
         digits = Span(grouped(use.key.fingerprint), Role.STRONG)
-        yield line(Span("    another key  ", Role.WARN), digits, tier, hanging=6, copied=use.key.fingerprint)
+        words = Span("    another key  ", Role.WARN) if signer.key is not None else Span("    signed by  ")
+        yield line(words, digits, tier, hanging=6, copied=use.key.fingerprint)
         yield from key_lines(use.key)
 
 
