@@ -288,6 +288,15 @@ def test_unsigned_where_the_tool_tolerates_it(bench: Bench) -> None:
     assert set[Proof]().union(*proofs(hashed).values()) == {Proof.REPORTED}, "made of a package that nobody signed"
 
 
+def test_no_download_verifies_what_nobody_signed(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.UNSIGNED, "registry.terraform.io")
+    finding = rules(bench.change(None, NEW))["LK027"]
+    assert finding.case == "unsigned"
+    assert finding.message.startswith(
+        "1 h1 is not compared with the packages yet: comparing downloads up to 5 packages"
+    )
+
+
 @pytest.mark.parametrize(
     ("fault", "severity", "words"),
     [

@@ -155,7 +155,7 @@ def test_of_a_republished_package_both_are_shown_where_both_are_known(
         status, found, _ = inspected(capfd, "demo")
         old, new = found["packages"]
         assert (status, old["version"], new["version"]) == (1, "1.0.0", "1.0.0")
-        assert "is not among the locked ones; the locked one is not on this machine" in old["problem"]
+        assert "is not among the locked ones; the locked package is not on this machine" in old["problem"]
         assert (new["problem"], found["differences"]) == (None, None)
         system, _, architecture = HERE.partition("_")
         build = BuildInfo("go1.22.1", settings=(("GOOS", system), ("GOARCH", architecture)))

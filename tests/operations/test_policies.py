@@ -193,7 +193,10 @@ def test_a_release_that_has_no_package_any_more(desk: Desk) -> None:
     lost = [str(one) for one in PLATFORMS[2:]]
     new = SampleLock(AWS, "5.86.1", packed=PLATFORMS[:2], unpacked=PLATFORMS[:1])
     message = f"{', '.join(lost)} could be installed from the registry before, and no longer can: the release has no package for them"
-    assert told(desk.change("", OLD, new), "LK008") == [(Severity.WARN, message)]
+    change = desk.change("", OLD, new)
+    assert told(change, "LK008") == [(Severity.WARN, message)]
+    cases = [one.case for one in change.findings if one.rule == "LK008"]
+    assert cases == ["not-offered"], "what is not released cannot be locked again"
     kept = f'platforms = ["{PLATFORMS[0]}"]'
     assert told(desk.change(kept, OLD, new), "LK008") == [(Severity.INFO, message)]
     wanted = f'[platforms]\n{lost[0]} = "laptops"\n'

@@ -87,7 +87,7 @@ async def test_the_republished_package_and_the_odd_platform(tmp_path: Path) -> N
         await until(on, shows(on, "LINKED       os/exec"), seconds=30)
         assert "1.4.2 (as locked before) → 1.4.2 (as locked now)" in on.inside
         assert "NOT READ     1.4.2 (as locked before): the package that registry.terraform.io has today" in on.inside
-        assert "the locked one is not on this machine, and was not inspected before" in on.inside
+        assert "the locked package is not on this machine, and was not inspected before" in on.inside
         assert "DIFFERENCES  cannot say: not both packages were inspected" in on.inside
         assert on.packages == ["terraform-provider-demo_1.4.2_linux_amd64.zip"]
         await on.press("a")

@@ -205,7 +205,7 @@ async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running,
     async with running(serving(reviewed(samples, Proof.COMPUTED))) as on:
         await on.go_to("acme/other")
         await on.press("v")
-        await until(on, lambda: "nothing to verify here: no h1 is without proof" in on.text)
+        await until(on, lambda: "nothing to verify here: no h1 is left to compare with its package" in on.text)
         await on.go_to("infra/ci")
         await on.press("v")
         await until(on, lambda: on.is_on_top)

@@ -98,7 +98,7 @@ def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     """Return the reason why there is nothing to download."""
     changes = list(_changes(review.roots, selection))
     if not any(True for change in changes for _ in _unexplained_h1(change)):
-        return "nothing to verify here: no h1 is without proof"
+        return "nothing to verify here: no h1 is left to compare with its package"
     problems = [
         problem
         for change in changes

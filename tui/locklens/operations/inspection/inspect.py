@@ -271,7 +271,7 @@ class _Inspecting:
             if platform_of(facts) == wanted.platform:
                 return wanted.found(KEPT, self._sharing(facts))
         if locked:
-            problem += "; the locked one is not on this machine, and was not inspected before"
+            problem += "; the locked package is not on this machine, and was not inspected before"
         return wanted.found("", problem=problem)
 
     def _size(self, of: InspectedVersion, metadata: PackageMetadata) -> int | None:

@@ -130,7 +130,9 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
     if evidence.to_prove:
         size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
         downloads = counted(evidence.to_prove, "package download")
-        yield line(Span(f"    press v to verify: up to {downloads}{size}", Role.DIM), hanging=4)
+        is_unsigned = change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
+        what = "compare (unsigned: a match verifies nothing)" if is_unsigned else "verify"
+        yield line(Span(f"    press v to {what}: up to {downloads}{size}", Role.DIM), hanging=4)
 
 
 def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:
@@ -235,7 +237,11 @@ def unreported_problem_lines(change: Change, shared: Container[tuple[str, str]] 
     hint = change.evidence.hint
     reported = " ".join(finding.message for finding in change.findings)
     problems = [problem for problem in change.evidence.problems if (problem, hint) not in shared]
-    yield from problem_lines((one for one in problems if one not in reported), hint if problems else "")
+    for problem in problems:
+        if problem not in reported:
+            yield labelled("UNKNOWN", problem, copied=problem)
+    if problems and hint:
+        yield labelled("", Span("-> ", Role.DIM), hint, copied=hint)
 
 
 def without_cause(message: str, shared: Iterable[tuple[str, str]]) -> str:

@@ -97,6 +97,11 @@ class Rule(Struct, frozen=True):
         return self.cases.get(case, RuleWording(self.title, self.remedy))
 
 
+_SETTLE_FIRST = (
+    "First settle which locked hashes are of the release, as the finding about them says: until then nothing can be "
+    "added to this entry."
+)
+
 _ALL = (
     Rule(
         "LK001",
@@ -245,6 +250,13 @@ _ALL = (
         "Run `terraform providers lock -platform=OS_ARCH` for the platform and check for added lines.",
         "Lock the platform again and commit the result.",
         "registry",
+        {
+            "contradicted": RuleWording("Platform lost: it is no longer covered", _SETTLE_FIRST),
+            "not-offered": RuleWording(
+                "Platform lost: it is no longer covered",
+                "Select a version that has a package for the platform (U on the screen), unless nobody runs on it.",
+            ),
+        },
     ),
     Rule(
         "LK009",
@@ -262,11 +274,7 @@ _ALL = (
         "Lock the required platforms: L on the screen, or `locklens lock --platform OS_ARCH` for each.",
         "wanted",
         {
-            "contradicted": RuleWording(
-                "Required platform not covered",
-                "First settle which locked hashes are of the release, as the finding about them says: until then "
-                "nothing can be added to this entry.",
-            ),
+            "contradicted": RuleWording("Required platform not covered", _SETTLE_FIRST),
             "not-offered": RuleWording(
                 "Required platform not covered",
                 "Select a version that has a package for the platform (U on the screen), or take the platform out of "
@@ -510,10 +518,15 @@ _ALL = (
         "Have the packages downloaded and hashed: v on the screen, `--prove changed` on the command line.",
         "packages",
         {
+            "unsigned": RuleWording(
+                "h1 hash not compared with the packages yet",
+                "v on the screen or `--prove changed` on the command line compares it; a match verifies nothing, since "
+                "nobody signs the packages.",
+            ),
             UNREACHABLE: RuleWording(
                 "h1 hash not verified yet",
                 "Review again once the registry gives this release: until then no package can be hashed.",
-            )
+            ),
         },
     ),
     Rule(

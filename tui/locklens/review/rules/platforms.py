@@ -30,9 +30,10 @@ def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Ite
     for (platforms, offered), paths in losses.items():
         is_minor = bool(required) and not required & {*platforms}
         severity = Severity.INFO if is_minor or set(paths) == {InstallPath.PLUGIN_CACHE} else None
-        reason = _reason(platforms, paths, is_offered=all(offered))
+        is_offered = all(offered)
+        reason = _reason(platforms, paths, is_offered=is_offered)
         names = f"{listing(platforms)} could be installed from {_named(paths)} before, and no longer can"
-        yield Verdict(f"{names}: {reason}", severity=severity)
+        yield Verdict(f"{names}: {reason}", severity=severity, case=_case(now, is_offered=is_offered))
 
 
 def _split(platforms: Sequence[str], required: set[str]) -> Iterator[tuple[str, ...]]:
@@ -60,7 +61,7 @@ def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> I
                 is_offered = now.offered is None or platforms[0] in now.offered
                 reason = _reason(platforms, paths, is_offered=is_offered)
                 words = f"{names} {are} not covered from {_named(paths)}: {reason}; {then}"
-                yield Verdict(words, severity=severity, case=_case(now) if is_offered else "not-offered")
+                yield Verdict(words, severity=severity, case=_case(now, is_offered=is_offered))
         if (at_least := len(doubtful) - spare) > 0:
             names = listing([f"{platform}{why[platform]}" for platform in doubtful])
             hashes = f"{_only(paths)} hash".lstrip()
@@ -68,7 +69,7 @@ def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> I
             left = f"only {counted(spare, hashes, f'{hashes}es')} could be {'theirs' if len(doubtful) > 1 else 'its'}"
             have = "has" if at_least == 1 else "have"
             words = f"{number} {have} no usable hash from {_named(paths)}: {left}; {then}"
-            yield Verdict(words, severity=severity, case=_case(now))
+            yield Verdict(words, severity=severity, case=_case(now, is_offered=True))
 
 
 _CACHE_UNUSED = "init does not use a cached package"
@@ -87,7 +88,9 @@ def _then(path: InstallPath, now: LockedHashes) -> str:
     return "init fails"
 
 
-def _case(now: LockedHashes) -> str:
+def _case(now: LockedHashes, *, is_offered: bool) -> str:
+    if not is_offered:
+        return "not-offered"
     return "contradicted" if now.contradicts_release else ""
 
 

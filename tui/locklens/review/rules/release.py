@@ -190,11 +190,16 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     folders = case.folders
     if not folders.unproven:
         return
-    message = f"{_are(len(folders.unproven), 'h1')} not verified yet"
+    judged = case.new.authentication
+    is_unsigned = judged is not None and judged.outcome is AuthenticationOutcome.SKIPPED
+    message = (
+        f"{_are(len(folders.unproven), 'h1')} not {'compared with the packages' if is_unsigned else 'verified'} yet"
+    )
     if folders.to_hash:
         sizes = [case.new.sizes[zh] for zh in folders.to_hash if zh in case.new.sizes]
         size = f", {size_words(sum(sizes))}" if len(sizes) == len(folders.to_hash) else ""
-        message += f": verifying downloads up to {counted(len(folders.to_hash), 'package')}{size}"
+        what = "comparing" if is_unsigned else "verifying"
+        message += f": {what} downloads up to {counted(len(folders.to_hash), 'package')}{size}"
     else:
         message += f": {_why_unknown(case)}"
     is_added = not folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
@@ -204,7 +209,7 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     else:
         is_claimed = case.is_same_version and is_added
     severity = Severity.WARN if is_claimed else Severity.INFO
-    name = "" if folders.to_hash else UNREACHABLE
+    name = ("unsigned" if is_unsigned else "") if folders.to_hash else UNREACHABLE
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity, case=name)
 
 
