@@ -202,6 +202,18 @@ async def test_a_root_is_examined_without_a_log(opened: Opening) -> None:
         assert "CONFIRMED" in on.lines[0]
 
 
+async def test_the_root_is_named_as_on_the_other_screens_below_the_top(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened("constraint-conflict") as on:
+        root = "live/prod"
+        monkeypatch.chdir(root)
+        await on.press("i")
+        await on.diagnosed()
+        assert f" root     {root} " in on.text
+        assert f"at {root}/" in evidence(on, CauseId.CONSTRAINT_CONFLICT)
+
+
 async def test_the_context_can_be_corrected(opened: Opening) -> None:
     async with opened("mirror-differs") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))

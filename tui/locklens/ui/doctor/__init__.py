@@ -217,9 +217,18 @@ class DoctorScreen(TwoPaneScreen):
             return
         rows = doctor_rows(self._diagnosis, self.narrowed) if self._diagnosis is not None else ()
         self.left.show_rows(rows, cursor_key=cursor_key)
-        self.facts.show_lines(fact_lines(self._diagnosis) if self._diagnosis is not None else ())
+        self.facts.show_lines(fact_lines(self._diagnosis, self._from_top) if self._diagnosis is not None else ())
         self.refresh_notice()
         self.refresh_bars()
+
+    def _from_top(self, root: str) -> str:
+        """Return a root of the diagnosis, which is relative to the examined folder, relative to the top."""
+        top = self.top or self._top_named
+        if top is None:
+            return root
+        return os.path.relpath(os.path.realpath(self._request.folder / root), os.path.realpath(top)).replace(
+            os.sep, "/"
+        )
 
     def notice(self) -> tuple[Line, ...]:
         """Return the lines in place of the panes; () while there are rows."""
