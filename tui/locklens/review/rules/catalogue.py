@@ -195,7 +195,8 @@ _ALL = (
         "The locked version does not satisfy the constraints of the configuration, all modules taken together.",
         "`init` fails. Usually the constraint was edited without updating the lock file.",
         "Run `terraform init` without -upgrade: the error names the constraint.",
-        "Commit the lock file that `init -upgrade` writes, or restore the constraint.",
+        "Restore the entry or correct the constraint, whichever is wrong; or commit the lock file that `init -upgrade` "
+        "writes for this configuration.",
     ),
     Rule(
         "LK006",
