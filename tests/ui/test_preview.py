@@ -380,7 +380,8 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.press("F")
         await on.ready()
         assert "Format the lock file of a" in on.lines[0]
-        assert "format fixed: " in on.plan
+        assert "would fix the format: " in on.plan
+        assert "format fixed" not in on.plan, "nothing is written yet"
         assert "Fix the format of the lock file in a" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
@@ -854,7 +855,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         await on.ready()
         assert "Undo: Remove " in on.lines[0]
         assert "+ hashicorp/random  new 3.6.2" in on.plan
-        assert re.search(r"reverts the change applied on .*: Remove random in a and\s+b", on.plan)
+        assert re.search(r"would revert the change applied on .*: Remove random in a and\s+b", on.plan)
         assert "  locklens undo\n" in on.plan
         await on.press("enter")
         await until(on, lambda: "undone: 2 files; Z redoes it" in on.status)
@@ -866,7 +867,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         await on.press("enter")
         await on.ready()
         assert "Redo: Remove " in on.lines[0]
-        assert "reapplies the change applied on" in on.plan
+        assert "would reapply the change applied on" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 2 files; Z undoes it" in on.status)
         assert contents(top) == after
