@@ -32,6 +32,20 @@ def test_a_lock_file_with_the_hashes_of_its_own_registry_again_is_fixed(made: An
     assert doctor(folder, "ci.log")["state"] == "open"
 
 
+def test_a_restored_file_has_to_be_reviewed_where_hashes_come_with_it(made: Any, doctor: Any) -> None:
+    own = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
+    moved = lock_file(own).replace(TERRAFORM_HOST.encode(), OPENTOFU_HOST.encode())
+    folder = made(replace(INCIDENTS["other-tool"], locks=(lock_file(own),)))
+
+    def trust() -> list[str]:
+        return [one["trust"] for one in doctor(folder, "--", "live/prod")["remedies"] if one["id"] == "restore-file"]
+
+    (folder / LOCK).write_bytes(moved)
+    assert trust() == ["none"], "the last commit has these hashes"
+    git(folder, "commit", "-qam", "OpenTofu was run")
+    assert trust() == ["low"]
+
+
 def test_an_entry_that_the_other_tool_moved_ends_the_error(made: Any, doctor: Any) -> None:
     own = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
     moved = lock_file(own).replace(TERRAFORM_HOST.encode(), OPENTOFU_HOST.encode())

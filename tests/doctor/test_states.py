@@ -490,6 +490,7 @@ def test_a_lock_file_that_git_ignores_is_restored_from_before_its_removal(made: 
     assert cause["evidence"].endswith(" removed it; git ignores live/prod/.terraform.lock.hcl")
     first, second = document["remedies"]
     assert (first["id"], second["id"]) == ("restore-file", "lock")
+    assert (first["trust"], second["trust"]) == ("none", "low"), "nothing was locked since"
     out = " ".join(doctor(folder, "--format", "text", "ci.log", "--", "live/prod").split())
     assert out.count("git ignores: git add -f -- live/prod/.terraform.lock.hcl, or take out the line that") == 2
     subprocess.run(shlex.split(first["command"]), cwd=folder, check=True)

@@ -91,6 +91,7 @@ class Examined(Struct, frozen=True, dict=True):
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
         merge: The merge since which the entry is as it is; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
+        without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
         is_offered: True if the mirror on a server, which the settings here name, gives now what the run did not get.
@@ -134,6 +135,7 @@ class Examined(Struct, frozen=True, dict=True):
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
     readable_commit: str = ""
+    without_new: frozenset[str] = frozenset()
     damaging_merge: str = ""
     merge: str = ""
     installed: InstalledPlace | None = None

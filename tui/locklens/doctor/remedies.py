@@ -404,15 +404,16 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     command = shell_words([*x.git, "diff", revision, "--", x.lock.path])
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
-    yield _restored_file(x, revision)
+    yield _restored_file(x, x.readable_commit)
 
 
 def _restored_file(x: Examined, commit: str) -> Remedy:
-    """Return the remedy that restores the whole lock file of a commit."""
+    """Return the remedy that restores the whole lock file of a commit; hashes that come with it have to be reviewed."""
     revision = commit[:12]
     command = shell_words([*x.git, "restore", "-s", revision, "--", x.lock.path])
     note = "all that was changed in the file since then is lost"
-    return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, _LOW, 0, command, note)
+    cost = _NONE if commit in x.without_new else _LOW
+    return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, cost, 0, command, note)
 
 
 def fix_tool(one: Affected) -> Iterator[Remedy]:

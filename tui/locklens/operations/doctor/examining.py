@@ -298,6 +298,7 @@ class Examiner:
             readable_commit=self._history.newest_readable(root.lock.path)
             if self._history and root.lock.problems
             else "",
+            without_new=self._history.without_new_hashes(root.lock) if self._history else frozenset(),
             damaging_merge=self._history.damaging_merge(root.lock) if self._history and root.lock.problems else "",
             merge=self._history.merge_of(past, entry) if self._history and entry is not None else "",
             installed=self._installed(root.path, one.error),

@@ -263,6 +263,16 @@ class LockHistory:
         """
         return next((commit for commit, _, lock in self._locks(lock_path) if lock.exists and lock.is_valid), "")
 
+    def without_new_hashes(self, lock: LockFile) -> frozenset[str]:
+        """Return the commits whose lock file has no hash that the one here and the newest readable commit lack.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        states = {commit: _locked_hashes(old) for commit, _, old in self._locks(lock.path)}
+        known = _locked_hashes(lock) | states.get(self.newest_readable(lock.path), set())
+        return frozenset(commit for commit, hashes in states.items() if hashes <= known)
+
     def damaging_merge(self, lock: LockFile) -> str:
         """Return the commit that made a lock file unreadable, if it is a merge; else "".
 
@@ -376,6 +386,10 @@ class LockHistory:
 
 def _contents(entry: LockEntry | None) -> object:
     return entry.contents if entry is not None else None
+
+
+def _locked_hashes(lock: LockFile) -> set[tuple[ProviderAddress, str, str]]:
+    return {(entry.address, str(entry.version), text) for entry in lock.entries for text in entry.hashes}
 
 
 def _version_and_hashes(entry: LockEntry | None) -> object:
