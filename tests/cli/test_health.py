@@ -99,10 +99,7 @@ def test_the_sample_offline(run: Run, sample: Path, monkeypatch: pytest.MonkeyPa
     by_id = {one["id"]: one for one in value["checks"]}
     assert by_id["orphan"]["command"] == "locklens prune -- infra/stage/cluster"
     assert by_id["packages-differ"]["providers"] == 1
-    assert (by_id["behind"]["unknown"], by_id["behind"]["reason"]) == (
-        31,
-        "no release date, or registry without an answer; the lock file cannot be read",
-    )
+    assert (by_id["behind"]["unknown"], by_id["behind"]["reason"]) == (31, "offline; the lock file cannot be read")
     aws = next(one for one in value["spread"] if one["provider"].endswith("/hashicorp/aws"))
     assert aws["versions"] == [
         {"version": "6.2.0", "roots": 1},
@@ -142,7 +139,7 @@ def test_the_text_names_roots_fixes_and_limits(run: Run, sample: Path, monkeypat
     )
     assert f"{roots} (not read: 1 lock file in conflict); 13 findings: 5 block, 7 warn, 1 info\n" in out
     assert "  fix: locklens format -- infra/stage/data\n" in out
-    assert "unknown in 31 (no release date, or registry without an answer; the lock file cannot be read)\n" in out
+    assert "unknown in 31 (offline; the lock file cannot be read)\n" in out
     assert re.search(r"module version not exact +off \(LK029 off: ", out)
     assert "registry.terraform.io/corp/backup: only h1 hashes" in out
     assert out.endswith("verdict: block, 302 of 302 locked hashes not verified\n")
@@ -155,7 +152,7 @@ def test_for_pipelines(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) 
         "LK005", "LK006", "LK007", "LK009", "LK017", "LK017", "LK018", "LK019", "LK020", "LK023", "LK023", "LK037", "LK041",
     ]  # fmt: skip
     notes = [one["message"]["text"] for one in found["invocations"][0]["toolExecutionNotifications"]]
-    dates = "no release date, or registry without an answer; the lock file cannot be read"
+    dates = "offline; the lock file cannot be read"
     assert f"180 days behind newest in range: unknown in 31 roots ({dates})" in notes
     assert "302 of 302 locked hashes not verified" in notes
     assert any(
@@ -246,6 +243,31 @@ def test_what_is_behind_is_unknown_where_constraints_are_unread(run: Run, top: P
     check = next(one for one in document(run, status=0)["checks"] if one["id"] == "behind")
     reason = "not all that requires providers can be read"
     assert (check["locks"], check["unknown"], check["reason"]) == (0, 1, reason)
+
+
+def test_what_is_not_read_is_named_with_its_roots(run: Run, top: Path) -> None:
+    far = 'module "far" {\n  source = "acme/far/aws"\n}\n'
+    lay(top / "far", AWS, more=far)
+    lay(top / "deployed", AWS, more=BACKEND)
+    lay(top / "read", AWS)
+    unread = {root["path"]: root["unread"] for root in document(run, "--offline", status=0)["roots"]}
+    assert unread["read"] is None
+    assert "far (acme/far/aws)" in unread["far"]
+    text = run("--offline")[1]
+    assert f"not all that requires providers can be read\n  {unread['deployed']}\n        in deployed\n" in text
+    assert f"\n  {unread['far']}\n        in far\n" in text
+
+
+def test_a_registry_that_does_not_list_a_version_was_asked(run: Run, top: Path) -> None:
+    file = lay(top / "gone", AWS) / LOCK
+    file.write_text(file.read_text().replace("5.84.0", "5.84.9"))
+    value = document(run)
+    reasons = {one["id"]: one["reason"] for one in value["checks"] if one["unknown"]}
+    assert reasons["not-authentic"] == reasons["signer"] == "not listed by the registry"
+    assert {one["asked"] for one in value["run"]["hosts"]} == {True}
+    lay(top / "gone", ("hashicorp/absent", "1.0.0", "~> 1.0"))
+    reasons = {one["id"]: one["reason"] for one in document(run)["checks"] if one["unknown"]}
+    assert reasons["behind"] == reasons["signer"] == "not listed by the registry"
 
 
 def test_a_lock_file_that_cannot_be_read_is_unknown_to_each_check_of_entries(run: Run, top: Path) -> None:
@@ -627,4 +649,4 @@ def test_coverage_that_hashes_calls_unknown_is_unknown_to_the_check(
         reasons.append(check["reason"])
     lock = "the lock file cannot be read"
     platforms = "which platforms the locked hashes are for is not known: see locklens hashes"
-    assert reasons == [f"{platforms}; {lock}", f"offline, without a cached answer; {lock}"]
+    assert reasons == [f"{platforms}; {lock}", f"offline; {lock}"]

@@ -98,6 +98,19 @@ async def test_the_detail_of_checks_and_of_the_spread(opening: Opening) -> None:
         assert "  infra/teams/12" in on.said
 
 
+async def test_the_detail_names_what_cannot_be_read_and_in_which_roots(opening: Opening) -> None:
+    async with opening((120, 60)) as on:
+        health = on.health.health
+        assert health is not None
+        await on.go_to("required but not locked")
+        unread = {root: reach.unread for root, reach in health.reach.items() if reach.unread}
+        assert unread
+        said = on.said.partition("NOT READ")[2]
+        for root, reason in unread.items():
+            assert root in said, root
+            assert reason in " ".join(said.split()), root
+
+
 async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening) -> None:
     async with opening() as on:
         await on.go_to("same version, different hashes")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS, Dialect
 from locklens.hashes import packages_of
 from locklens.releases import Fact, FactRequest, Listing, ListingId, MirroredHashes, MirrorId, ReleaseFacts, ReleaseId
-from locklens.review.model import Change, ChangeKind, Unverified
+from locklens.review.model import Change, ChangeKind, Unverified, unverified_by
 from locklens.trust.authentication import AuthenticationOutcome, HashOrigin
 from locklens.trust.continuity import FolderHashes, PackageHashes, judge_folders, judge_packages
 from locklens.versions import neighbour
@@ -116,10 +116,8 @@ class Case(Struct, frozen=True, dict=True):
         if self.new.today is not None or not self.to_verify:
             return None
         trouble, judged = self.trouble, self.new.authentication
-        if trouble is not None and not trouble.is_no:
-            if trouble.is_offline:
-                return Unverified.OFFLINE
-            return Unverified.FAILED if trouble.was_asked else Unverified.NOT_ASKED
+        if (reason := unverified_by(trouble)) is not Unverified.NOT_AUTHENTICATED:
+            return reason
         is_refused = judged is not None and judged.outcome is AuthenticationOutcome.REFUSED
         is_blocked = trouble is not None or bool(self.new.foreign) or is_refused
         is_claimed = self.is_same_version and self.change.kind is not ChangeKind.UNCHANGED

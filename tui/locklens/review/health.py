@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from locklens.versions import Constraints, Version
 
 
+UNREAD = "not all that requires providers can be read"
+"""Why a check is unknown where not all requirements are read; `RootReach.unread` has the reason of each root."""
+
+
 class Need(StrEnum):
     """What a check cannot be made without. All but those of FILES need the entries of the lock file, too."""
 
@@ -133,8 +137,7 @@ class CheckResult(Struct, frozen=True):
         providers: The providers, in order; () where the findings are about files.
         example: The message of the first of the worst findings; "" without any.
         severity: The worst severity that counts; None without findings.
-        unknown: The number of roots for which the check is unknown.
-        reason: Why; "" if none.
+        unknown_in: The roots for which the check is unknown, by the reason, a clause; none if it was not made.
     """
 
     check: Check
@@ -142,8 +145,17 @@ class CheckResult(Struct, frozen=True):
     providers: tuple[ProviderAddress, ...] = ()
     severity: Severity | None = None
     example: str = ""
-    unknown: int = 0
-    reason: str = ""
+    unknown_in: Mapping[str, tuple[str, ...]] = {}
+
+    @property
+    def unknown(self) -> int:
+        """The number of roots for which the check is unknown."""
+        return len({root for roots in self.unknown_in.values() for root in roots})
+
+    @property
+    def reason(self) -> str:
+        """Why it is unknown, or was not made; "" if it is known."""
+        return "; ".join(self.unknown_in)
 
     @property
     def is_off(self) -> bool:
@@ -167,6 +179,7 @@ class RootReach(Struct, frozen=True):
     """What `lock` and `upgrade` can do in a root.
 
     Attributes:
+        unread: Why not all that requires providers can be read, a clause; "" if it can.
         unreadable: What they need of it and cannot read, a clause; "" if nothing.
         unlockable: Why `lock` locks nothing at all, a clause; "" if it locks what is required.
         required: The required providers: `lock` locks no others.
@@ -175,6 +188,7 @@ class RootReach(Struct, frozen=True):
         unrequired: Why any other provider is not upgraded or locked, a clause.
     """
 
+    unread: str = ""
     unreadable: str = ""
     unlockable: str = ""
     required: frozenset[ProviderAddress] = frozenset()
@@ -193,7 +207,6 @@ class Health(Struct, frozen=True):
         spread: By the number of roots, the most first.
         signers: The signer of the locked version of a provider in a root, by the root's path and the provider; without
             those that are not known.
-        undecided: The folders of the roots for which some check is unknown.
         reach: By the folder of a root what `lock` and `upgrade` can do in it.
         hashes: All locked hashes; no check judges those that are not verified.
     """
@@ -204,19 +217,23 @@ class Health(Struct, frozen=True):
     checks: tuple[CheckResult, ...]
     spread: tuple[Spread, ...]
     signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
-    undecided: frozenset[str] = frozenset()
     reach: Mapping[str, RootReach] = field(default_factory=dict)
     hashes: HashCount = HashCount()
 
     @property
+    def undecided(self) -> frozenset[str]:
+        """The folders of the roots for which some check is unknown."""
+        return frozenset(root for one in self.checks for roots in one.unknown_in.values() for root in roots)
+
+    @property
     def ok(self) -> int:
         """The number of roots without a warning or worse, for which no check is unknown."""
-        return sum(root.path not in self.undecided for root in self._quiet)
+        return len(self._quiet) - self.unknown
 
     @property
     def unknown(self) -> int:
         """The number of roots without a warning or worse, for which some check is unknown."""
-        return sum(root.path in self.undecided for root in self._quiet)
+        return len({root.path for root in self._quiet} & self.undecided)
 
     @property
     def worse(self) -> int:
@@ -260,19 +277,21 @@ def is_counted(finding: Finding) -> bool:
     return finding.rule in _COUNTED
 
 
-def results(roots: Sequence[RootReview], unknown: Mapping[str, tuple[int, str]] = {}) -> tuple[CheckResult, ...]:
+def results(
+    roots: Sequence[RootReview], unknown: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+) -> tuple[CheckResult, ...]:
     """Return the result of every check.
 
     Args:
         roots: The roots, with their findings.
-        unknown: By check id, the number of roots for which the check is unknown, and why.
+        unknown: By check id, `CheckResult.unknown_in`.
     """
     found: dict[str, list[tuple[RootReview, Finding]]] = {}
     for root in roots:
         for finding in root.findings:
             if not is_undecided(finding):
                 found.setdefault(finding.rule, []).append((root, finding))
-    return tuple(_result(check, found, unknown.get(check.id, (0, ""))) for check in CHECKS)
+    return tuple(_result(check, found, unknown.get(check.id, {})) for check in CHECKS)
 
 
 def is_undecided(finding: Finding) -> bool:
@@ -281,7 +300,7 @@ def is_undecided(finding: Finding) -> bool:
 
 
 def _result(
-    check: Check, found: Mapping[str, Sequence[tuple[RootReview, Finding]]], unknown: tuple[int, str]
+    check: Check, found: Mapping[str, Sequence[tuple[RootReview, Finding]]], unknown: Mapping[str, tuple[str, ...]]
 ) -> CheckResult:
     own = sorted(
         (one for rule in check.rules for one in found.get(rule, ())),
@@ -294,8 +313,18 @@ def _result(
         tuple(sorted(providers)),
         worst(tuple(finding for _, finding in own)),
         own[0][1].message if own else "",
-        *unknown,
+        unknown,
     )
+
+
+def unread_roots(checks: Iterable[CheckResult], health: Health) -> dict[str, list[str]]:
+    """Return why not all that requires providers can be read, each reason with the roots where a check needs it."""
+    needed = {root for one in checks for root in one.unknown_in.get(UNREAD, ())}
+    found: dict[str, list[str]] = {}
+    for root, reach in health.reach.items():
+        if root in needed:
+            found.setdefault(reach.unread, []).append(root)
+    return found
 
 
 def spread_of(roots: Iterable[RootReview]) -> tuple[Spread, ...]:

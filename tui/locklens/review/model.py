@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
+    from locklens.releases import LookupFailure
     from locklens.review import HashFact
     from locklens.review.inspection import ChangeAdvisories
     from locklens.review.platform_agreement import ReleaseBuilds
@@ -112,6 +113,15 @@ class Unverified(StrEnum):
     NOT_AUTHENTICATED = "not-authenticated"
     NOT_ASKED = "not-asked"
     OFFLINE = "offline"
+
+
+def unverified_by(trouble: LookupFailure | None) -> Unverified:
+    """Return why nothing is vouched for, by what prevented an answer; None where there was one."""
+    if trouble is None or trouble.is_no:
+        return Unverified.NOT_AUTHENTICATED
+    if trouble.is_offline:
+        return Unverified.OFFLINE
+    return Unverified.FAILED if trouble.was_asked else Unverified.NOT_ASKED
 
 
 UNVERIFIED_RULE = "LK003"

@@ -15,7 +15,7 @@ from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.comparison import RootSettings
 from locklens.operations.health.judging import (
-    UNREAD,
+    REGISTRY_NOT_ASKED,
     Distances,
     ask_registries,
     group_entries,
@@ -27,7 +27,7 @@ from locklens.operations.health.judging import (
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for, with_local_paths
 from locklens.review.coverage import coverage
-from locklens.review.health import CHECKS, Health, Need, is_undecided, results, spread_of
+from locklens.review.health import CHECKS, UNREAD, Health, Need, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules import in_order
 from locklens.text import counted
@@ -193,33 +193,34 @@ class _Scan(Struct):
             policy_side=effective.side,
             base_hosts=_hosts(self.request, effective),
         )
-        unknown = self.unknown(self.lacking(unknown_ages, is_offline=review.offline))
-        undecided = frozenset[int]().union(*(numbers for numbers, _ in unknown.values()))
         return Health(
             self.request.name,
             self.top,
             review,
-            results(judged, {check: (len(numbers), reason) for check, (numbers, reason) in unknown.items()}),
+            results(judged, self.unknown(self.lacking(unknown_ages))),
             spread_of(judged),
             signers_of(self.groups, roots),
-            frozenset(roots[number].review.path for number in undecided),
             {root.review.path: root.reach for root in roots},
             locked_hashes(self.groups),
         )
 
-    def unknown(self, lacking: Mapping[Need, tuple[set[int], str]]) -> dict[str, tuple[set[int], str]]:
-        """Return for each check the indices of the roots where it is unknown, and why; none if it was not made."""
+    def unknown(self, lacking: Mapping[Need, Mapping[str, set[int]]]) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return by check why it is unknown, each reason with the roots; with none if the check was not made."""
         policy, unmade = self.effective.policy, self.unmade()
         unread = {number for number, root in enumerate(self.roots) if not root.review.new.is_complete}
-        found: dict[str, tuple[set[int], str]] = {}
+        found: dict[str, dict[str, tuple[str, ...]]] = {}
         for check in CHECKS:
             if off := check.objection(policy) or unmade.get(check.needs, ""):
-                found[check.id] = set(), off
+                found[check.id] = {off: ()}
                 continue
-            numbers, reason = lacking[check.needs]
-            also = unread if check.needs is not Need.FILES else set[int]()
-            reasons = (reason if numbers - also else "", _UNREAD_LOCK if also else "")
-            found[check.id] = numbers | also, "; ".join(filter(None, reasons))
+            reasons = {reason: numbers - unread for reason, numbers in lacking[check.needs].items()}
+            if check.needs is not Need.FILES:
+                reasons[_UNREAD_LOCK] = unread
+            found[check.id] = {
+                reason: tuple(self.roots[number].review.path for number in sorted(numbers))
+                for reason, numbers in reasons.items()
+                if numbers
+            }
         return found
 
     def unmade(self) -> dict[Need, str]:
@@ -232,38 +233,43 @@ class _Scan(Struct):
             unmade[Need.BUILDS] = "no package was inspected: see locklens inspect"
         return unmade
 
-    def lacking(self, unknown_ages: Mapping[int, str], *, is_offline: bool) -> dict[Need, tuple[set[int], str]]:
-        """Return for each need of checks the indices of the roots that lack it, with the reason."""
+    def lacking(self, unknown_ages: Mapping[str, set[int]]) -> dict[Need, Mapping[str, set[int]]]:
+        """Return for each need of checks why it is not met, each reason with the indices of the roots."""
 
-        def of(groups: Iterable[EntryGroup]) -> set[int]:
-            return {number for group in groups for number, _ in group.members}
+        def of(reason_of: Callable[[EntryGroup], str]) -> dict[str, set[int]]:
+            found: dict[str, set[int]] = {}
+            for group in self.groups:
+                if reason := reason_of(group):
+                    found.setdefault(reason, set()).update(number for number, _ in group.members)
+            return found
 
-        groups, numbered, policy = self.groups, list(enumerate(self.roots)), self.effective.policy
-        unasked = of(group for group in groups if group.case is None or group.case.new.today is None)
-        manifests = of(group for group in groups if group.case is not None and group.case.packages.unread)
-        registry = "offline, without a cached answer" if is_offline else "registry not asked, or without an answer"
-        covers = of(group for group in groups if any(path.doubtful for path in coverage(group.change, policy).paths))
-        platforms = "; ".join([*([registry] if covers & unasked else []), *([_PLATFORMS] if covers - unasked else [])])
-        dates = "; ".join(dict.fromkeys(unknown_ages.values()))
+        def uncovered(group: EntryGroup) -> str:
+            is_doubtful = any(path.doubtful for path in coverage(group.change, policy).paths)
+            return (group.unread or _PLATFORMS) if is_doubtful else ""
+
+        def unlisted(group: EntryGroup) -> str:
+            has_manifest = group.case is not None and bool(group.case.packages.unread)
+            return group.unread or (_MANIFEST if has_manifest else "")
+
+        numbered, policy = list(enumerate(self.roots)), self.effective.policy
         undecided = {number for number, root in numbered if any(map(is_undecided, root.review.findings))}
         unrequired = {number for number, root in numbered if root.unknown and root.review.new.exists}
         unconstrained = {number for number, root in numbered if root.unconstrained and root.review.new.entries}
-        unjudged = of(group for group in groups if _has_unjudged_own_advisory(group))
-        unseen = of(group for group in groups if not group.is_inspected)
-        in_part = [group for group in groups if not group.is_inspected_in_full(policy.required)]
+        in_part = [group for group in self.groups if not group.is_inspected_in_full(policy.required)]
+        inspected = _inspected_words(self.groups, in_part)
         return {
-            Need.FILES: (set(), ""),
-            Need.ENTRIES: (set(), ""),
-            Need.RELEASE: (unasked, registry),
-            Need.COVERAGE: (covers, platforms),
-            Need.PACKAGES: (unasked | manifests, registry if unasked else _MANIFEST),
-            Need.DATES: (set(unknown_ages), dates),
-            Need.USERS: (undecided, UNREAD),
-            Need.REQUIREMENTS: (unrequired, UNREAD),
-            Need.CONSTRAINTS: (unconstrained, UNREAD),
-            Need.ADVISORIES: (unjudged, "the database has only Go's versions of a provider"),
-            Need.INSPECTION: (unseen, "not all packages were inspected: see locklens inspect"),
-            Need.BUILDS: (of(in_part), _inspected_words(groups, in_part)),
+            Need.FILES: {},
+            Need.ENTRIES: {},
+            Need.RELEASE: of(lambda group: group.unread),
+            Need.COVERAGE: of(uncovered),
+            Need.PACKAGES: of(unlisted),
+            Need.DATES: unknown_ages,
+            Need.USERS: {UNREAD: undecided},
+            Need.REQUIREMENTS: {UNREAD: unrequired},
+            Need.CONSTRAINTS: {UNREAD: unconstrained},
+            Need.ADVISORIES: of(lambda group: _OWN_VERSIONS if _has_unjudged_own_advisory(group) else ""),
+            Need.INSPECTION: of(lambda group: "" if group.is_inspected else _NOT_INSPECTED),
+            Need.BUILDS: of(lambda group: "" if group.is_inspected_in_full(policy.required) else inspected),
         }
 
 
@@ -299,17 +305,17 @@ def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]
 
 def _judge_ages(
     roots: Sequence[ReadRoot], found: list[list[Finding]], answers: HealthAnswers | None, effective: EffectivePolicy
-) -> dict[int, str]:
-    """Add the findings about ages, and return the indices of the roots with an unknown age, each with the reason."""
+) -> dict[str, set[int]]:
+    """Add the findings about ages, and return why some are unknown, each reason with the indices of the roots."""
     if answers is None:
-        return {number: "registry not asked" for number, root in enumerate(roots) if root.review.new.entries}
+        return {REGISTRY_NOT_ASKED: {number for number, root in enumerate(roots) if root.review.new.entries}}
     distances = Distances(answers.available, effective.policy)
-    unknown: dict[int, str] = {}
+    unknown: dict[str, set[int]] = {}
     for number, root in enumerate(roots):
-        findings, reason = distances.findings(root)
+        findings, reasons = distances.findings(root)
         found[number] += findings
-        if reason:
-            unknown[number] = reason
+        for reason in sorted(reasons):
+            unknown.setdefault(reason, set()).add(number)
     return unknown
 
 
@@ -327,3 +333,7 @@ _UNREAD_LOCK = "the lock file cannot be read"
 _PLATFORMS = "which platforms the locked hashes are for is not known: see locklens hashes"
 
 _MANIFEST = "a locked zh is listed as a manifest whose text is unknown: it may be a package's"
+
+_OWN_VERSIONS = "the database has only Go's versions of a provider"
+
+_NOT_INSPECTED = "not all packages were inspected: see locklens inspect"

@@ -18,8 +18,9 @@ from locklens.review import HashCount, HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
-from locklens.review.health import is_counted
+from locklens.review.health import UNREAD, is_counted
 from locklens.review.model import Change, ChangeKind, Finding, HostState, RootReview
+from locklens.review.reports import trouble_words
 from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import OF_AGE, OF_SIGNER, AgedEntry, Behind, SignedEntry, findings_of
@@ -72,6 +73,13 @@ class EntryGroup(Struct):
         if packages <= known.keys() and (wanted := {known[zh] for zh in packages}.intersection(required)):
             return wanted.issubset(compared) and (len(compared) > 1 or len(packages) == 1)
         return len(compared) >= max(len(packages), 1)
+
+    @property
+    def unread(self) -> str:
+        """Why no authenticated list of the release's packages is known, a clause; "" if one is."""
+        if self.case is None:
+            return REGISTRY_NOT_ASKED
+        return "" if self.case.new.today is not None else trouble_words(self.case.trouble)
 
     @property
     def entry(self) -> LockEntry:
@@ -268,8 +276,7 @@ def _listing(collector: FactCollector, tool: str, address: ProviderAddress) -> L
     return fact
 
 
-UNREAD = "not all that requires providers can be read"
-_UNDATED = "no release date, or registry without an answer"
+REGISTRY_NOT_ASKED = "registry not asked"
 
 
 class Distances:
@@ -283,28 +290,28 @@ class Distances:
     def __init__(self, available: Available, policy: Policy) -> None:
         self._available = available
         self._policy = policy
-        self._known: dict[object, Behind | bool] = {}
+        self._known: dict[object, Behind | str] = {}
 
-    def findings(self, root: ReadRoot) -> tuple[list[Finding], str]:
-        """Return the findings about the age of a root's releases, and why some is unknown, a clause; "" if none is."""
+    def findings(self, root: ReadRoot) -> tuple[list[Finding], set[str]]:
+        """Return the findings about the age of a root's releases, and why some are unknown, in clauses."""
         found: list[Finding] = []
-        unknown = ""
+        unknown: set[str] = set()
         lock_file, tool = root.review.lock_file, root.review.tool
         for entry in root.review.new.entries:
             constraints = root.reach.constraints.get(entry.address, Constraints())
             behind = self._behind(tool, entry.address, entry.version, constraints)
-            if behind is True:
-                unknown = unknown or _UNDATED
-            elif isinstance(behind, Behind) and root.unconstrained:
-                unknown = UNREAD  # A constraint that is not read may exclude what is newer.
-            elif isinstance(behind, Behind):
+            if isinstance(behind, str):
+                unknown |= {behind} - {""}
+            elif root.unconstrained:
+                unknown.add(UNREAD)  # A constraint that is not read may exclude what is newer.
+            else:
                 found += findings_of(OF_AGE, AgedEntry(tool, entry, behind), lock_file)
         return list(heeded(found, self._policy)), unknown
 
     def _behind(
         self, tool: Dialect, address: ProviderAddress, locked: Version, constraints: Constraints
-    ) -> Behind | bool:
-        """Return the distance; False for none, True if it is unknown."""
+    ) -> Behind | str:
+        """Return the distance; "" for none, or why it is unknown, a clause."""
         key = tool.name, address, str(locked), constraints.terms
         if key not in self._known:
             self._known[key] = self._computed(tool, address, locked, constraints)
@@ -312,17 +319,16 @@ class Distances:
 
     def _computed(
         self, tool: Dialect, address: ProviderAddress, locked: Version, constraints: Constraints
-    ) -> Behind | bool:
-        found = self._available.get((tool.name, address))
-        if found is None or found[0].trouble is not None:
-            return True
-        listing, dates = found
+    ) -> Behind | str:
+        listing, dates = self._available[tool.name, address]
+        if listing.trouble is not None:
+            return trouble_words(listing.trouble)
         versions = [one.version for one in listing.versions]
         newest = newest_matching(tuple(versions), constraints)
         if newest is None or newest.compare(locked) <= 0:
-            return False
+            return ""
         old, new = dates.of(locked), dates.of(newest)
         if old is None or new is None:
-            return True
+            return "release date unknown"
         newer = [one for one in versions if one.compare(locked) > 0 and not one.prerelease and constraints.admits(one)]
         return Behind(newest, (new - old).days, len(newer))

@@ -359,6 +359,7 @@ def _reach(root: Root) -> RootReach:
     requirements = {entry.address: root.requirements(entry.address) for entry in root.lock.entries}
     unknown = configuration.unknown_reason
     return RootReach(
+        unknown,
         _unreadable(root),
         "" if configuration.has_files else f"{configuration.undeclared_reason}, and `lock` locks only what is required",
         configuration.required(),

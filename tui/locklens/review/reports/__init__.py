@@ -10,12 +10,23 @@ from typing import TYPE_CHECKING, assert_never
 from locklens.hashes import is_of_zip
 from locklens.lines import Role, Span
 from locklens.review import HashCount
-from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview, Severity, Unverified, by_severity
+from locklens.review.model import (
+    Change,
+    ChangeKind,
+    LockStatus,
+    Review,
+    RootReview,
+    Severity,
+    Unverified,
+    by_severity,
+    unverified_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from locklens.project.configuration import MissingModule
+    from locklens.releases import LookupFailure
     from locklens.review.model import SideName
 
 _SIGNS = {
@@ -32,7 +43,7 @@ _SIGNS = {
     ChangeKind.UNCHANGED: "=",
 }
 
-_REASONS = {
+_UNVERIFIED = {
     Unverified.FAILED: "lookup failed",
     Unverified.NOT_AUTHENTICATED: "release not authenticated",
     Unverified.NOT_ASKED: "registry not asked",
@@ -52,6 +63,13 @@ SIGN_MEANINGS = {
     "~": "constraints only",
     "=": "unchanged",
 }
+
+
+def trouble_words(trouble: LookupFailure | None) -> str:
+    """Why a registry vouches for nothing: what was not learnt from it, or that its release is not authenticated."""
+    return (
+        "not listed by the registry" if trouble is not None and trouble.is_no else _UNVERIFIED[unverified_by(trouble)]
+    )
 
 
 def kind_sign(kind: ChangeKind) -> str:
@@ -195,7 +213,7 @@ def unverified_words(review: Review) -> str:
     """The hashes that are not verified, and why a registry could not tell; "" where all are verified."""
     reasons = {change.unverified for change in review.unverified_changes}
     counts = [hashes_of_review(review)] if review.hashes.unverified else []
-    return ", ".join([*counts, *(_REASONS[reason] for reason in Unverified if reason in reasons)])
+    return ", ".join([*counts, *(_UNVERIFIED[reason] for reason in Unverified if reason in reasons)])
 
 
 SEVERITY_ROLES = {

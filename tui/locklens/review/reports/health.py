@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 from locklens.lines import Line, Role, Span, line
 from locklens.lockfile import unread_words
 from locklens.review import reports
-from locklens.review.health import CheckResult, Health, Spread, command_title, command_words, is_undecided, remedy
+from locklens.review.health import (
+    UNREAD,
+    CheckResult,
+    Health,
+    Spread,
+    command_title,
+    command_words,
+    is_undecided,
+    remedy,
+    unread_roots,
+)
 from locklens.review.reports.evidence_lines import host_lines
 from locklens.text import Printable, counted, listing, page, shell_words
 
@@ -44,6 +54,12 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
         if result.roots:
             yield ""
             yield from _details(result, health, lists_roots=lists_roots)
+    if unread := unread_roots(health.checks, health):
+        yield ""
+        yield line(Span(UNREAD, Role.STRONG))
+        for reason, roots in unread.items():
+            yield f"  {reason}"
+            yield _in_roots(roots, lists_roots=lists_roots)
     if health.spread:
         yield ""
         yield from _spreads(health.spread, lists_all=lists_roots)
@@ -86,12 +102,10 @@ def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Itera
     yield line(Span(f"{result.check.title}: {counted(len(result.roots), 'root')}", Role.STRONG))
     for finding, roots in alike_findings(result, health):
         yield line(f"  {finding.rule} ", reports.severity_span(finding.severity, width=5), f" {finding_words(finding)}")
-        limit = len(roots) if lists_roots else _ROOTS_SHOWN
         if len(roots) == 1 and finding.line is not None:
             yield f"        {finding.file}:{finding.line}"
         else:
-            more = " (--list-roots names all)" if len(roots) > limit else ""
-            yield f"        in {listing([root.path or '.' for root in roots], limit)}{more}"
+            yield _in_roots([root.path for root in roots], lists_roots=lists_roots)
     found = remedy(result.check, health)
     for fix in found.fixes:
         command = command_words(result.check, fix, health)
@@ -103,6 +117,12 @@ def _details(result: CheckResult, health: Health, *, lists_roots: bool) -> Itera
         yield from (f"  {label}: {one}" for one in sentences[:limit])
         if len(sentences) > limit:
             yield f"  {label}: {len(sentences) - limit} more (--list-roots names all)"
+
+
+def _in_roots(roots: Sequence[str], *, lists_roots: bool) -> str:
+    limit = len(roots) if lists_roots else _ROOTS_SHOWN
+    more = " (--list-roots names all)" if len(roots) > limit else ""
+    return f"        in {listing([root or '.' for root in roots], limit)}{more}"
 
 
 def alike_findings(result: CheckResult, health: Health) -> list[tuple[Finding, list[RootReview]]]:

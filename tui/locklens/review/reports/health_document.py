@@ -41,12 +41,20 @@ class HealthRootJson(JsonStruct, frozen=True):
     path: RootPath
     lock_file: Annotated[str | None, Meta(description="Null if the root has no lock file.")]
     tool: ToolName
+    unread: Annotated[
+        str | None, Meta(description="Why not all that requires its providers can be read; null if it can.")
+    ]
     findings: list[ProviderFindingJson]
 
     @classmethod
-    def of(cls, root: RootReview) -> HealthRootJson:
+    def of(cls, root: RootReview, health: Health) -> HealthRootJson:
         """Describe a root."""
-        return cls.like(root, lock_file=root.lock_file if root.new.exists else None, tool=root.tool.name)
+        return cls.like(
+            root,
+            lock_file=root.lock_file if root.new.exists else None,
+            tool=root.tool.name,
+            unread=health.reach[root.path].unread or None,
+        )
 
 
 class CheckJson(JsonStruct, frozen=True):
@@ -144,7 +152,7 @@ class HealthDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         review = health.review
         return cls(
             run=RunJson.of(review),
-            roots=Each(HealthRootJson.of, review.roots),
+            roots=Each(lambda root: HealthRootJson.of(root, health), review.roots),
             checks=[CheckJson.of(result, health) for result in health.checks],
             spread=[SpreadJson.of(one) for one in health.spread],
             summary=HealthSummaryJson.like(

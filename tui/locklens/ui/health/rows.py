@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy
+from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy, unread_roots
 from locklens.review.model import Finding, RootReview, Severity, worst
 from locklens.review.reports import SEVERITY_ROLES, severity_span
 from locklens.review.reports.health import finding_words, hashes_in_words
@@ -381,6 +381,7 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
         elif result.reason:
             yield line(Span(f"not checked: {result.reason}", Role.DIM), hanging=2)
         yield from _remedy_lines(result, health)
+        yield from _unread_lines(result, health)
     for finding, roots in _alike(row):
         yield Line()
         yield line(
@@ -398,6 +399,22 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
             yield line(Span(f"  and {len(roots) - _ROOTS_SHOWN} more roots", Role.DIM))
     if not row.found and result is not None and not result.unknown and not result.reason:
         yield line(Span("No root is affected.", Role.DIM))
+
+
+def _unread_lines(result: CheckResult, health: Health) -> Iterator[Line]:
+    unread = unread_roots([result], health)
+    if unread:
+        yield from heading("NOT READ")
+    for reason, roots in unread.items():
+        yield line(f"  {reason}", hanging=4, copied=reason)
+        yield from _root_lines(roots)
+
+
+def _root_lines(roots: Sequence[str]) -> Iterator[Line]:
+    for root in roots[:_ROOTS_SHOWN]:
+        yield line(Span(f"    {root or '.'}", Role.PLACE), hanging=6, copied=root or ".")
+    if len(roots) > _ROOTS_SHOWN:
+        yield line(Span(f"    and {len(roots) - _ROOTS_SHOWN} more roots", Role.DIM))
 
 
 def _remedy_lines(result: CheckResult, health: Health) -> Iterator[Line]:
