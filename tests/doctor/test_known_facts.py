@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
+import pytest
 from kit.git import git
 from msgspec.structs import replace
 
 from locklens.demo import lock_file
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, sample_entry
-from locklens.demo.incidents import sample_incidents
+from locklens.demo.incidents import boxed_log, sample_incidents
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
@@ -57,3 +60,50 @@ def test_an_entry_that_the_other_tool_moved_ends_the_error(made: Any, doctor: An
     document = doctor(folder, "ci.log")
     assert document["state"] == "fixed", document
     assert f"no longer has {OPENTOFU_HOST}/hashicorp/random" in document["fixed"]
+
+
+@pytest.mark.parametrize(("kind", "expected", "fixes"), [
+    ("requires authentication credentials", ["proxy-or-ca", "credentials"], ["test-registry"]),
+    ("rejected the given authentication credentials", ["credentials", "proxy-or-ca"], ["test-credentials", "test-registry"]),
+])  # fmt: skip
+@pytest.mark.parametrize("provider", ["acme/demo", "acme/netbox"])
+def test_a_registry_that_answers_without_a_token_did_not_want_one(
+    kind: str, expected: list[str], fixes: list[str], provider: str, made: Any, doctor: Any
+) -> None:
+    folder = made(
+        replace(INCIDENTS["download-damaged"], constraints=(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+    )
+    message = LIST.format(provider, f"host registry.terraform.io {kind}")
+    (folder / "ci.log").write_text(boxed_log((QUERY, message)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert [(one["id"], one["verdict"]) for one in document["causes"]] == [(one, "likely") for one in expected]
+    assert "answered here without a token" in document["causes"][0]["evidence"]
+    assert [one["id"] for one in document["remedies"]] == fixes
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    block = 'credentials "registry.terraform.io" {\n  token = "t"\n}\n'
+    settings.write_text(settings.read_text("utf-8") + block, "utf-8")
+    document = doctor(folder, "ci.log")
+    assert next((one["id"], one["verdict"]) for one in document["causes"]) == ("credentials", "likely")
+    assert [one["id"] for one in document["remedies"]] == ["test-credentials"]
+
+
+@pytest.mark.parametrize(
+    ("name", "verdicts"), [("acme/nothing", ("likely", "yes")), ("acme/demo", ("likely", "unknown"))]
+)
+def test_a_404_that_is_not_repeated_is_no_proof(name: str, verdicts: tuple[str, str], made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["download-damaged"], constraints=((name, "~> 1.4"),)))
+    (folder / LOCK).unlink()
+    words = f"provider registry registry.terraform.io does not have a provider named registry.terraform.io/{name}"
+    (folder / "ci.log").write_text(boxed_log((QUERY, LIST.format(name, words))), "utf-8")
+    for options, verdict in zip((("--offline",), ()), verdicts, strict=True):
+        document = doctor(folder, *options, "ci.log")
+        assert {one["id"]: one["verdict"] for one in document["causes"]}["wrong-source"] == verdict
+
+
+@pytest.mark.parametrize("place", ["/srv/mirror", "provider mirror at https://mirror.example.com/"])
+def test_a_mirror_on_a_server_that_lacks_a_package_may_be_a_proxy(place: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = f"provider registry.terraform.io/acme/demo was not found in any of the search locations\n\n  - {place}"
+    (folder / "ci.log").write_text(boxed_log((QUERY, LIST.format("acme/demo", words))), "utf-8")
+    first = doctor(folder, "--offline", "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely" if "https" in place else "yes")

@@ -423,7 +423,7 @@ def test_an_answer_is_said_as_what_it_is(words: str, title: str, made: Any, doct
 
 
 @pytest.mark.parametrize(("words", "title"), [
-    ("host registry.terraform.io requires authentication credentials", "registry.terraform.io denied access, and no credentials were sent."),
+    ("host registry.corp.example requires authentication credentials", "registry.corp.example denied access, and no credentials were sent."),
     ("host mirror.example.com rejected the given authentication credentials", "mirror.example.com denied access; whether credentials were sent is not known."),
 ])  # fmt: skip
 def test_a_401_that_may_be_the_403_of_a_proxy_is_no_proof(words: str, title: str, made: Any, doctor: Any) -> None:

@@ -168,7 +168,7 @@ LOGS = {
     'accessing OCI registry at reg.test: GET "https://reg.test/v2/": basic credential not found': (
         "credentials", "likely", "docker login",
     ),
-    'resolving tag "1.0.0": reg.test/a:1.0.0: not found': ("mirror-lacks", "yes", "oci://HOST/REPOSITORY"),
+    'resolving tag "1.0.0": reg.test/a:1.0.0: not found': ("mirror-lacks", "likely", "oci://HOST/REPOSITORY"),
     'unexpected artifact type "x"': ("mirror-differs", "yes", "oci://HOST/REPOSITORY"),
     "fetching provider package blob sha256:ab: does not match digest sha256:cd": ("download-damaged", "likely", ""),
 }  # fmt: skip

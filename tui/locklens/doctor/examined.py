@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Incident
     from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration
+    from locklens.releases import Listing
     from locklens.review.case import Case
     from locklens.review.model import Change
     from locklens.trust import Signer
@@ -107,6 +108,8 @@ class Examined(Struct, frozen=True, dict=True):
         is_constraint_of_here: True if the constraint in the message is in the configuration, or was in a commit.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
+        listed_unlocked: What the registry lists of a provider that is not locked; None if it was not looked up.
+        may_send_token: True if this machine may have sent a token to the provider's registry.
         earlier_host: The other tool's registry, if all packages of `earlier` are of it; else "".
         unlisted: Providers with the versions of a conflict's sides that their registries do not list.
         names_tool: True if commands have to name the tool: it is not the one that is detected in the root.
@@ -159,6 +162,8 @@ class Examined(Struct, frozen=True, dict=True):
     is_constraint_of_here: bool = True
     removed_by: str = ""
     is_ignored: bool = False
+    listed_unlocked: Listing | None = None
+    may_send_token: bool = True
     earlier_host: str = ""
     unlisted: frozenset[tuple[ProviderAddress, str]] = frozenset()
 
@@ -231,6 +236,11 @@ class Examined(Struct, frozen=True, dict=True):
         if self.message.kind in {"version-gone", "platform-unavailable"}:
             return self.incident.path is not None and self.incident.path.is_on_server and self.servers != ()
         return self.message.reason is NetworkReason.ABSENT and self.failing_mirror != ""
+
+    @property
+    def listing(self) -> Listing | None:
+        """The versions that the registry lists; None if it was not looked up."""
+        return self.case.listing if self.case is not None else self.listed_unlocked
 
     @property
     def is_denied(self) -> bool:
@@ -386,6 +396,12 @@ class Examined(Struct, frozen=True, dict=True):
         """True if the message lists no place that was searched: of none the patterns match the provider."""
         text = self.text.partition("search locations")[2]
         return self.message.kind == "not-in-sources" and not text.strip(" .:│")
+
+    @property
+    def searched_servers(self) -> str:
+        """The first mirror on a server that the message lists as searched; "" where it lists none."""
+        listed = self.text.partition("search locations")[2].split()
+        return next((one for one in listed if one.startswith(("https://", "http://", "oci"))), "")
 
     @property
     def is_of_registry_alone(self) -> bool:

@@ -23,6 +23,8 @@ _OF_UNREADABLE = frozenset({"lock-invalid"})
 """Error kinds that mean the failing run could not read its lock file; any other error means that it could."""
 
 
+_SAME_REQUEST = "the same request on the runner"
+
 _LINE = re.compile(r"line (\d{1,9})")
 
 
@@ -207,19 +209,18 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, missing)
     version = x.entry.version if x.entry is not None else None
     is_about_listing = x.message.kind == "no-matching-release"
-    if is_about_listing and x.case is not None and x.case.listing.is_known:
-        fitting = [one.version for one in x.case.listing.versions if constraints.admits(one.version)]
+    if is_about_listing and x.listing is not None and x.listing.is_known:
+        fitting = [one.version for one in x.listing.versions if constraints.admits(one.version)]
         if not fitting:
-            words = f"none of {counted(len(x.case.listing.versions), 'listed version')} satisfies {constraints}"
-            return Judgement(_YES, f"{words} ({_excluding_constraints(x)})", as_of=x.case.listing.as_of)
+            words = f"none of {counted(len(x.listing.versions), 'listed version')} satisfies {constraints}"
+            return Judgement(_YES, f"{words} ({_excluding_constraints(x)})", as_of=x.listing.as_of, title=_NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may not offer them"
         return Judgement(_UNKNOWN, words, "provider_installation of the runner")
     if is_about_listing and version is None:
         words = f"the message says that the source it asked has no version that satisfies {constraints}"
         words = f"{words} ({_excluding_constraints(x)})"
-        title = "no available version satisfies the constraints"
-        return Judgement(_YES, words, basis=Basis.RUN, title=title)
+        return Judgement(_YES, words, basis=Basis.RUN, title=_NONE_FITS)
     if version is None:
         return None
     if constraints.admits(version):
@@ -229,6 +230,9 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
     return Judgement(_YES, f"{version} does not satisfy {constraints} ({_excluding_constraints(x)})")
+
+
+_NONE_FITS = "no available version satisfies the constraints"
 
 
 def wrong_source(x: Examined) -> Judgement | None:
@@ -246,9 +250,14 @@ def wrong_source(x: Examined) -> Judgement | None:
     if x.entry is not None:
         words = f"{words}; {x.lock.path}:{x.entry.line} locks {x.release}, so that it had it once"
         return Judgement(_LIKELY, words, "the same request with a token, or its publisher", basis=Basis.RUN)
-    if host in {tool.default_host for tool in DIALECTS.values()}:
-        return Judgement(_YES, words, basis=Basis.RUN)
-    return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
+    trouble = x.listing.trouble if x.listing is not None else None
+    if x.listing is not None and x.listing.is_known and trouble is None:
+        return Judgement(_UNKNOWN, f"{words}; it lists versions of it here", _SAME_REQUEST, x.listing.as_of)
+    if host not in {tool.default_host for tool in DIALECTS.values()}:
+        return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
+    if trouble is not None and trouble.is_no:
+        return Judgement(_YES, f"{words}, nor has it here", basis=Basis.RUN)
+    return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too", _SAME_REQUEST, basis=Basis.RUN)
 
 
 def _clash(x: Examined) -> str:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from locklens.dialect import DIALECTS
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ class _Repeated(Struct, frozen=True):
 
 def _repeated(x: Examined) -> _Repeated:
     """Return what the request of the message gave here: only the same one to the same registry tells about it."""
-    if x.case is None or not _is_of_registry(x):
+    if (listing := x.listing) is None or not _is_of_registry(x):
         return _Repeated()
-    listing, release = x.case.listing, x.case.new
+    of_release = x.case.new.trouble if x.case is not None else None
     answer = x.as_of or listing.as_of
-    trouble = next((one for one in (release.trouble, listing.trouble) if one is not None and one.was_asked), None)
+    trouble = next((one for one in (of_release, listing.trouble) if one is not None and one.was_asked), None)
     known = {  # request: the time of its answer, why there was none
         "versions": (listing.as_of, listing.trouble),
-        "sums": (x.as_of if x.is_known else None, release.trouble),
+        "sums": (x.as_of if x.is_known else None, of_release),
         "discovery": (answer, None if answer else trouble),
     }
     assert x.address is not None
@@ -89,7 +90,11 @@ def _request(x: Examined) -> str:
         return "discovery"
     if x.message.kind == "sums-unavailable":
         return "sums"
-    return "versions" if "list of available versions" in x.text or "/versions" in x.text else ""
+    return "versions" if any(words in x.text for words in _OF_VERSIONS) else ""
+
+
+_OF_VERSIONS = ("list of available versions", "/versions", "could not resolve provider")
+"""Words of both tools that a request for a provider's versions failed."""
 
 
 _TITLES_OF_DENIALS = {
@@ -127,11 +132,13 @@ def registry_down(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, as_of=here.as_of, basis=Basis.RUN, title=title)
     if reason in _ON_THE_WAY:
         words = "; ".join(filter(None, (str(reason), here.words)))
-        if here.is_answered:
-            words = f"{words}, so it was down for a time, or the runner cannot reach it"
-            return Judgement(_UNKNOWN, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN)
         missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
         title = f"{_host(x)} could not be reached: {reason}"
+        if here.is_answered:
+            words = f"{words}, so that it was down then, or something between the runner and it was, or still is"
+            title = f"{_host(x)}, or a proxy before it, could not be reached then: {reason}"
+        if here.is_answered and reason is _N.NAME:
+            return Judgement(_UNKNOWN, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN)
         return Judgement(_LIKELY, words, missing, here.as_of, basis=Basis.RUN, title=title)
     if reason is _N.PROXY_FAILED:
         words = f"{reason}, which may be down, or be kept from the proxy"
@@ -142,6 +149,20 @@ def registry_down(x: Examined) -> Judgement | None:
         words = f"{here.words}; the failing run may have had another reason"
         return Judgement(_LIKELY, words, _MORE_LINES, basis=Basis.HERE)
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
+
+
+_OF_A_DENIAL = "the tools say so of a 401 and of a 403, which a proxy or a firewall may have answered, too"
+
+
+def _without_token(x: Examined) -> str:
+    """Return that a registry gives without a token what it denied, in a clause; "" if that is not known."""
+    is_denial = x.message.reason is _N.DENIED and x.message.kind in _TITLES_OF_DENIALS
+    if not is_denial or x.address is None or not _is_of_registry(x):
+        return ""
+    if _repeated(x).is_answered and not x.may_send_token:
+        return "the same request is answered here without a token"
+    is_public = x.address.host in {tool.default_host for tool in DIALECTS.values()} and not x.registry_url
+    return f"{x.address.host} is public" if is_public else ""
 
 
 def proxy_or_ca(x: Examined) -> Judgement | None:
@@ -169,10 +190,14 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         title = f"the runner's DNS or proxy settings keep it from {_host(x)}" if is_name else _BETWEEN.format(_host(x))
         missing = f"{'the DNS, ' if is_name else ''}HTTPS_PROXY, NO_PROXY and the firewall of the runner"
         words = "; ".join(filter(None, (str(reason), here.words)))
-        is_there_alone = here.is_answered or (is_name and here.is_answered is None)
+        is_there_alone = is_name and here.is_answered is not False
         verdict = _LIKELY if is_there_alone else _UNKNOWN
-        basis = Basis.RUN if here.is_answered else Basis.GUESS
+        basis = Basis.RUN if is_name and here.is_answered else Basis.GUESS
         return Judgement(verdict, words, missing, here.as_of, basis=basis, title=title)
+    if free := _without_token(x):
+        words = f"{_OF_A_DENIAL}; {free}"
+        title = f"a proxy or a firewall denied access in the place of {_host(x)}"
+        return Judgement(_LIKELY, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN, title=title)
     if reason is not None:
         is_file = reason is _N.DENIED and x.is_of_plain_file
         words = f"the message has the answer, and not who gave it: {reason}"
@@ -209,12 +234,13 @@ def credentials(x: Examined) -> Judgement | None:
         here, title = _repeated(x), _TITLES_OF_DENIALS.get(x.message.kind, "{} denied access")
         words, missing = f"the message says so: {x.message.reason}", f"the token of the runner: {variable or block}"
         if x.message.kind in _TITLES_OF_DENIALS:
-            words = "the tools say so of a 401 and of a 403, which a proxy or a firewall may have answered, too"
-            missing = f"the status of the same request on the runner, and {where} there"
+            words, missing = _OF_A_DENIAL, f"the status of the same request on the runner, and {where} there"
         elif x.is_of_oci:
             missing = "the login of the runner: docker login, or an oci_credentials block"
-        words = "; ".join(filter(None, (words, here.words)))
-        return Judgement(_LIKELY, words, missing, here.as_of, basis=Basis.RUN, title=title.format(host or "the host"))
+        free = _without_token(x)
+        words = "; ".join(filter(None, (words, free or here.words)))
+        basis = Basis.GUESS if free and x.message.kind == "credentials-missing" else Basis.RUN
+        return Judgement(_LIKELY, words, missing, here.as_of, basis=basis, title=title.format(host or "the host"))
     if x.message.kind == "provider-unknown":
         words = "a private registry hides what a token may not see"
         return Judgement(_UNKNOWN, words, f"the token of the runner: {variable or block}", basis=Basis.GUESS)

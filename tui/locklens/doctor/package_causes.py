@@ -216,7 +216,7 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     if x.error is None:
         return _empty_mirrors(x)
     version = x.entry.version if x.entry is not None else None
-    listing = x.case.listing if x.case is not None else None
+    listing = x.listing
     is_listed = listing is not None and listing.is_known and version is not None and listing.has(version)
     there = f"; {x.address.host} {x.lists} {version}" if is_listed and x.address is not None else ""
     if x.is_of_registry_alone:
@@ -230,10 +230,13 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
     if x.message.kind == "not-in-sources":
         words = f"the message says so, of each place that was searched{there}"
+        if x.searched_servers:
+            words = f"{words}; a 404 of {x.searched_servers} may be a proxy's"
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN)
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if x.message.kind == "oci-tag-missing":
         words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, f"{words}; a 404 may be a proxy's", _SAME_REQUEST, x.as_of, basis=Basis.RUN)
     is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
     if is_unavailable and (x.platform in x.platforms or not x.asks_registry):
         has_it = x.platform in x.platforms
@@ -245,9 +248,9 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     if x.message.reason is NetworkReason.ABSENT:
         host = x.message.host or "the host"
         title = f"the mirror {host} did not have the file (404)"
-        words = f"the message says so: {host} answered 404{there}"
+        words = f"the message says so: {host}, or a proxy in its place, answered 404{there}"
         if "provider mirror" in x.text or (x.is_of_mirror and x.is_path_of_run):
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=title)
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN, title=title)
         if x.is_of_mirror or not x.asks_registry:
             words = f"{words}; that it is a mirror is assumed from the settings here"
             return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
@@ -283,6 +286,7 @@ def _empty_mirrors(x: Examined) -> Judgement | None:
     return Judgement(_YES, f"{words}, and the settings let init ask no registry", basis=Basis.HERE)
 
 
+_SAME_REQUEST = "the same request on the runner"
 _INSTALLATION = "provider_installation of the runner"
 
 

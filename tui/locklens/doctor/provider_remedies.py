@@ -150,7 +150,7 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
 
 def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
     """Return the versions that the registry lists, for a platform or at all; None if they are unknown."""
-    listing = x.case.listing if x.case is not None else None
+    listing = x.listing
     if listing is None or not listing.is_known:
         return None
     return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]

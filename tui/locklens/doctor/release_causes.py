@@ -168,7 +168,7 @@ def yanked(x: Examined) -> Judgement | None:
     version = x.entry.version if x.entry is not None else None
     if x.address is None or version is None:
         return None
-    listing = x.case.listing if x.case is not None else None
+    listing = x.listing
     is_said = x.message.kind == "version-gone" or x.is_of_registry_alone
     if x.message.reason is NetworkReason.ABSENT:
         host = x.message.host or "the host"
@@ -238,7 +238,7 @@ def yanked(x: Examined) -> Judgement | None:
 def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
     """Judge a version that the message says is gone, and that is not the locked one."""
     assert x.address is not None
-    listing = x.case.listing if x.case is not None else None
+    listing = x.listing
     is_there = listing is not None and any(str(one.version) == version for one in listing.versions)
     verb = x.lists if is_there else "does not list" if x.lists == "lists" else "did not list"
     words = f"the message says so of {version}, which is not locked here; {x.address.host} {verb} it"

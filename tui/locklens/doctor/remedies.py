@@ -61,7 +61,7 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
 def _elsewhere(one: Affected) -> Remedy:
     """Return the remedy for a platform that no version is known to have a package of."""
     x, platform = one.examined, one.platform
-    listed = x.case.listing.versions if x.case is not None else ()
+    listed = x.listing.versions if x.listing is not None else ()
     is_known = bool(listed) and all(each.platforms for each in listed)
     if is_known and not listed_versions(x, platform):
         note = f"none of the {counted(len(listed), 'listed version')} of {x.name} has a package of {platform}"
@@ -456,6 +456,9 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
     yield from fix_by_retry(one)
 
 
+_OF_THE_WAY = frozenset({NetworkReason.TIMEOUT, NetworkReason.REFUSED})
+
+
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     """The tool is run again; an answer that makes no sense is looked at first."""
     if one.examined.message.reason in {NetworkReason.MALFORMED, NetworkReason.LOOP}:
@@ -463,6 +466,8 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     is_late = one.examined.message.reason is NetworkReason.TIMEOUT
     note = "TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time" if is_late else ""
     yield Remedy("retry", "Try again", len(one.alone.roots), _NONE, None, one.next_step, note)
+    if one.examined.message.reason in _OF_THE_WAY:
+        yield from fix_request(one)
 
 
 def fix_package(one: Affected) -> Iterator[Remedy]:
@@ -488,7 +493,10 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     named = next((url for url in urls if f"//{host}/" in url), "")
     x = one.examined
     is_of_block = x.registry_url and x.address is not None and host == x.address.host
-    url, roots = named or (x.registry_url if is_of_block else f"https://{host}/"), len(one.alone.roots)
+    other = x.registry_url if is_of_block else f"https://{host}/"
+    if x.message.reason is NetworkReason.DENIED and not x.is_of_plain_file:
+        other = _tried_url(x, host)[0]
+    url, roots = named or other, len(one.alone.roots)
     if x.message.reason is NetworkReason.CERTIFICATE:
         title = f"Have the runner trust the certificate authority of {host}, by hand, if it is one of yours"
         note = (
@@ -522,18 +530,7 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
         yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
         return
     variable = token_variable(host)
-    mirror = x.failing_mirror
-    named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
-    path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
-    if x.registry_url and host in {x.address.host if x.address is not None else "", urlsplit(x.registry_url).netloc}:
-        url = f"{x.registry_url.rstrip('/')}/{path}/versions"
-        note = "the URL is that of the host block in the settings here"
-    elif mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
-        url = f"{mirror.rstrip('/') or f'https://{host}/PATH'}/{named}/index.json"
-        note = "" if mirror else "PATH is that of the mirror's URL in the CLI configuration of the runner"
-    else:
-        url = f"https://{host}/v1/providers/{path}/versions"
-        note = "a registry may have another path: https://HOST/.well-known/terraform.json names it as providers.v1"
+    url, note = _tried_url(x, host)
     command = (
         f'curl -sS -o /dev/null -w "%{{http_code}}\\n" -H "Authorization: Bearer ${variable or "TOKEN"}" '
         f"{shell_words([url])}"
@@ -545,6 +542,21 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
         note = "; ".join(filter(None, (note, _OF_PROXIES)))
     title = f"Give the runner a token for {host}, and try it there: 200 means that it is accepted"
     yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
+
+
+def _tried_url(x: Examined, host: str) -> tuple[str, str]:
+    """Return the URL of a provider's versions as a source on a host has it, and a note on what is not known of it."""
+    mirror = x.failing_mirror
+    named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
+    path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
+    if x.registry_url and host in {x.address.host if x.address is not None else "", urlsplit(x.registry_url).netloc}:
+        url = f"{x.registry_url.rstrip('/')}/{path}/versions"
+        return url, "the URL is that of the host block in the settings here"
+    if mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
+        url = f"{mirror.rstrip('/') or f'https://{host}/PATH'}/{named}/index.json"
+        return url, "" if mirror else "PATH is that of the mirror's URL in the CLI configuration of the runner"
+    url = f"https://{host}/v1/providers/{path}/versions"
+    return url, "a registry may have another path: https://HOST/.well-known/terraform.json names it as providers.v1"
 
 
 def _host(x: Examined) -> str:

@@ -141,7 +141,10 @@ def _diagnosed(
         for one, x in zip(subjects, found, strict=True)
         if one.entry is not None and x.is_of_server
     ]
-    answers = look_up_entries(entries, request, cancel, on_event, confirm, damaged=damaged, lacked=lacked)
+    unlocked = [(x.tool, x.address) for x in found if x.entry is None and x.address is not None]
+    answers = look_up_entries(
+        entries, request, cancel, on_event, confirm, damaged=damaged, lacked=lacked, unlocked=unlocked
+    )
     rules = request.started_from.rules if request.started_from is not None else ()
     known = []
     for one, examined in zip(subjects, found, strict=True):
@@ -149,6 +152,9 @@ def _diagnosed(
         unlisted = {(entry.address, str(entry.version)) for entry, side in sides.items() if side and side.is_unlisted}
         examined = replace(examined, unlisted=frozenset(unlisted))  # noqa: PLW2901
         looked_up = answers.of(one.root.tool, one.entry) if one.entry is not None else None
+        if looked_up is None and one.address is not None:
+            listing = answers.listings.get((one.root.tool.name, one.address))
+            examined = replace(examined, listed_unlocked=listing)  # noqa: PLW2901
         if looked_up is not None:
             names = ("change", "case", "neighbour", "downloads", "hashes_of", "is_offered")
             examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901

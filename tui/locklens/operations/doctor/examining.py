@@ -314,6 +314,7 @@ class Examiner:
             is_ignored=is_ignored,
             servers=() if one.is_of_plugin_folders else known.servers,
             registry_url=known.registries.get(one.address.host, "") if one.address is not None else "",
+            may_send_token=one.address is None or known.may_send_token(one.address.host),
             machine=this_platform(),
             names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
             start=path_from_shell(self._request.folder),

@@ -19,6 +19,7 @@ from locklens.project.cliconfig import read_cli_config
 from locklens.project.clifiles import implied_folders
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.project.tree import FileSystem
+from locklens.sources.hosts import environment_tokens
 from locklens.sources.mirrors import opened_zip, provider_packages
 from locklens.text import reason_of
 
@@ -49,12 +50,18 @@ class Sources(Struct, frozen=True):
         methods: Those of `provider_installation`, or the folders that the tools look into without such a block.
         registries: The URL of each host's provider registry that a `host` block names.
         has_installation: True if there is a provider_installation block.
+        token_hosts: The hosts that tokens are set for; None where a credentials helper may know more.
     """
 
     cache: str = ""
     methods: tuple[InstallationMethod, ...] = ()
     registries: Mapping[str, str] = {}
     has_installation: bool = False
+    token_hosts: frozenset[str] | None = frozenset()
+
+    def may_send_token(self, host: str) -> bool:
+        """True if a host may get a token: a helper is not asked which hosts it knows."""
+        return self.token_hosts is None or host in self.token_hosts
 
     def of_provider(self, address: ProviderAddress | None) -> Sources:
         """Return the places for one provider; without a block, registries are asked for what no folder has."""
@@ -94,12 +101,15 @@ def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path)
     config = read_cli_config(dialect, environ)
     services = {host: services.get("providers.v1") for host, services in config.services.items()}
     registries = {host: urljoin(f"https://{host}/", url) for host, url in services.items() if url}
+    tokens = None if config.helper is not None else frozenset({*config.credentials, *environment_tokens(environ)})
     if config.installation is None:
         implied = (str(folder) for folder in implied_folders(dialect, environ, root))
         folders = tuple(InstallationMethod(MethodKind.FILESYSTEM, folder) for folder in implied)
         methods = (*folders, InstallationMethod(MethodKind.DIRECT))
-        return Sources(config.plugin_cache_dir, methods, registries)
-    return Sources(config.plugin_cache_dir, config.installation.methods, registries, has_installation=True)
+    else:
+        methods = config.installation.methods
+    has_installation = config.installation is not None
+    return Sources(config.plugin_cache_dir, methods, registries, has_installation, tokens)
 
 
 class PackageFinder:

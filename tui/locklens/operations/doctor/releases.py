@@ -17,7 +17,7 @@ from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
 from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
 from locklens.packages import Limits
-from locklens.releases import Fact, FactRequest, ReleaseFacts, ReleaseId
+from locklens.releases import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review import HashFact
 from locklens.review.case import Case, FactSubject, settled_case
@@ -70,6 +70,7 @@ class LookedUpEntries(Struct, frozen=True):
     """The facts about entries, and the limits of the session."""
 
     found: Mapping[_Key, LookedUp]
+    listings: Mapping[tuple[str, ProviderAddress], Listing] = {}
     notes: tuple[str, ...] = ()
     hosts: tuple[HostState, ...] = ()
 
@@ -91,19 +92,21 @@ def look_up_entries(
     *,
     damaged: Sequence[tuple[Dialect, LockEntry, str, tuple[str, ...]]] = (),
     lacked: Sequence[tuple[Dialect, LockEntry, str, Path]] = (),
+    unlocked: Sequence[tuple[Dialect, ProviderAddress]] = (),
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
     Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
     before anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its
     platform, "" where only the hashes of the message tell it, and these hashes. `lacked` are entries whose package a
-    mirror on a server did not have: each with its platform, and the root whose settings name the mirror.
+    mirror on a server did not have: each with its platform, and the root whose settings name the mirror. Of `unlocked`
+    providers, which are in no lock file, the versions are looked up.
 
     Raises:
         RunCancelledError: `cancel` was set.
     """
     subjects = {_key(tool, entry): FactSubject("", tool, _as_added(entry)) for tool, entry in entries}
-    if request.network is None or not subjects:
+    if request.network is None or not (subjects or unlocked):
         return LookedUpEntries({key: _unasked(subject) for key, subject in subjects.items()})
     with ReleaseSession(request.network, (), cancel) as session:
         lookup = ReleaseLookup(session)
@@ -135,9 +138,12 @@ def look_up_entries(
             other = _version_of_hashes(session, lookup, case)
             change = trace(subject.change, case)
             found[key] = LookedUp(change, case, neighbour, downloads, other, offers.get(key, False))
+        questions = [ListingId(tool.name, address) for tool, address in dict.fromkeys(unlocked)]
+        known.update(zip(questions, session.pool.map(lookup.answer, questions), strict=True))
+        listings = {(one.tool, one.address): fact for one in questions if isinstance(fact := known[one], Listing)}
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)
-        return LookedUpEntries(found, session.notes, hosts)
+        return LookedUpEntries(found, listings, session.notes, hosts)
 
 
 def _is_offered(session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, root: Path) -> bool:
