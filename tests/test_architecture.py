@@ -331,7 +331,6 @@ LEFT_OUT = {
         *("NEW_HASHES", "REMOVED_HASHES", "CHANGED_HASHES", "REPLACED_HASHES", "UNCHANGED")
     },
     ("operations.upgrades.doubts", "Reason"): {"CONSTRAINT", "ABSENT"},  # a blocker of its own, and none
-    ("operations.verification", "PackageVerdict"): {"MATCHES", "DIFFERS"},  # which alone are compared
     ("review.reports.pipelines", "Severity"): {"OFF"},  # no report has such findings
     ("review.reports.standards", "Severity"): {"OFF"},
     ("releases.authentication", "Refusal"): {  # their value is the sentence

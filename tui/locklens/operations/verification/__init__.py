@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from locklens.errors import LockLensError, NotFoundError
 from locklens.hashes import h1_in, hashes_of_files, hashes_of_zips, is_known_scheme
 from locklens.project.installation import InstallationMethod, MethodKind
-from locklens.review.reports.documents import ComparedPackage, Count, JsonStruct, PackageJson, RunJson
+from locklens.review.reports.documents import PACKAGE_VERDICTS, ComparedPackage, Count, JsonStruct, PackageJson, RunJson
 from locklens.sources.urls import url_for_log
 from locklens.text import Printable, counted, page, visible
 
@@ -414,20 +414,15 @@ def verification_text(found: PackageVerification, *, lists_all: bool) -> Printab
                 lines.append(f"            {package.shown_hashes} is not locked")
             lines += [f"            {one.state:8}  {visible(one.name)}" for one in package.files]
     counts = _counts(found)
-    compared = {verdict: words for verdict, words in _COMPARED.items() if counts[verdict]}
+    said = {PackageVerdict(word): f"{counts[PackageVerdict(word)]} {words}" for word, words in PACKAGE_VERDICTS.items()}
+    compared = [verdict for verdict in _COMPARED if counts[verdict]]
     total = counted(sum(counts[verdict] for verdict in compared), "package")
-    parts = ", ".join(f"{counts[verdict]} {words}" for verdict, words in compared.items())
+    parts = ", ".join(said[verdict] for verdict in compared)
     if listed := sum(one.place.path is None and one.verdict in compared for one in found.packages):
         parts += f" ({listed} by the hashes that a mirror lists, without reading the package)"
-    rest = [f"{counts[verdict]} {words}" for verdict, words in _NOT_COMPARED.items() if counts[verdict]]
+    rest = [words for verdict, words in said.items() if counts[verdict] and verdict not in _COMPARED]
     lines.append("; ".join([f"{total} compared: {parts}" if compared else "no package was compared", *rest]))
     return page(lines)
 
 
-_COMPARED = {PackageVerdict.MATCHES: "as locked", PackageVerdict.DIFFERS: "not as locked"}
-_NOT_COMPARED = {
-    PackageVerdict.MISSING: "missing",
-    PackageVerdict.UNREADABLE: "unreadable",
-    PackageVerdict.UNKNOWN: "cannot be compared",
-    PackageVerdict.UNLOCKED: "not locked",
-}
+_COMPARED = (PackageVerdict.MATCHES, PackageVerdict.DIFFERS)

@@ -177,6 +177,17 @@ class PackageFileJson(JsonStruct, frozen=True):
     state: Annotated[str, one_of("added", "missing", "changed")]
 
 
+PACKAGE_VERDICTS = {
+    "differs": "not as locked",
+    "missing": "missing",
+    "unreadable": "unreadable",
+    "unknown": "cannot be compared",
+    "unlocked": "not locked",
+    "matches": "as locked",
+}
+"""The verdicts on packages in words, those first for which a command has the exit status of a finding."""
+
+
 class PackageJson(JsonStruct, frozen=True, kw_only=True):
     """A package of this machine, compared with the locked hashes; or a place that was not looked at, and why.
 
@@ -189,9 +200,7 @@ class PackageJson(JsonStruct, frozen=True, kw_only=True):
     where: Annotated[str, one_of("installed", "plugin-cache", "mirror")]
     path: str
     h1: Annotated[str, Meta(pattern="^h1:")] | UnsetType | None = UNSET
-    verdict: Annotated[
-        str, one_of("matches", "differs", "unlocked", "missing", "unreadable", "unknown", "not-compared")
-    ]
+    verdict: Annotated[str, one_of(*PACKAGE_VERDICTS, "not-compared")]
     reason: str | None
     files: list[PackageFileJson] | UnsetType = UNSET
 

@@ -18,6 +18,7 @@ from locklens.review import HashCount, Proof
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.keys import PastUse, SignerUses, Use, signers
 from locklens.review.reports import all_findings_in_words, evidence_lines, hash_words, survey_verdict, verdict_words
+from locklens.review.reports.documents import PACKAGE_VERDICTS
 from locklens.review.reports.evidence_lines import clock, host_lines
 from locklens.text import Printable, counted, page, visible
 from locklens.trust import Signer, SigningKey, Tier
@@ -267,15 +268,13 @@ def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printe
     for note in review.notes:
         yield f"note: {note}"
     verdict = verdict_words(review) if survey_verdict(review) != "unknown" else "unknown: there is no lock file"
-    if packages is not None:
-        verdicts = Counter(package.verdict for those in packages.values() for package in those)
-        counts = ", ".join(f"{verdicts[word]} {word}" for word in _PACKAGE_VERDICTS if verdicts[word])
-        verdict += f"; packages on this machine: {counts or 'none compared'}"
-    yield f"verdict: {verdict}"
-
-
-_PACKAGE_VERDICTS = ("differs", "missing", "unreadable", "unknown", "unlocked", "matches")
-"""The verdicts on packages, those first for which the command has the exit status of a finding."""
+    if packages is None:
+        yield f"verdict: {verdict}"
+        return
+    verdicts = Counter(package.verdict for those in packages.values() for package in those)
+    counts = ", ".join(f"{verdicts[word]} {words}" for word, words in PACKAGE_VERDICTS.items() if verdicts[word])
+    yield f"verdict on the hashes alone: {verdict}"
+    yield f"packages on this machine: {counts or 'none compared'}"
 
 
 def _root(
