@@ -121,7 +121,7 @@ async def test_only_the_work_tree_can_be_staged(running: Running, samples: Sampl
     git(top, "add", "-A")
     async with running(source_of(top, Base(is_staged=True))) as on:
         await on.press("a", "S")
-        assert "only changes of the work tree can be staged; B goes back to it" in on.text
+        assert "read-only while git's index is reviewed: B goes back to the work tree" in on.text
     async with running(samples.full()) as on:
         await on.press("a", "S")
         assert "only changes of the work tree can be staged" in on.text
