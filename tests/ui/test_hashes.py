@@ -390,7 +390,7 @@ async def test_moving(repository: Review, opened: Opened) -> None:
         assert on.names == ["infra/prod", "acme/whole"]
         assert "filtered" in on.lines[-2]
         await on.press("n")
-        assert "no findings in the rows shown" in on.lines[-2]
+        assert "no other row shown has a finding" in on.lines[-2]
         await on.press("slash", *"xyz", "enter")
         assert "Nothing matches the filter." in on.text
         await on.press("escape")

@@ -127,7 +127,15 @@ async def test_findings_go_round_and_unfold(samples: Samples, running: Running) 
         assert on.current.node.title == "acme/demo"
     async with running(samples.review(samples.root("r", [samples.change()]))) as on:
         await on.press("n")
-        assert "no unreviewed warning or block in the rows shown" in on.text
+        assert "no other unreviewed warning or block in the rows shown" in on.text
+
+
+async def test_at_the_first_and_the_last_section_the_keys_say_so(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("g", "left_square_bracket")
+        assert "no section above" in on.lines[-2]
+        await on.press("G", "right_square_bracket")
+        assert "no section below" in on.lines[-2]
 
 
 async def test_reviewed_findings_are_passed_over(samples: Samples, running: Running) -> None:
@@ -138,8 +146,9 @@ async def test_reviewed_findings_are_passed_over(samples: Samples, running: Runn
         await on.go_to("LK019")
         await on.press("space")  # which is all there is to say of the conflict's entries
         assert await stops(on, "n", 2) == ["acme/netbox", "acme/netbox"]
+        assert "no other unreviewed warning or block in the rows shown" in on.text
         await on.press("space", "n")
-        assert "no unreviewed warning or block in the rows shown" in on.text
+        assert "no other unreviewed warning or block in the rows shown" in on.text
 
 
 async def test_the_next_unreviewed_row_is_of_any_severity(samples: Samples, running: Running) -> None:
@@ -151,7 +160,7 @@ async def test_the_next_unreviewed_row_is_of_any_severity(samples: Samples, runn
         await on.press("space", "g")
         assert await stops(on, "u", len(shown) - 1) == [title for title in shown if title != "LK018"]
         await on.press("a", "u")
-        assert "no unreviewed row is shown" in on.text
+        assert "no other unreviewed row is shown" in on.text
 
 
 async def test_roots(samples: Samples, running: Running) -> None:

@@ -275,7 +275,7 @@ async def test_moving(opening: Opening) -> None:
 async def test_nothing_to_go_to(opening: Opening) -> None:
     async with opening(CandidateTable((CURRENT,))) as on:
         await on.press("n")
-        assert "no row is held back or has warnings" in on.status
+        assert "no other row is held back or has warnings" in on.status
 
 
 async def test_folding(opening: Opening) -> None:

@@ -273,11 +273,11 @@ class HashesScreen(RowActionsScreen):
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a finding, cyclically."""
         if not self.left.go_to_next(by, lambda row: row.has_findings):
-            self.say("no findings in the rows shown")
+            self.say("no other row shown has a finding")
 
     def action_root(self, by: int) -> None:
         """Go to the next or previous root, or to the entries of several."""
-        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
+        self.go_to_section(by)
 
     # Marks
 

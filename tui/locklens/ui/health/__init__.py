@@ -239,7 +239,7 @@ class HealthScreen(RowActionsScreen):
     def action_finding(self, by: int) -> None:
         """Go to the next or previous section with a finding, cyclically."""
         if not self.left.go_to_next(by, lambda row: bool(row.found) and not row.depth):
-            self.say("no findings in the rows shown")
+            self.say("no other section shown has a finding")
 
     def action_sort(self) -> None:
         """Sort by the next order."""

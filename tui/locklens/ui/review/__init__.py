@@ -238,7 +238,7 @@ class ReviewScreen(RowActionsScreen):
         def is_open(node: Node) -> bool:
             return node.severity is not None and node.severity.is_serious and not is_reviewed(node, self.loader.marks)
 
-        self._go_to_next(by, is_open, "no unreviewed warning or block in the rows shown")
+        self._go_to_next(by, is_open, "no other unreviewed warning or block in the rows shown")
 
     def action_unreviewed(self) -> None:
         """Go to the next row that is not reviewed, cyclically."""
@@ -246,10 +246,10 @@ class ReviewScreen(RowActionsScreen):
         def is_open(node: Node) -> bool:
             return bool(node.mark_ids) and not is_reviewed(node, self.loader.marks)
 
-        self._go_to_next(1, is_open, "no unreviewed row is shown")
+        self._go_to_next(1, is_open, "no other unreviewed row is shown")
 
     def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
-        """Go to the next or previous row of a kind, and unfold its section; say `otherwise` without one."""
+        """Go to the next or previous row of a kind, and unfold its section; without another one say `otherwise`."""
         entries = [(section, node) for section in self._outline for node in section.children]
         wanted = [index for index, (_, node) in enumerate(entries) if is_wanted(node)]
         if not wanted:
@@ -259,6 +259,8 @@ class ReviewScreen(RowActionsScreen):
         ahead = [index for index in wanted if (index - here) * by > 0]
         target = (ahead or wanted)[0 if by > 0 else -1]
         section, node = entries[target]
+        if node is self.node:
+            self.say(otherwise)
         if is_folded(section, self.turned):
             self.turned = self.turned ^ {section.key}
         self.refresh_list(cursor_key=node.key)
@@ -275,7 +277,7 @@ class ReviewScreen(RowActionsScreen):
 
     def action_root(self, by: int) -> None:
         """Go to the next or previous section."""
-        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
+        self.go_to_section(by)
 
     # Reviewing
 

@@ -352,6 +352,11 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.add_class("-detail")
         self.detail.focus()
 
+    def go_to_section(self, by: int) -> None:
+        """Go to the next or previous section, or say that it is the last or the first one."""
+        if not self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False):
+            self.say("no section below" if by > 0 else "no section above")
+
     def action_other_pane(self) -> None:
         """Focus the other pane."""
         if self.detail.has_focus:

@@ -348,11 +348,11 @@ class UpgradeScreen(RowActionsScreen):
     def action_warned(self, by: int) -> None:
         """Go to the next or previous row with a warning, cyclically."""
         if not self.left.go_to_next(by, lambda row: row.is_warned):
-            self.say("no row is held back or has warnings")
+            self.say("no other row is held back or has warnings")
 
     def action_section(self, by: int) -> None:
         """Go to the next or previous section."""
-        self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False)
+        self.go_to_section(by)
 
     # Selection
 

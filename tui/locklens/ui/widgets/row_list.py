@@ -329,7 +329,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.cursor = next((index for index, row in enumerate(self._rows) if not self.is_heading(row)), 0)
 
     def go_to_next(self, by: int, is_wanted: Callable[[RowT], bool], *, is_cyclic: bool = True) -> bool:
-        """Go to the next (1) or previous (-1) row of a kind; return False if no row is of that kind.
+        """Go to the next (1) or previous (-1) row of a kind; return False if there is no other one that way.
 
         Args:
             by: The direction.
@@ -338,9 +338,10 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         """
         wanted = [index for index, row in enumerate(self._rows) if is_wanted(row)]
         ahead = [index for index in wanted if (index - self.cursor) * by > 0]
-        if found := ahead or (wanted if is_cyclic else []):
+        found, before = ahead or (wanted if is_cyclic else []), self.cursor
+        if found:
             self.cursor = found[0 if by > 0 else -1]
-        return bool(wanted)
+        return self.cursor != before
 
     def _share_width(self) -> None:
         width = self.scrollable_content_region.width
