@@ -189,6 +189,7 @@ def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:
     status, out, err = run("lock", "--platform", "linux_amd64", *roots)
     assert status == 1
     assert out.count("has updated the lock file") == 2
+    assert "Review the changes in two/.terraform.lock.hcl and then commit" in out
     lines = err.splitlines()
     assert lines[0] == "- Finding latest version of acme/demo..."
     # `--check` has downloaded the package already.

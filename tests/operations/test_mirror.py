@@ -91,7 +91,9 @@ def test_what_is_there_is_not_fetched_again(monkeypatch: pytest.MonkeyPatch, cap
         assert "Fetching" not in said
         assert run("mirror", "out") == 0
         assert place.steps().count("package") == 0
-        assert "already there" in capfd.readouterr().err
+        said = capfd.readouterr().err
+        assert "already there" in said
+        assert "Fetching" not in said
         damaged = place.work / "out" / next(name for name in whole if name.endswith("demo_1.2.0_linux_amd64.zip"))
         damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
         assert run("mirror", "out") == 0
@@ -165,13 +167,29 @@ def test_versions_that_are_there_stay_listed_and_prune_removes_them(monkeypatch:
         assert not (top / "third").exists()
 
 
-def test_nothing_is_removed_where_something_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_no_document_lists_is_named(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        assert run("mirror", "out") == 0
+        broken = place.work / "out/registry.terraform.io/acme/demo/terraform-provider-demo_0.9.0_linux_amd64.zip"
+        broken.touch()
+        assert run("mirror", "out") == 1
+        said = " ".join(capfd.readouterr().err.split())
+        assert f"{broken.name} is in no document: the package is not a complete zip file" in said
+
+
+def test_nothing_is_removed_where_something_failed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     with bench(TERRAFORM, monkeypatch) as place:
         assert run("mirror", "out") == 0
         before = files(place.work / "out")
         place.registry.faults = Faults((FaultRule(Fault.NOT_FOUND, "reg.acme.test/a/other", step=Step.VERSIONS),))
         (place.work / "main.tf").write_text(BOTH.replace("~> 1.0", "1.0.0"))
+        capfd.readouterr()
         assert run("mirror", "--prune", "out") == 1
+        assert capfd.readouterr().out.endswith("; 1 error; nothing removed\n")
         assert (
             before.items()
             <= {name: data for name, data in files(place.work / "out").items() if "acme/demo/index" not in name}.items()

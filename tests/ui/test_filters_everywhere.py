@@ -15,7 +15,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import Severity
 from locklens.ui.app import LockLensApp
 from locklens.ui.health import HealthScreen
-from locklens.ui.shell.filtering import PLATFORM
+from locklens.ui.shell.filtering import PLATFORM, PROVIDER, Grammar, parse_filter
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ async def test_a_field_that_a_screen_lacks_is_named(demo: Driver) -> None:
     await shown(demo, "4")
     await demo.press("slash", *"kind:upgrade", "enter")
     assert 'unknown field "kind"; fields here: provider, root, signer, tier' in "\n".join(demo.lines[-5:])
+    lacking = Grammar("provider", (PROVIDER,), has_severity=False)
+    assert 'unknown field "sev"' in parse_filter("sev>=warn", lacking).problem
 
 
 @pytest.mark.parametrize("key", ["1", "3", "5"])

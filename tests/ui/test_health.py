@@ -174,6 +174,7 @@ async def test_marked_roots_are_acted_on_together(opening: Opening, sample: Path
 async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening) -> None:
     async with opening() as on:
         await on.go_to("not on the allow list")
+        assert not {"space mark", "i diagnose", "e edit"} & {one.strip() for one in on.lines[-1].split("  ")}
         await on.press("L")
         assert "lock: no root on this row; space marks roots" in on.text
         await on.press("space")

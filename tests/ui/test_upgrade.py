@@ -422,6 +422,14 @@ async def test_the_upgrade_limit(opening: Opening) -> None:
         await on.press("m")
         assert on.picks == {"a/far": "2.0.0"}
         assert "upgrade limit: any version" in on.status
+    major = offer("1.0.0:90 2.0.0:30", ">= 1.0", root="a", name="major")
+    async with opening(CandidateTable((far, major))) as on:
+        for name in ("acme/far", "acme/major"):
+            await on.choose(name)
+            await on.press("space")
+        await on.press("m")
+        assert on.picks == {"a/far": "1.1.0"}
+        assert "same major version; deselected 1 of 2 entries, without a target version" in on.status
 
 
 async def test_cooldown(opening: Opening) -> None:

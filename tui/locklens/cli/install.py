@@ -322,7 +322,7 @@ def _lock_words(outcome: RootResult) -> str:
     if outcome.would_change:
         return (
             f"Success! {product} has updated the lock file.\n\n"
-            "Review the changes in .terraform.lock.hcl and then commit to your\n"
+            f"Review the changes in {visible(outcome.lock_file)} and then commit to your\n"
             "version control system to retain the new checksums.\n"
         )
     return f"Success! {product} has validated the lock file and found no need for changes: {outcome.checked}.\n"
@@ -385,7 +385,8 @@ def _run_mirror(options: Namespace) -> int:
     place = visible(options.place)
     there = f"{counted(result.packages, 'package')} of this run{' would be' if options.dry_run else ''} in {place}"
     if result.failures:
-        lines.append(f"{there}; {counted(len(result.failures), 'error')}")
+        kept = f"; nothing {lead}" if options.prune and not result.removed else ""
+        lines.append(f"{there}; {counted(len(result.failures), 'error')}{kept}")
     else:
         lines.append(f"{there}." if options.dry_run else f"Success! {there}.")
     put(page(lines))

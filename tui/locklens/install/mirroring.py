@@ -109,7 +109,8 @@ def write_documents(
     failures = []
     for one, outcome in zip(packages, context.map(lambda one: _hashes(one, known, context), packages), strict=True):
         if isinstance(outcome, LockLensError):
-            failures.append(context.failed(one.address, SUMMARY, str(outcome), outcome.hint))
+            words = f"{one.path} is in no document: {outcome}"
+            failures.append(context.failed(one.address, SUMMARY, words, outcome.hint or "remove the file"))
         else:
             hashes.setdefault(one.address, {})[one.version, one.platform] = outcome
     for address, each in hashes.items():
@@ -134,8 +135,6 @@ def _mirrored(
 ) -> tuple[str, ...] | Diagnostic:
     address, version, platform = build
     name = context.name(address)
-    if not is_dry:
-        context.emit(FetchStarted(name, version, platform))
     package: Passed | None
     try:
         metadata, release = admitted(context, address, version, platform)
@@ -148,6 +147,7 @@ def _mirrored(
         elif is_dry:
             package = None
         else:
+            context.emit(FetchStarted(name, version, platform))
             with into.writing(build) as file:
                 package = downloaded(context, metadata, release, file)
     except LockLensError as error:

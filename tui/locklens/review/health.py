@@ -448,7 +448,9 @@ def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health
     fixes += [Fix(tuple(sorted(roots)), *zip(*pairs, strict=True)) for pairs, roots in sorted(apart.items())]
     days = health.review.policy.cooldown
     if apart and days is not None:
-        words = f"look how old the version is first: one that is named passes over the cooldown of {days} days"
+        words = (
+            f"look at the age of the version first: one that is named is taken within the cooldown of {days} days, too"
+        )
         by_hand.append(words)
     return CheckRemedy(tuple(fixes), tuple(by_hand), tuple(left_out))
 

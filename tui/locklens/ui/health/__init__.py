@@ -176,9 +176,11 @@ class HealthScreen(RowActionsScreen):
         return examined_row(root.path, str(finding.provider or ""), (finding,), screen="Health")
 
     @property
-    def row_keys(self) -> tuple[str, str]:
-        """The keys that need roots, on a row without any."""
-        return "", "" if self._chosen_roots else "LUPF"
+    def row_keys(self) -> tuple[str, Collection[str]]:
+        """The keys that need roots or a finding, on a row without any."""
+        row = self.left.current
+        has_roots = row is not None and bool(row.roots)
+        return "", (*("" if self._chosen_roots else "LUPF"), *(() if has_roots else ("space", "i", "e")))
 
     # Display
 

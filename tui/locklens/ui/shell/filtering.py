@@ -168,8 +168,8 @@ def _test(term: str, grammar: Grammar) -> Test:
         return lambda row: row.has(term)
     for operator in (">=", "<=", ":", "="):
         key, separator, value = term.partition(operator)
-        if separator and grammar.has_severity and key in {SEVERITY, "severity"}:
-            return _severity_test(operator, value)
+        if separator and key in {SEVERITY, "severity"}:
+            return _severity_test(operator, value) if grammar.has_severity else _field_test(key, value, grammar)
     key, colon, value = term.partition(":")
     if not colon or key in set(Scheme):
         return lambda row: term in row.text

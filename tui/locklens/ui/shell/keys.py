@@ -220,8 +220,8 @@ def key_help(table: KeyTable, read_only: str = "") -> Iterator[Line]:
 
 
 def help_section(title: str, meanings: Mapping[str, str]) -> Iterator[Line]:
-    """Yield a heading and one entry for each term."""
-    yield from heading(title)
+    """Yield a heading and one entry for each term, if there is one."""
+    yield from heading(title) if meanings else ()
     yield from (help_entry(term, meaning) for term, meaning in meanings.items())
 
 

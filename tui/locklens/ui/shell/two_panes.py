@@ -29,7 +29,7 @@ from locklens.ui.widgets.line_view import LineView
 from locklens.ui.widgets.row_list import ListTitles, RowList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
     from typing import Any
 
@@ -317,8 +317,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.query_one("#keys", Bar).show_layouts(*keys)
 
     @property
-    def row_keys(self) -> tuple[str, str]:
-        """The keys that the highlighted row asks for, and those that do nothing on it, a letter each."""
+    def row_keys(self) -> tuple[str, Collection[str]]:
+        """The keys that the highlighted row asks for, a letter each, and those that do nothing on it."""
         return "", ""
 
     @property

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection
+from locklens.operations.upgrades.selection import Eligibility, UpgradePolicy, UpgradeSelection
 from locklens.text import counted
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
@@ -141,14 +141,14 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
 def with_next_limit(selection: UpgradeSelection) -> Chosen:
     """Set the next upgrade limit."""
     limit = following(selection.terms.limit)
-    return Chosen(selection.with_terms(replace(selection.terms, limit=limit)), f"upgrade limit: {limit}")
+    return _by_terms(selection, replace(selection.terms, limit=limit), f"upgrade limit: {limit}")
 
 
 def with_majors_toggled(selection: UpgradeSelection) -> Chosen:
     """Take major versions into the eligible upgrades, or leave them out."""
     terms = selection.terms
     words = "major versions: " + ("not eligible" if terms.takes_majors else "eligible, a selects them too")
-    return Chosen(selection.with_terms(replace(terms, takes_majors=not terms.takes_majors)), words)
+    return _by_terms(selection, replace(terms, takes_majors=not terms.takes_majors), words)
 
 
 def with_cooldown_toggled(selection: UpgradeSelection) -> Chosen:
@@ -156,7 +156,19 @@ def with_cooldown_toggled(selection: UpgradeSelection) -> Chosen:
     terms = selection.terms.with_cooldown_toggled()
     days = terms.cooldown
     words = "no cooldown: releases of any age" if days is None else f"cooldown: {counted(days, 'day')}"
-    return Chosen(selection.with_terms(terms), words)
+    return _by_terms(selection, terms, words)
+
+
+def _by_terms(selection: UpgradeSelection, terms: UpgradePolicy, words: str) -> Chosen:
+    """Set the conditions, and say of how many selected providers no version is left."""
+    made = selection.with_terms(terms)
+    dropped = len(selection.selected - made.selected)
+    lost = (
+        f"; deselected {dropped} of {counted(len(selection.selected), 'entry', 'entries')}, without a target version"
+        if dropped
+        else ""
+    )
+    return Chosen(made, f"{words}{lost}")
 
 
 def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
