@@ -345,4 +345,4 @@ class RowActionsScreen(TwoPaneScreen):
             write_atomically(path, self.report(review, form).encode())
             return f"exported to {path}"
 
-        Job(self, f"export {path}").start(export, self.announce, lambda error: self.announce(str(error)))
+        Job(self, f"export {path}").start(export, self.say, lambda error: self.say(str(error)))
