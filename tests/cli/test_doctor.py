@@ -185,10 +185,12 @@ def test_a_copy_that_the_lock_file_wants_comes_first(made: Any, run: Run) -> Non
     words = ["--prove", "changed", "--format", "json", "ci.log"]
     _, out, _ = run("-C", str(folder), "doctor", *words, "--", "live/prod")
     document = json.loads(out)
-    first = document["remedies"][0]
+    assert document["remedies"][-1]["trust"] == "high"
+    assert "use-copy" not in {one["id"] for one in document["remedies"]}, "nothing says that the run had a mirror"
+    _, out, _ = run("-C", str(folder), "doctor", "--install-path", "packed-mirror", *words, "--", "live/prod")
+    first = json.loads(out)["remedies"][0]
     assert (first["id"], first["trust"], first["bytes"]) == ("use-copy", "none", 0)
     assert "live/stage/.terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64" in first["command"]
-    assert document["remedies"][-1]["trust"] == "high"
 
 
 def test_one_provider_is_examined(made: Any, run: Run) -> None:

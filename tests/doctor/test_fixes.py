@@ -617,6 +617,8 @@ def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(mad
     document = doctor(folder, "ci.log")
     assert document["causes"][0]["missing"] == "the signed SHA256SUMS of acme/netbox 3.9.9"
     (fix,) = document["remedies"]
+    assert fix["command"] == "locklens upgrade acme/netbox=3.10.0 --root=live/prod"
+    (fix,) = doctor(folder, "--offline", "--no-cache", "ci.log")["remedies"]
     assert fix["command"] == "locklens upgrade acme/netbox=VERSION --root=live/prod"
     (folder / LOCK).write_bytes(lock_file(DEMO, sample_entry("acme/netbox", "3.9.1", "~> 3.9")))
     document = doctor(folder, "ci.log")
@@ -634,4 +636,13 @@ def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any)
     (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
     document = doctor(folder, "--offline", *INCIDENTS["republished"].options, "ci.log")
     assert document["facts"]["path"] is None
+    assert [one["id"] for one in document["remedies"]] == ["retry"], "nothing says that the run had a mirror"
+    words = (*INCIDENTS["republished"].options, "--install-path", "packed-mirror")
+    document = doctor(folder, "--offline", *words, "ci.log")
     assert [one["id"] for one in document["remedies"]] == ["retry", "use-copy"]
+    out = " ".join(doctor(folder, "--offline", *words, "--format", "text", "ci.log").split())
+    assert "for which MIRROR stands" in out
+    mirror = folder / "srv/mirror"
+    mirror.mkdir(parents=True)
+    document = doctor(folder, "--offline", *words, "--mirror", "srv/mirror", "ci.log")
+    assert "mkdir -p -- srv/mirror/registry.terraform.io/acme/demo/" in document["remedies"][1]["command"]

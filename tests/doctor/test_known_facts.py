@@ -10,11 +10,13 @@ import pytest
 from kit.git import git
 from msgspec.structs import replace
 
-from locklens.demo import lock_file
+from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, sample_entry
 from locklens.demo.incidents import boxed_log, sample_incidents
+from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
+DEMO = "registry.terraform.io/acme/demo"
 LOCK = "live/prod/.terraform.lock.hcl"
 QUERY = "Failed to query available provider packages"
 LIST = "Could not retrieve the list of available versions for provider {}: {}"
@@ -107,3 +109,40 @@ def test_a_mirror_on_a_server_that_lacks_a_package_may_be_a_proxy(place: str, ma
     (folder / "ci.log").write_text(boxed_log((QUERY, LIST.format("acme/demo", words))), "utf-8")
     first = doctor(folder, "--offline", "ci.log")["causes"][0]
     assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely" if "https" in place else "yes")
+
+
+@pytest.mark.parametrize("is_unpacked", [True, False])
+def test_a_folder_of_the_settings_is_of_the_form_that_it_has(
+    is_unpacked: bool, made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    folder, top, here = made(INCIDENTS["download-damaged"]), tmp_path / "mirror", str(this_platform())
+    if is_unpacked:
+        write_unpacked(top, DEMO, "1.4.2", here)
+    else:
+        place = top / DEMO
+        place.mkdir(parents=True)
+        (place / f"terraform-provider-demo_1.4.2_{here}.zip").write_bytes(package_bytes(DEMO, "1.4.2", here))
+    command = f"$ terraform -chdir=live/prod init -plugin-dir={top}\n"
+    words = "Error while installing acme/demo v1.4.2: doesn't match any of the checksums recorded"
+    (folder / "ci.log").write_text(command + boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(folder, "--offline", "ci.log")
+    assert document["facts"]["path"] == ("unpacked-mirror" if is_unpacked else "packed-mirror"), document
+
+
+@pytest.mark.parametrize("place", ["//host/share/providers", "\\\\host\\share\\providers"])
+def test_a_place_on_another_machine_that_a_log_names_is_not_looked_at(
+    place: str, made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, asked = made(INCIDENTS["plugin-corrupted"]), list[str]()
+    own, is_there = Path.stat, Path.is_dir
+
+    def told(path: Path) -> None:
+        text = str(path).replace("\\", "/")
+        asked.extend([text] if "host/share" in text else [])
+
+    monkeypatch.setattr(Path, "stat", lambda self, **words: (told(self), own(self, **words))[1])
+    monkeypatch.setattr(Path, "is_dir", lambda self: (told(self), is_there(self))[1])
+    log = (folder / "ci.log").read_text("utf-8").replace(".terraform/providers", place)
+    (folder / "ci.log").write_text(f"$ terraform init -plugin-dir={place}\n{log}", "utf-8")
+    assert doctor(folder, "--offline", "ci.log")["errors"]
+    assert asked == []

@@ -852,7 +852,8 @@ def test_a_copied_folder_has_a_folder_to_go_to(made: Any, doctor: Any) -> None:
     log = " ".join((folder / "ci.log").read_text("utf-8").replace("│", " ").split())
     assert "the current package for" in log
     assert "this might be because" not in log  # the tools say it of folders alone
-    command = doctor(folder, *incident.options, "ci.log")["remedies"][0]["command"]
+    words = (*incident.options, "--install-path", "packed-mirror")
+    command = doctor(folder, *words, "ci.log")["remedies"][0]["command"]
     mirror = folder.parent / "runner"
     command = command.replace("MIRROR/", f"{mirror}/")
     subprocess.run(["sh", "-c", command], cwd=folder, check=True)

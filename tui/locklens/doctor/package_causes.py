@@ -61,7 +61,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
-        return Judgement(_LIKELY if few else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
+        is_likely = few and bool(x.of_kind("given", "mirror", "plugin-cache"))  # else any other cause fits as well
+        return Judgement(_LIKELY if is_likely else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
     if platform in x.attributed.values():
         return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
     attributed = sorted(set(x.attributed.values()))

@@ -244,7 +244,8 @@ def copies(one: Affected) -> Iterator[Remedy]:
     if x.entry is None or x.address is None or x.message.kind in _NOT_OF_PACKAGES or x.other_registry:
         return
     targets = tuple(_targets(one))
-    is_of_registry = x.incident.path is PackagePath.DIRECT
+    path = x.incident.path
+    is_of_place = path is not None and (path.is_mirror or path is PackagePath.PLUGIN_CACHE)
     for copy in holding(x.packages, x.entry)[:3]:
         if not x.can_be_installed(copy):
             continue
@@ -252,7 +253,7 @@ def copies(one: Affected) -> Iterator[Remedy]:
         for target in fitting:
             yield _replacement(one, target.place, target.base, target.path, copy, aside=target.aside)
         is_there = copy.kind == "mirror" and x.is_of_mirror and (copy.is_of_run or x.is_first(copy))
-        if not fitting and not is_of_registry and not is_there:
+        if not fitting and is_of_place and not is_there:
             yield _copy_by_hand(one, copy)
 
 
@@ -291,14 +292,22 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     x = one.examined
     assert x.entry is not None
     place = one.path(copy.path)
-    target = f"MIRROR/{x.address}/" if copy.zh else f"MIRROR/{x.address}/{x.entry.version}/"
+    top = _runner_top(x)
+    target = f"{top}/{x.address}/" if copy.zh else f"{top}/{x.address}/{x.entry.version}/"
     copying = ["cp", "--", place, target] if copy.zh else ["cp", "-R", "--", place, target]
     command = f"{shell_words(['mkdir', '-p', '--', target])} && {shell_words(copying)}"
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
-    note = (
-        "where the runner installs from a mirror or a plugin cache, for which MIRROR stands: move its copy aside first"
-    )
+    words = ", for which MIRROR stands" if top == "MIRROR" else ""
+    note = f"for the mirror or the plugin cache of the runner{words}: move its copy aside first"
     return Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note)
+
+
+def _runner_top(x: Examined) -> str:
+    """Return the folder of the runner's mirror or plugin cache, by the log or the settings; MIRROR if none tells it."""
+    top, below, _ = x.message.place.replace("\\", "/").partition(f"/{x.address}/")
+    path = x.incident.path
+    of_settings = x.mirrors if path is not None and path.is_mirror and not path.is_on_server else ()
+    return top if below else next(iter((*x.message.plugin_folders, *of_settings)), "MIRROR")
 
 
 def fix_mirror(one: Affected) -> Iterator[Remedy]:
@@ -337,6 +346,8 @@ def _filled_place(x: Examined) -> tuple[str, str]:
         case MethodKind.DIRECT | MethodKind.FILESYSTEM | MethodKind.NETWORK | None:
             folders = list(dict.fromkeys(x.message.search_folders))
             named = f", by the log {folders[0]}" if len(folders) == 1 else ""
+            url = x.failing_mirror or x.searched_servers or next((one.place for one in x.servers), "")
+            named = named or (f", which serves {url}" if url else "")
             return (x.mirrors[0], "") if x.mirrors else ("DIR", f"DIR is the folder of the runner's mirror{named}")
         case _:
             assert_never(method)
@@ -361,14 +372,15 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     if packed is None and (x.replaced or (x.incident.path is not None and x.incident.path.is_on_server)):
         yield from fix_mirror(one)
         return
-    place = one.path(packed.path) if packed is not None else "DIR"
+    place = one.path(packed.path) if packed is not None else x.message.place or "DIR"
     then = _fetched_again(one, packed)
     title = f"Move the differing copy{'' if packed else ' on the runner'} aside{_AGAIN if then else ''}"
-    note = "DIR is its folder on the runner"
+    note = "DIR is its folder on the runner" if place == "DIR" else ""
     if packed is not None:
         note = _hash_words(packed, then)
     elif "MIRROR" in then:
-        note = f"{note}, MIRROR the mirror's: a plugin cache needs init instead"
+        words = "MIRROR is the mirror's folder: a plugin cache needs init instead"
+        note = "; ".join(filter(None, (note, words)))
     line = _aside_line(place, packed.aside if packed is not None else KEPT_ASIDE, then)
     yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, line, note)
 
@@ -396,7 +408,7 @@ def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
     path = one.examined.incident.path
     if target is None and path is not None and path.is_mirror and not path.is_on_server:
-        return _mirror_line(one, "MIRROR")
+        return _mirror_line(one, _runner_top(one.examined))
     is_used = target is not None and (target.is_of_run or not one.examined.asks_registry)
     if target is not None and target.kind == "mirror" and is_used:
         if one.examined.is_denied:

@@ -18,6 +18,7 @@ from locklens.lockfile.parse import conflict_sides
 from locklens.project.installation import MethodKind
 from locklens.text import counted, listing, shell_words
 from locklens.trust.authentication import Refusal
+from locklens.versions import newest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -259,9 +260,14 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
 
 def _with_another_version(one: Affected, refused: str) -> Remedy:
     """Return the remedy for a provider that is not locked, whose newest version is refused: upgrade selects that."""
-    name = one.examined.name
-    command = one.line("upgrade", f"{name}=VERSION")
+    x, name = one.examined, one.examined.name
+    listed = listed_versions(x) or []
+    allows = x.configuration.constraints(x.address).admits if x.configuration and x.address else lambda _: True
+    best = newest(each for each in listed if allows(each) and str(each) != refused)
+    command = one.line("upgrade", f"{name}={best or 'VERSION'}")
     note = f"VERSION stands for another one than {refused} that satisfies the constraints, and that a listed key signed"
+    if best is not None:
+        note = f"{best} is the newest other version that is listed and allowed; who signed it is not known"
     return Remedy("upgrade", f"Lock another version of {name}", len(one.roots), _LOW, None, command, note)
 
 

@@ -256,7 +256,7 @@ class Examiner:
         for one in places:
             place = self._checkout.top / subject.root.path / one
             with suppress(OSError, ValueError):
-                if one and not one.startswith("~") and place.exists():
+                if _is_local(one) and place.exists():
                     found[one] = place
         return found
 
@@ -270,6 +270,7 @@ class Examiner:
             packages = (replace(given, is_of_run=True), *packages)
         if entry is not None:
             packages = self._compared(packages, entry)
+        incident = _of_layout(incident, one.error, packages)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
         replaced, is_mirror_replaced = self._replaced(one, sources)
         others = self._elsewhere(one.address, root.path)
@@ -382,7 +383,7 @@ class Examiner:
 
     def _named_data(self, error: RecognisedError | None) -> Path | None:
         """Return the data folder on this machine that an error about an installed package names; None without one."""
-        if error is None or error.kind not in _OF_FOLDERS or not os.path.isabs(error.place):  # noqa: PTH117
+        if error is None or error.kind not in _OF_FOLDERS or not _is_absolute(error.place):
             return None
         place = Path(error.place)
         try:
@@ -523,6 +524,28 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     return _path_from(mirror.kind)
 
 
+def _of_layout(incident: Incident, error: RecognisedError | None, packages: Sequence[FoundPackage]) -> Incident:
+    """Return the circumstances; a mirror in a folder, which settings or options name, is of the form that it has here.
+
+    What the tools call a current package is a zip file.
+    """
+    is_told = dict(incident.sources).get("path") in {"given", "the message"}
+    if incident.path is not PackagePath.PACKED_MIRROR or is_told or (error and error.kind == "current-package"):
+        return incident
+    copies = [one for one in packages if one.kind == "mirror" and one.hashes]
+    is_unpacked = bool(copies) and not any(one.zh for one in copies)
+    return replace(incident, path=PackagePath.UNPACKED_MIRROR) if is_unpacked else incident
+
+
+def _is_local(place: str) -> bool:
+    """True for a place of a log that may be looked at: //host/share, say, would be asked for over a network."""
+    return place != "" and not place.startswith("~") and not place.replace("\\", "/").startswith("//")
+
+
+def _is_absolute(place: str) -> bool:
+    return _is_local(place) and os.path.isabs(place)  # noqa: PTH117
+
+
 def _is_of_cache(error: RecognisedError, cache: str) -> bool:
     """True if the folder that differs from what OpenTofu fetched is in a plugin cache, and not in a root's data folder.
 
@@ -537,7 +560,7 @@ def _is_of_cache(error: RecognisedError, cache: str) -> bool:
 
 def _named_cache(error: RecognisedError | None) -> str:
     """Return the plugin cache on this machine that a message names; "" without one."""
-    if error is None or not _is_of_cache(error, "") or not os.path.isabs(error.place):  # noqa: PTH117
+    if error is None or not _is_of_cache(error, "") or not _is_absolute(error.place):
         return ""
     top = error.place.rsplit("/", _ADDRESS_PARTS)[0]
     return top if Path(top).is_dir() else ""
