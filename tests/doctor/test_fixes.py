@@ -406,7 +406,9 @@ def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> No
     assert (use["command"], use["trust"]) == ("tofu -chdir=live/opentofu init -lockfile=readonly", "none")
     prune = "locklens prune --tool terraform --root=live/opentofu"
     words = f"{prune} removes what nothing requires, as init would: {OPENTOFU_HOST}/hashicorp/random"
-    assert words in " ".join(doctor(both, "--format", "text", "ci.log", "--", "live/opentofu").split())
+    out = " ".join(doctor(both, "--format", "text", "ci.log", "--", "live/opentofu").split())
+    assert words in out
+    assert "The lock file has the entry of the other tool's registry, and the provider is not locked." in out
     run(locks[0])
     run(prune)
     assert doctor(both, "ci.log", "--", "live/opentofu")["fixed"]
@@ -637,12 +639,12 @@ def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any)
     document = doctor(folder, "--offline", *INCIDENTS["republished"].options, "ci.log")
     assert document["facts"]["path"] is None
     assert [one["id"] for one in document["remedies"]] == ["retry"], "nothing says that the run had a mirror"
-    words = (*INCIDENTS["republished"].options, "--install-path", "packed-mirror")
-    document = doctor(folder, "--offline", *words, "ci.log")
+    options = (*INCIDENTS["republished"].options, "--install-path", "packed-mirror")
+    document = doctor(folder, "--offline", *options, "ci.log")
     assert [one["id"] for one in document["remedies"]] == ["retry", "use-copy"]
-    out = " ".join(doctor(folder, "--offline", *words, "--format", "text", "ci.log").split())
+    out = " ".join(doctor(folder, "--offline", *options, "--format", "text", "ci.log").split())
     assert "for which MIRROR stands" in out
     mirror = folder / "srv/mirror"
     mirror.mkdir(parents=True)
-    document = doctor(folder, "--offline", *words, "--mirror", "srv/mirror", "ci.log")
+    document = doctor(folder, "--offline", *options, "--mirror", "srv/mirror", "ci.log")
     assert "mkdir -p -- srv/mirror/registry.terraform.io/acme/demo/" in document["remedies"][1]["command"]

@@ -134,15 +134,30 @@ def test_a_place_on_another_machine_that_a_log_names_is_not_looked_at(
     place: str, made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, asked = made(INCIDENTS["plugin-corrupted"]), list[str]()
-    own, is_there = Path.stat, Path.is_dir
+    own = os.stat
 
-    def told(path: Path) -> None:
-        text = str(path).replace("\\", "/")
-        asked.extend([text] if "host/share" in text else [])
+    def told(path: Any, **words: Any) -> os.stat_result:
+        asked.extend([str(path)] if "host/share" in str(path).replace("\\", "/") else [])
+        return own(path, **words)
 
-    monkeypatch.setattr(Path, "stat", lambda self, **words: (told(self), own(self, **words))[1])
-    monkeypatch.setattr(Path, "is_dir", lambda self: (told(self), is_there(self))[1])
+    monkeypatch.setattr("os.stat", told)
     log = (folder / "ci.log").read_text("utf-8").replace(".terraform/providers", place)
     (folder / "ci.log").write_text(f"$ terraform init -plugin-dir={place}\n{log}", "utf-8")
     assert doctor(folder, "--offline", "ci.log")["errors"]
     assert asked == []
+
+
+def test_a_mirror_that_has_the_package_of_the_platform_now(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder, top, here = made(INCIDENTS["download-damaged"]), tmp_path / "mirror", str(this_platform())
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    block = f'provider_installation {{\n  filesystem_mirror {{\n    path = "{top}"\n  }}\n}}\n'
+    settings.write_text(settings.read_text("utf-8") + block, "utf-8")
+    words = f"Provider {DEMO} v1.4.2 does not have a package available for your current platform, {here}."
+    log = boxed_log(("Incompatible provider version", words))
+    (folder / "ci.log").write_text(log.replace("on linux_amd64\n", ""), "utf-8")
+    assert doctor(folder, "ci.log")["causes"][0]["id"] == "mirror-lacks"
+    place = top / DEMO
+    place.mkdir(parents=True)
+    (place / f"terraform-provider-demo_1.4.2_{here}.zip").write_bytes(package_bytes(DEMO, "1.4.2", here))
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["fixed"].endswith("has a locked hash now")) == ("fixed", True)

@@ -81,7 +81,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.is_offered:
         mirror = x.failing_mirror or x.oci_mirror or x.servers[0].place
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
-    is_gone = kind == "version-gone" and x.is_of_mirror
+    is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
     if x.is_of_local_file or is_gone or kind == "not-in-sources":
         is_any = is_gone and not x.message.plugin_folders
         healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)

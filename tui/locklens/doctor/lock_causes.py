@@ -439,7 +439,8 @@ def other_tool(x: Examined) -> Judgement | None:
         if x.message.kind == "entries-migrated":
             words = f"the message says so: {x.lock.path}:{twin.line} locks {twin.address}"
             return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
-        return Judgement(_YES if is_required else _LIKELY, words)
+        title = "the lock file has the entry of the other tool's registry"
+        return Judgement(_YES if is_required else _LIKELY, words, title=title)
     if x.message.kind == "entries-migrated":
         words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
         return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
