@@ -32,8 +32,9 @@ from locklens.operations.upgrades import (
     is_refused,
     release_id,
 )
+from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
-from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, recommend
+from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, UpgradeSelection, recommend
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy
@@ -114,10 +115,13 @@ def test_a_locked_version_that_is_not_admitted_may_move_down() -> None:
 def test_a_locked_version_that_is_withdrawn() -> None:
     some = offer("0.9.0:99", "<= 1.0")
     assert some.is_withdrawn
-    assert suggested(some) == "held back: 1.0.0 is not listed"
-    assert suggested(replace(some, as_of="2026-03-31T09:12:44Z")) == (
-        "held back: 1.0.0 is not listed as of 2026-03-31 09:12 UTC"
-    )
+    assert suggested(some) == "no newer version: ", "nothing newer is there to be held back"
+    dated = replace(some, as_of="2026-03-31T09:12:44Z")
+    (warning,) = upgrade_warnings(UpgradeSelection(), dated, None)
+    assert warning.words == "the locked 1.0.0 is not listed as of 2026-03-31 09:12 UTC"
+    newer = offer("0.9.0:99 1.1.0:80", "<= 2.0")
+    found = recommend(newer, WEEK)
+    assert (suggested(newer), found.held_by) == ("1.1.0", ""), "nothing holds it back"
     assert not offer("1.0.0:1", "<= 1.0").is_withdrawn
 
 

@@ -343,6 +343,15 @@ def test_a_version_that_cannot_be_edited_for_is_not_stepped_to() -> None:
     )
 
 
+def test_an_unlisted_version_is_said_and_holds_nothing_back() -> None:
+    of = selection_of(offer("0.9.0:99", "<= 1.0"))
+    _, row = rows(of)
+    assert (row.note.text, row.is_warned) == ("the locked 1.0.0 is not listed", True)
+    said = text(upgrade_lines(row, of, in_full=True))
+    assert "CAUTION" in said
+    assert "held back" not in said
+
+
 def test_downgrades_are_possible_and_said() -> None:
     some = offer("0.9.0:99 1.0.0:90", "< 2.0")
     of = selection_of(some).moved([some], -1)
@@ -463,6 +472,10 @@ def test_the_platforms_that_an_upgrade_locks() -> None:
     of = of.with_known([replace(release, facts=facts)])
     words = "LOCKS        the platforms of 1 h1 hash are unknown: Preview hashes old packages to find them"
     assert words in text(upgrade_lines(rows(of)[1], of))
+    gone = of.with_offers(CandidateTable((replace(some, choices=some.choices[:1]),)))
+    assert "are unknown\n" in f"{text(upgrade_lines(rows(gone)[1], gone))}\n", (
+        "of an unlisted version no package can be had"
+    )
     facts = replace(release.facts, reported={"h1:known": mac, "h1:other": windows})
     of = of.with_known([replace(release, facts=facts)])
     assert "LOCKS        darwin_arm64, windows_amd64  as now" in text(upgrade_lines(rows(of)[1], of))

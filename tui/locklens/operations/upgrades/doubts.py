@@ -38,15 +38,16 @@ def upgrade_warnings(
     Args:
         selection: The known releases and the cooldown.
         offer: The provider in its root.
-        choice: The candidate version; None for no warnings.
+        choice: The candidate version; None for the warnings about the locked one alone.
     """
     if choice is None:
-        return ()
+        return tuple(_of_the_locked(offer))
     return (
         *_of_the_signature(selection, offer, choice),
         *_of_the_age(selection, offer, choice),
         *_of_the_platforms(selection, offer, choice),
         *_of_the_version(selection, offer, choice),
+        *_of_the_locked(offer),
     )
 
 
@@ -112,12 +113,15 @@ def _of_the_version(
     if offer.is_excluded:
         words = f"needs action: the locked {offer.locked} does not satisfy the constraints"
         yield UpgradeWarning(Severity.INFO, words)
-    if offer.is_withdrawn:
-        yield _warning(f"the locked {offer.locked} is not listed {offer.answered}".rstrip())
     if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
         yield UpgradeWarning(Severity.INFO, "major version: read the release notes")
     if offer.recorded:
         yield UpgradeWarning(Severity.INFO, offer.recorded)
+
+
+def _of_the_locked(offer: UpgradeCandidates) -> Iterator[UpgradeWarning]:
+    if offer.is_withdrawn:
+        yield _warning(f"the locked {offer.locked} is not listed {offer.answered}".rstrip())
 
 
 def _warning(words: str) -> UpgradeWarning:

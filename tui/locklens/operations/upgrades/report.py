@@ -249,8 +249,9 @@ def _platform_lines(
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
     else:
-        words = f"the platforms of {hashes} are unknown: Preview hashes old packages to find them"
-        yield labelled("LOCKS", Span(words, Role.WARN))
+        # Of a version that is not listed no package can be had.
+        way = "" if offer.is_withdrawn else ": Preview hashes old packages to find them"
+        yield labelled("LOCKS", Span(f"the platforms of {hashes} are unknown{way}", Role.WARN))
     offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
     yield labelled("PLATFORMS", offered)
     yield from advisory_section(selection.change_advisories(offer, choice))

@@ -137,7 +137,7 @@ def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
     if suggested is not None:
         return Recommendation(Eligibility.READY, suggested, held_by)
     is_behind = offer.newest is not None and offer.is_newer(offer.newest)
-    is_held = is_behind or offer.is_excluded or offer.is_withdrawn
+    is_held = is_behind or offer.is_excluded
     return Recommendation(Eligibility.HELD if is_held else Eligibility.CURRENT, held_by=held_by)
 
 
@@ -178,8 +178,6 @@ def _held_by(
             return f"{candidate.version}: limited to the {terms.limit}"
     if offer.is_excluded:
         return "no version satisfies the constraints" if not eligible else ""
-    if offer.is_withdrawn:
-        return f"{offer.locked} is not listed {offer.answered}".rstrip()
     return ""
 
 
