@@ -190,11 +190,9 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     folders = case.folders
     if not folders.unproven:
         return
-    judged = case.new.authentication
-    is_unsigned = judged is not None and judged.outcome is AuthenticationOutcome.SKIPPED
-    message = (
-        f"{_are(len(folders.unproven), 'h1')} not {'compared with the packages' if is_unsigned else 'verified'} yet"
-    )
+    is_unsigned = case.new.signer is not None and case.new.signer.tier is Tier.UNSIGNED
+    state = "compared with the packages" if is_unsigned else "verified"
+    message = f"{_are(len(folders.unproven), 'h1')} not {state} yet"
     if folders.to_hash:
         sizes = [case.new.sizes[zh] for zh in folders.to_hash if zh in case.new.sizes]
         size = f", {size_words(sum(sizes))}" if len(sizes) == len(folders.to_hash) else ""
