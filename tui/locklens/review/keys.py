@@ -23,8 +23,8 @@ class Use(Struct, frozen=True):
         lock_files: Lock files with this release.
         as_of: Time at which the registry reported its signature, ISO 8601 in UTC; None without an answer.
         problem: Why its signer is unknown, "" if it is known.
-        doubts: The findings about locked hashes that are not those of the signed release, or not all: the id of each
-            rule, and the title of the finding.
+        doubts: The findings about locked hashes that are not those of the signed release, or not all: the lock file,
+            the id of the rule, and the title of the finding.
     """
 
     address: ProviderAddress
@@ -32,12 +32,11 @@ class Use(Struct, frozen=True):
     lock_files: tuple[str, ...]
     as_of: str | None = None
     problem: str = ""
-    doubts: tuple[tuple[str, str], ...] = ()
+    doubts: tuple[tuple[str, str, str], ...] = ()
 
-    @property
-    def doubt(self) -> str:
-        """The doubts in words; "" without any."""
-        return "; ".join(f"{rule}: {title}" for rule, title in self.doubts)
+    def doubt(self, lock_file: str) -> str:
+        """The doubts about the hashes of a lock file in words; "" without any."""
+        return "; ".join(f"{rule}: {title}" for name, rule, title in self.doubts if name == lock_file)
 
     @property
     def name(self) -> str:
@@ -99,7 +98,7 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
     """
     locks: dict[tuple[ProviderAddress, str], list[str]] = {}
     changes: dict[tuple[ProviderAddress, str], Change] = {}
-    doubts: dict[tuple[ProviderAddress, str], set[tuple[str, str]]] = {}
+    doubts: dict[tuple[ProviderAddress, str], set[tuple[str, str, str]]] = {}
     for root in review.roots:
         for change in root.changes:
             if change.new is not None and change.kind is not ChangeKind.REMOVED:
@@ -107,7 +106,9 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
                 locks.setdefault(release, []).append(root.lock_file)
                 changes.setdefault(release, change)
                 contradicting = (one for one in change.findings if RULES[one.rule].effect is CONTRADICTING)
-                doubts.setdefault(release, set()).update((one.rule, wording_of(one).title) for one in contradicting)
+                doubts.setdefault(release, set()).update(
+                    (root.lock_file, one.rule, wording_of(one).title) for one in contradicting
+                )
     found: dict[tuple[Tier, str], tuple[SigningKey | None, list[Use]]] = {}
     for (address, version), change in sorted(changes.items(), key=lambda item: (item[0][0].sort_key, item[0][1])):
         signer = change.new_signer

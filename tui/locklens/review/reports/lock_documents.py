@@ -245,7 +245,7 @@ class UseJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, use: Use) -> UseJson:
         """Describe a use."""
-        doubts = list(dict.fromkeys(rule for rule, _ in use.doubts))
+        doubts = list(dict.fromkeys(rule for _, rule, _ in use.doubts))
         return cls.like(use, provider=use.address, problem=use.problem or None, doubts=doubts)
 
 

@@ -98,10 +98,12 @@ def use_lines(use: Use, moment: str, *, notes: Iterable[str] = ()) -> Iterator[L
     yield line(f"  {use.name}", Span(f"  {moment}" if moment else "", Role.DIM), hanging=4, copied=use.name)
     if use.problem:
         yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
-    for note in filter(None, (use.doubt, *notes)):
+    for note in filter(None, notes):
         yield line(Span(f"    {note}", Role.WARN), hanging=6)
     for name in use.lock_files:
         yield line("    ", Span(name, Role.PLACE), hanging=6, place=FilePlace(name, 1))
+        if doubt := use.doubt(name):
+            yield line(Span(f"      {doubt}", Role.WARN), hanging=8)
 
 
 def past_use_lines(use: PastUse, signer: SignerUses) -> Iterator[Line]:
