@@ -653,8 +653,12 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     assert (DEMO, "LK001") in doubts
     assert {one["tier"] for one in signed["signers"]} == {"self-signed", "unsigned", "unknown"}
     told = lock_lines.keys_text(sample)
-    assert re.search(r"acme/demo 1.4.2 .*\n    infra/prod/data/\S+\n      LK001: Republished: the same version has other", told)
-    doubted = r"search-sync 1.8.0 .*\n    infra/prod/search/\S+\n      LK002: .*\n    infra/stage/search/\S+\n(?!      LK002)"
+    assert re.search(
+        r"acme/demo 1.4.2 .*\n    infra/prod/data/\S+\n      LK001: Republished: the same version has other", told
+    )
+    doubted = (
+        r"search-sync 1.8.0 .*\n    infra/prod/search/\S+\n      LK002: .*\n    infra/stage/search/\S+\n(?!      LK002)"
+    )
     assert re.search(doubted, told), "the other lock file has the hashes of the release"
     assert all(one["key"]["fingerprint"] in told for one in named.values())
     told_json = json_report("review", sample)

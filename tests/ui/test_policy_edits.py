@@ -110,6 +110,7 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
         assert "policy: locklens.toml edited, no lock file changes" in on.plan
         assert "acceptances and pins count once HEAD has them: commit the file" in on.plan
         assert "hashes:" not in on.plan
+        assert "inside" not in on.lines[-1], "the plan changes no provider"
         assert not (top / POLICY_FILE).exists()
         await on.press("enter")
         await until(on, lambda: (top / POLICY_FILE).exists())

@@ -220,7 +220,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "--  write  2 files, all or none, on enter" in on.plan
         assert "2 of 12 added hashes not verified" in on.plan
         assert "LK027" not in on.plan  # it is what was committed
-        assert "after this, 2 entries differ from HEAD in these files" in on.plan
+        assert "after this, 2 entries of these files differ from HEAD" in on.plan
         assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
         # A commit of the files has hashicorp/random too, which the plan's review is not about.
         others = "COMMIT MESSAGE  without trailers: more is committed than reviewed\n"
@@ -425,7 +425,7 @@ async def test_the_base_of_a_restore_is_the_fork_point(opening: Opening, top: Pa
         await on.press("R")
         await on.ready()
         assert "the fork point of main already has 2 more (1 WARN 1 INFO)" in on.plan
-        assert "entries differ from the fork point of main in these files" in on.plan
+        assert "of these files differ from the fork point of main" in on.plan
         assert "not counted: the fork point of main has it already" in on.shown
         assert "main...HEAD" not in on.plan + on.shown
         await on.press("escape")
@@ -455,7 +455,7 @@ async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path)
         await on.press("R")
         await on.ready()
         assert "+ acme/demo  new 1.4.1" in on.plan
-        assert "after this, no entry differs from HEAD" in on.plan
+        assert "after this, no entry of these files differs from HEAD" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
     assert git(top, "status", "--porcelain") == ""

@@ -166,8 +166,8 @@ def test_the_result(samples: Samples) -> None:
     assert "  hashes: +4 -4   4 of 4 added hashes not verified\n" in text
     assert "  findings: 1 WARN  1 INFO  \n" in text
     assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
-    assert "  after this, no entry differs from HEAD in these files\n" in text
-    assert "in these files\n  unknown: it is down\n  note: gpg is missing\n" in text
+    assert "  after this, no entry of these files differs from HEAD\n" in text
+    assert "differs from HEAD\n  unknown: it is down\n  note: gpg is missing\n" in text
     assert "EQUIVALENT COMMAND\n  locklens upgrade aws\n" in text
     assert "COMMIT MESSAGE\n  Upgrade aws to 5.2.0 in a\n  \n  Lock-Review: 1 upgrade, 2 findings" in text
     assert refusal(standing) == ""

@@ -49,6 +49,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         assert "Stage what is reviewed in 2 roots" in text
         assert "nothing staged yet" in text
         assert "ready: enter stages 2 files" in text
+        assert "after this, 2 entries of these files differ from HEAD in git's" in text
         assert "git -C " in text, "as it works in the folder of the shell"
         assert index(top, f"a/{LOCK}") == OLD
         await on.press("escape")
@@ -62,7 +63,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         assert (top / "a" / LOCK).read_bytes() == NEW
         await on.settle()
         await on.press("S")
-        await until(on, lambda: "nothing to stage" in on.text)
+        await until(on, lambda: "nothing to stage" in on.lines[0])
         assert "EQUIVALENT COMMAND" not in on.text, "no command stages nothing"
         assert not any(label in on.lines[-1] for label in ("full diff", "copy message"))
         await on.press("escape", "Z", "enter")

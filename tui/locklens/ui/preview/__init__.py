@@ -241,6 +241,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]
         plan = standing.plan
+        without += [] if plan is None or plan_pane.groups(plan) else ["z"]
         without += ["d"] if plan is not None and not plan.proposal.files else []
         without += ["y"] if plan is not None and not standing.message else []
         is_open = standing.stage in _MOVING or standing.has_files
@@ -373,7 +374,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         if not isinstance(about, plan_pane.Group):
             changed = plan_pane.groups(self._known.plan) if self._known.plan is not None else ()
             if len(changed) != 1:
-                self.say("inside: no row of a changed provider, as those below PLAN are")
+                choice = "go to the row of a changed provider below PLAN first"
+                self.say(f"inside: {choice if changed else 'this plan changes no provider'}")
                 return
             (about,) = changed
         one, folder = about.first, self._source.folder

@@ -231,8 +231,12 @@ def preview_head(standing: PlanProgress) -> tuple[BarLayout, ...]:
     """The head line: the operation, and that nothing is written yet."""
     name = (Piece(" locklens  ", Role.STRONG), Piece("preview  ", Role.DIM))
     title = Piece(standing.title)
-    done = standing.words.done
-    state = f"being {done}" if standing.stage is PlanStage.WRITING else f"nothing {done} yet"
+    words = standing.words
+    state = f"nothing {words.done} yet"
+    if standing.stage is PlanStage.WRITING:
+        state = f"being {words.done}"
+    elif standing.plan is not None and not standing.has_files:
+        state = f"nothing to {words.verb}"
     right = (Piece(f" {state} ", Role.INFO),)
     return (
         BarLayout((*name, title), right),

@@ -55,11 +55,13 @@ class Words(NamedTuple):
     done: str = "written"
     past: str = "wrote"
     now: str = "writing"
+    where: str = ""
 
 
-_STAGING = Words("stage", "stages", "staged", "staged", "staging")
+_INDEX = " in git's index"
+_STAGING = Words("stage", "stages", "staged", "staged", "staging", _INDEX)
 _UNDOING = Words(past="undone:")
-_UNSTAGING = Words("unstage", "unstages", "unstaged", "unstaged", "unstaging")
+_UNSTAGING = Words("unstage", "unstages", "unstaged", "unstaged", "unstaging", _INDEX)
 
 
 class PlanProgress(Struct, frozen=True):
@@ -462,8 +464,8 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     yield from _finding_lines(found)
     if plan_review.against:
         left = plan_review.still_differing
-        rest = counted(left, "entry differs", "entries differ") if left else "no entry differs"
-        rest += f" from {plan_review.against} in these files"
+        number, differ = counted(left, "entry", "entries") if left else "no entry", "differ" if left > 1 else "differs"
+        rest = f"{number} of these files {differ} from {plan_review.against}{standing.words.where}"
         yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
     # A registry that is asked only to explain foreign hashes may fail where none are left to explain.
     problems = {problem for change in review.changes if change.evidence for problem in change.evidence.problems}
