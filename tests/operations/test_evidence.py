@@ -430,6 +430,16 @@ def test_offline_is_not_green_and_counts_once(bench: Bench) -> None:
     assert text.render(cached).splitlines()[-1] == "verdict: ok, 2 of 12 added hashes not verified"
 
 
+def test_a_change_is_not_ok_where_its_old_version_is_not_listed(bench: Bench) -> None:
+    signed = b"\n".join(line for line in lock_file(NEW).splitlines() if b'"h1:' not in line)
+    found = bench.review(lock_file(OLD).replace(OLD.version.encode(), b"5.84.9"), signed)
+    (change,) = found.changes
+    assert (change.severity, change.lacks_facts) == (None, True)
+    said = text.render(found)
+    assert re.search(r"\n +\^ +\? +hashicorp/aws ", said)
+    assert said.splitlines()[-1] == "verdict: ok, not all is known of 1 change"
+
+
 def test_a_registry_that_fails_and_one_that_is_not_asked_are_two_reasons(bench: Bench) -> None:
     bench.registry.faults.add(Fault.SERVER_ERROR, AWS, step=Step.DOWNLOAD)
     found = bench.review(lock_file(OLD), lock_file(NEW, SampleLock(FOREIGN, "1.0.0")))

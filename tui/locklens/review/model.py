@@ -344,6 +344,11 @@ class Change(Struct, frozen=True):
         return worst(self.findings)
 
     @property
+    def lacks_facts(self) -> bool:
+        """True if not all is known of its releases, so that it is not ok without a finding, either."""
+        return self.evidence is not None and bool(self.evidence.problems)
+
+    @property
     def unverified(self) -> Unverified | None:
         """The reason why its package hashes are unverified; None without a finding about that."""
         is_reported = any(finding.rule == UNVERIFIED_RULE for finding in self.findings)

@@ -21,6 +21,7 @@ from locklens.review.model import (
     by_severity,
     unverified_by,
 )
+from locklens.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -201,7 +202,11 @@ def claimed_word(changes: Collection[Change]) -> str:
 
 def verdict_words(review: Review) -> str:
     """The verdict, e.g. "ok", or "warn, 12 of 15 added hashes not verified, offline"."""
-    return ", ".join(filter(None, (review.verdict, unverified_words(review))))
+    unverified = unverified_words(review)
+    lacking = sum(change.severity is None and change.lacks_facts for change in review.changes)
+    if lacking and not unverified:
+        return f"{review.verdict}, not all is known of {counted(lacking, 'change')}"
+    return ", ".join(filter(None, (review.verdict, unverified)))
 
 
 def survey_verdict(review: Review) -> str:

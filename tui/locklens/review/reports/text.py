@@ -162,7 +162,9 @@ class _Printer:
     def _change(self, change: Change, root: RootReview, width: int, *, is_shared: bool = False) -> Iterator[Line | str]:
         summary = f"{reports.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
         rest = f" {_name(change, root.tool):{width}}  {summary}".rstrip()
-        yield line(f"  {reports.kind_sign(change.kind):2} ", reports.severity_span(change.severity, width=5), rest)
+        is_known = change.severity is not None or not change.lacks_facts
+        word = reports.severity_span(change.severity, width=5) if is_known else Span(f"{'?':5}", Role.WARN)
+        yield line(f"  {reports.kind_sign(change.kind):2} ", word, rest)
         if change.moved_from:
             yield f"        moved from {change.moved_from}"
         for finding in change.findings:

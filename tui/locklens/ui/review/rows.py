@@ -178,7 +178,7 @@ def _state(node: Node, *, is_asking: bool) -> Span:
     if node.kind is NodeKind.NOTE:
         return Span(" " * _WIDTH_OF_SEVERITY)
     is_judged = all(_is_judged(one, is_asking=is_asking) for one in node.subjects)
-    if node.severity is None and is_judged and any(map(_lacks_facts, node.subjects)):
+    if node.severity is None and is_judged and any(one.change.lacks_facts for one in node.subjects):
         return Span("?".ljust(_WIDTH_OF_SEVERITY), Role.WARN)  # it could not be checked, so it is not ok
     if node.severity is Severity.BLOCK or is_judged:
         return severity_span(node.severity, width=_WIDTH_OF_SEVERITY)
@@ -198,11 +198,6 @@ def state_of_change(root: RootReview, change: Change, *, is_asking: bool) -> Spa
 def _is_judged(subject: RootChange, *, is_asking: bool) -> bool:
     """True if nothing more can be found about a change: its facts are known, and so is the configuration."""
     return is_settled(subject.change) and not (is_asking and subject.root.configuration is None)
-
-
-def _lacks_facts(subject: RootChange) -> bool:
-    evidence = subject.change.evidence
-    return evidence is not None and bool(evidence.problems)
 
 
 def mark_of(node: Node, marks: Collection[str]) -> Mark:
