@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from locklens.addresses import ProviderAddress
 from locklens.demo import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
+from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.merge import Preference
@@ -143,6 +144,23 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     assert {str(one.accepted) for one in change.findings} == {"HEAD has it already"}
     assert change.severity is None
     assert found.still_differing == 0
+
+
+def test_a_migration_that_is_taken_back_is_judged_by_the_tool_before(top: Path, environ: dict[str, str]) -> None:
+    here, there = f"{HOST}/acme/demo", "registry.opentofu.org/acme/demo"
+    (top / "a" / LOCK).write_bytes(lock_file(SampleLock(here, "1.4.1", "~> 1.4")))
+    git(top, "commit", "-qam", "one provider")
+    (top / "a" / LOCK).write_bytes(lock_file(SampleLock(there, "1.4.1", "~> 1.4"), dialect=OPENTOFU))
+    (top / "a" / "main.tf").write_text(requires(demo="~> 1.5"))
+    plan = restore(Scope(top, ("a",)), [here, there])
+    asked = request(top, environ)
+    (root,) = plan_reviewed(plan, asked).review.roots
+    assert root.tool is TERRAFORM
+    told = {(one.rule, one.message) for one in root.all_findings if one.accepted is None}
+    assert {rule for rule, _ in told} >= {"LK005"}
+    apply(plan.proposal)
+    real = review(asked)
+    assert told <= {(one.rule, one.message) for one in real.findings}
 
 
 def test_the_signer_of_the_base_is_no_other_one(top: Path, environ: dict[str, str]) -> None:

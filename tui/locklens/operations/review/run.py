@@ -104,7 +104,8 @@ def review_lock_files(
         if is_told(done, len(concerned)):
             on_event(Progress("lock files", done, len(concerned)))
     policy = effective.policy if made_from is not None else _with_local_paths(effective.policy, request, pairs)
-    tools = {root.path: root.tool for root in made_from.roots} if made_from is not None else {}
+    reviewed = {root.path: root for root in made_from.roots} if made_from is not None else {}
+    tools = {pair.path: _tool_after(reviewed[pair.path], new) for pair, _, new in pairs if pair.path in reviewed}
     setting = _Setting(include_unchanged, tool, policy, tools, Comparer(), request.is_survey)
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
@@ -339,6 +340,14 @@ def _judging_tool(
         return now, None
     has_migrated = is_of_registry_of(now, new)
     return now if has_migrated else before, ToolChange(before, now, has_migrated)
+
+
+def _tool_after(reviewed: RootReview, planned: LockFile) -> Dialect:
+    """Return the tool that judges a planned lock file, as a plan can take back the migration to the reviewed tool."""
+    change = reviewed.context.tool_change
+    if change is not None and change.has_migrated and not is_of_registry_of(change.now, planned):
+        return change.before
+    return reviewed.tool
 
 
 def _status(root: RootReview) -> LockStatus:
