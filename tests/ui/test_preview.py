@@ -521,6 +521,9 @@ async def test_keys_that_have_nothing_to_do(opening: Opening, top: Path) -> None
         assert "nothing to undo here" in on.plan
         await on.press("enter")
         assert "no plan: r plans again" in on.status
+        shown = {key.split()[0] for key in on.lines[-1].split("  ") if key.strip()}
+        assert "r" in shown
+        assert not {"d", "y", "z", "enter"} & shown
         await on.press("x", "d", "y", "e", "tab", "tab")
         await on.press("escape")
         assert not on.has_preview()

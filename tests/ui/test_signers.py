@@ -226,6 +226,12 @@ async def test_filtering(repository: Review, opened: Callable[..., LockLensApp])
             assert on.names == expected
             await on.press("escape")
             assert len(on.names) == 4
+        for name, has_key in (("mallory", True), ("unknown", False)):
+            await on.choose(name)
+            assert ("T trust" in on.lines[-1]) == ("D drop pin" in on.lines[-1]) == has_key, name
+        await on.press("slash", *"nothing-has-this", "enter")
+        assert not {"T trust", "y copy", "enter history"} & {key.strip() for key in on.lines[-1].split("  ")}
+        await on.press("escape")
         await on.press("slash", *"acme stage", "enter")
         assert on.names == ["alice <a@acme.example>"]
         assert "filtered" in on.lines[-2]

@@ -327,6 +327,14 @@ class SignersScreen(RowActionsScreen):
         identity = row.signer.key.fingerprint if row.signer.key is not None else use.name
         return RowTarget(identity, FilePlace(use.lock_files[0], 1), (use.address, use.version))
 
+    @property
+    def row_keys(self) -> tuple[str, Collection[str]]:
+        """The keys about a pin, on a row without a key; without a row also those that act on one."""
+        row = self.left.current
+        if row is None:
+            return "", ("enter", "y", "e", "T", "D")
+        return "", "" if row.signer.key is not None else "TD"
+
     # Display
 
     def review_arrived(self) -> None:

@@ -242,8 +242,10 @@ class PreviewScreen(LockLensScreen[Closed]):
         without += [] if standing.leaves_configuration else ["f"]
         plan = standing.plan
         without += [] if plan is None or plan_pane.groups(plan) else ["z"]
-        without += ["d"] if plan is not None and not plan.proposal.files else []
-        without += ["y"] if plan is not None and not standing.message else []
+        is_over = plan is not None or standing.stage is PlanStage.FAILED
+        without += ["d"] if is_over and (plan is None or not plan.proposal.files) else []
+        without += ["y"] if is_over and (plan is None or not standing.message) else []
+        without += ["z"] if is_over and plan is None else []
         is_open = standing.stage in _MOVING or standing.has_files
         without += [] if is_open and standing.stage is not PlanStage.STALE else ["enter"]
         layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=frozenset(without))
