@@ -15,11 +15,13 @@ from kit.judging import settled_alone
 from kit.real_material import real_cases
 from msgspec.structs import replace
 
-from locklens.addresses import Platform
+from locklens.addresses import Platform, ProviderAddress
+from locklens.demo import SampleLock, lock_file
 from locklens.hashes import hashes_of_files, registry_manifests
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import InstallPath, Policy, WantedPlatform
+from locklens.policy.model import LocalPath
 from locklens.review import HashFact, Proof
 from locklens.review.changes import compare
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
@@ -156,6 +158,18 @@ def test_real_locks_that_nobody_can_tell_of_are_not_accused(case: Path) -> None:
             assert "LK009" not in rules
 
 
+def test_a_path_of_this_machine_counts_for_the_providers_that_take_it() -> None:
+    (change,) = compare(
+        LockFile.absent("old"),
+        parse(lock_file(SampleLock("registry.terraform.io/acme/demo", "1.0.0", unpacked=())), "new"),
+    )
+    for taken in ({change.address}, set[ProviderAddress]()):
+        cache = LocalPath(CACHE, taken.__contains__)
+        wanted = replace(policy(LINUX), local=(cache,), local_platform=Platform.parse(LINUX))
+        found = settled_alone(change, policy=wanted).findings
+        assert ["plugin cache" in one.message for one in found if one.rule == "LK009"] == [True] * len(taken)
+
+
 @pytest.mark.parametrize("case", real_cases("pairs"))
 def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
     wanted = policy(LINUX, MAC, paths=(DIRECT, CACHE))
@@ -201,7 +215,7 @@ def test_the_advice_about_a_platform_works_for_its_entry(proof: Proof, offered: 
     facts = (HashFact(f"zh:{'a' * 64}", "linux_amd64", proof),)
     policy = Policy(platforms=(WantedPlatform(Platform("darwin", "arm64")),))
     now = LockedHashes(facts, frozenset(offered) if offered is not None else None)
-    (verdict,) = CHECKS["LK009"](None, now, policy)
+    (verdict,) = CHECKS["LK009"](None, now, policy, (DIRECT,))
     assert expected in RULES["LK009"].wording(verdict.case).remedy
 
 
@@ -232,7 +246,7 @@ def test_what_is_said_of_init_is_what_the_tools_do(
     path: InstallPath, entry: Entry, facts: tuple[HashFact, ...], severity: Severity | None, then: str, tool: Tool
 ) -> None:
     now = LockedHashes(facts, ALL, frozenset({MAC}))
-    (verdict,) = CHECKS["LK009"](None, now, policy(LINUX, paths=(path,)))
+    (verdict,) = CHECKS["LK009"](None, now, policy(LINUX, paths=(path,)), (path,))
     assert verdict.message.endswith(f"; {then}")
     assert verdict.severity is severity
     if not is_here(tool):

@@ -178,7 +178,8 @@ def _of_entries(change: Change, policy: Policy, case: Case | None) -> Iterator[t
         from locklens.review.evidence import locked_before
         from locklens.review.rules import platforms
 
-        yield from _run(platforms.CHECKS, locked_before(case), LockedHashes.of(change), policy)
+        paths = policy.paths_of(change.address)
+        yield from _run(platforms.CHECKS, locked_before(case), LockedHashes.of(change), policy, paths)
 
 
 def _in_root(

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
-def _lost(before: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
+def _lost(
+    before: LockedHashes | None, now: LockedHashes, policy: Policy, paths_in_use: Sequence[InstallPath]
+) -> Iterator[Verdict]:
     """Platforms that were definitely covered and definitely are not any more; info for those that are not required."""
     if before is None:
         return
     losses: dict[tuple[tuple[str, ...], tuple[bool, ...]], list[InstallPath]] = {}
     required = {str(each.platform) for each in policy.platforms}
-    for path in policy.paths_in_order:
+    for path in paths_in_use:
         had = cover(before, path, policy.on_path(path, before.platforms)).covered
         lost = cover(now, path, had).missing
         for platforms in _split(lost, required):
@@ -43,11 +45,13 @@ def _split(platforms: Sequence[str], required: set[str]) -> Iterator[tuple[str, 
             yield tuple(part)
 
 
-def _not_covered(_: LockedHashes | None, now: LockedHashes, policy: Policy) -> Iterator[Verdict]:
+def _not_covered(
+    _: LockedHashes | None, now: LockedHashes, policy: Policy, paths_in_use: Sequence[InstallPath]
+) -> Iterator[Verdict]:
     required = [str(each.platform) for each in policy.platforms]
     why = {str(each.platform): f" ({each.why})" if each.why else "" for each in policy.platforms}
     gaps: dict[tuple[tuple[str, ...], tuple[str, ...], int, str], list[InstallPath]] = {}
-    for path in policy.paths_in_order:
+    for path in paths_in_use:
         on_path = cover(now, path, policy.on_path(path, required))
         if on_path.at_least_missing:
             gap = on_path.missing, on_path.doubtful, on_path.spare, _then(path, now)
@@ -115,8 +119,7 @@ def _named(paths: Sequence[InstallPath]) -> str:
     return " and ".join(PATH_NAMES[path] for path in paths)
 
 
-CHECKS: Mapping[str, Callable[[LockedHashes | None, LockedHashes, Policy], Iterator[Verdict]]] = {
-    "LK008": _lost,
-    "LK009": _not_covered,
-}
-"""The checks of the locked hashes before (None for no entry) and now."""
+CHECKS: Mapping[
+    str, Callable[[LockedHashes | None, LockedHashes, Policy, Sequence[InstallPath]], Iterator[Verdict]]
+] = {"LK008": _lost, "LK009": _not_covered}
+"""The checks of the locked hashes before (None for no entry) and now, on the install paths that a provider may take."""
