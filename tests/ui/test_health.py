@@ -109,6 +109,11 @@ async def test_the_detail_names_what_cannot_be_read_and_in_which_roots(opening: 
         for root, reason in unread.items():
             assert root in said, root
             assert reason in " ".join(said.split()), root
+        found = {root.path for root in health.review.roots if root.findings}
+        await on.press("b")
+        root = next(root for root in unread if root in found)
+        await on.go_to(root)
+        assert unread[root] in " ".join(on.said.partition("NOT READ")[2].split())
 
 
 async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening) -> None:

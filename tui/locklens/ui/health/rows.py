@@ -25,7 +25,7 @@ from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_en
 from locklens.ui.widgets.row_list import Column, FoldingList, LaidOut, fold_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     Found = tuple[RootReview, Finding]
     """A finding and its root."""
@@ -381,7 +381,9 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
         elif result.reason:
             yield line(Span(f"not checked: {result.reason}", Role.DIM), hanging=2)
         yield from _remedy_lines(result, health)
-        yield from _unread_lines(result, health)
+        yield from _unread_lines(unread_roots([result], health))
+    elif len(row.roots) == 1 and (reason := health.reach[row.roots[0]].unread):
+        yield from _unread_lines({reason: row.roots})
     for finding, roots in _alike(row):
         yield Line()
         yield line(
@@ -401,8 +403,7 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
         yield line(Span("No root is affected.", Role.DIM))
 
 
-def _unread_lines(result: CheckResult, health: Health) -> Iterator[Line]:
-    unread = unread_roots([result], health)
+def _unread_lines(unread: Mapping[str, Sequence[str]]) -> Iterator[Line]:
     if unread:
         yield from heading("NOT READ")
     for reason, roots in unread.items():
