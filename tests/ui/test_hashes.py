@@ -255,6 +255,17 @@ def detail(review: Review, name: str, **more: bool) -> list[str]:
     return [line.text.rstrip() for line in hash_detail(row, review, **more)]  # type: ignore[arg-type]
 
 
+def test_an_entry_of_a_moved_root_is_as_in_the_folder_before(samples: Samples) -> None:
+    alone = samples.root("new", [locked(samples, "acme/alone", (LINUX,))])
+    for before, words in (
+        (None, "  as in HEAD"),
+        ("old/place", "  as in old/place of HEAD"),
+        ("", "  as in . of HEAD"),
+    ):
+        review = samples.review(replace(alone, renamed_from=before))
+        assert f"new/.terraform.lock.hcl:4{words}" in detail(review, "acme/alone")
+
+
 def test_the_detail_of_a_provider(repository: Review) -> None:
     lines = detail(repository, "acme/demo")
     for words in (

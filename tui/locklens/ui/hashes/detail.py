@@ -96,7 +96,7 @@ def _provider_lines(
     place = FilePlace(root.lock_file, change.new.line)
     yield line(Span(f"{change.address} {change.new.version}", Role.STRONG), hanging=2, copied=change_copied(change))
     if len(row.subjects) == 1:
-        yield line(Span(str(place), Role.PLACE), Span(_changed(change, review), Role.DIM), hanging=2, place=place)
+        yield line(Span(str(place), Role.PLACE), Span(_changed(change, root, review), Role.DIM), hanging=2, place=place)
     else:
         yield from _roots_in_short(row, review)
     platforms = coverage(change, review.policy)
@@ -146,7 +146,7 @@ def _each_root(row: HashRow, review: Review) -> Iterator[Line]:
     yield from heading(f"ROOTS  {len(row.subjects)} with this entry")
     for each in sorted(row.subjects, key=lambda one: one.root.path):
         place = FilePlace(each.root.lock_file, each.change.new.line if each.change.new else 1)
-        shown = Span(f"  {each.root.path or '.'}", Role.PLACE), Span(_changed(each.change, review), Role.DIM)
+        shown = Span(f"  {each.root.path or '.'}", Role.PLACE), Span(_changed(each.change, each.root, review), Role.DIM)
         yield line(*shown, hanging=4, copied=each.root.path or ".", place=place)
 
 
@@ -161,9 +161,10 @@ def _shared_lines(row: HashRow, review: Review, *, is_asking: bool) -> Iterator[
     yield from asked_lines(review, is_asking=is_asking)
 
 
-def _changed(change: Change, review: Review) -> str:
+def _changed(change: Change, root: RootReview, review: Review) -> str:
     if change.kind is ChangeKind.UNCHANGED:
-        return f"  as in {review.base.in_words}"
+        before = f"{root.renamed_from or '.'} of " if root.renamed_from is not None else ""
+        return f"  as in {before}{review.base.in_words}"
     has_other_version = change.old and change.new and change.old.version != change.new.version
     old = f" from {change.old.version}" if change.old and has_other_version else ""
     return f"  changed since {review.base.in_words}: {change.kind.value}{old}"

@@ -44,7 +44,7 @@ UPGRADE_KEYS = KeyTable(
         ),
         Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
         Key("M", "majors", "include major versions: in what a selects; again: leave them out", "majors"),
-        Key("c", "cooldown", "toggle cooldown: that of the policy, 7 days by default", "cooldown"),
+        Key("c", "cooldown", "toggle cooldown: that of the policy, or 7 days where it has none", "cooldown"),
         Key("U", "upgrade", "preview upgrade: nothing is written before it is applied there", "Preview"),
     ),
     KeyGroup(
