@@ -44,6 +44,13 @@ def test_each_error_of_the_catalogue(row: tuple[str, str, str]) -> None:
         assert {error.version for error in found} == {V}
 
 
+@pytest.mark.parametrize("tool", ["terraform", "opentofu"])
+def test_advice_behind_a_list_is_no_part_of_its_last_error(tool: str) -> None:
+    log = read_log((DATA / "recorded" / f"{tool}-plugin-missing.log").read_bytes())
+    assert [error.text.partition(" cached in ")[2] for error in log.errors] == [".terraform/providers"]
+    assert log.facts.tool == tool
+
+
 def test_every_row_is_tried() -> None:
     assert {kind for *_, kind in ROWS} == {row.kind for row in CATALOGUE} == set(BY_KIND)
 

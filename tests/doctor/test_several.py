@@ -76,6 +76,46 @@ def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: 
     assert "In " not in named.partition("VERDICT")[2].partition("CAUSES")[0]
 
 
+def test_a_root_that_is_named_is_compared_with_all(several: Path, doctor: Any) -> None:
+    out = " ".join(doctor(several, "--offline", "--format", "text", "ci.log", "--", "ver").split())
+    assert "ROOT ver acme/demo 1.4.2; the same entry in 2 of 4 roots, also ver2" in out
+
+
+def test_an_error_that_is_over_is_named_by_its_own_version(made: Any, doctor: Any) -> None:
+    elsewhere = replace(DEMO, unpacked=(), packed=(OTHER,))
+    newer = sample_entry("acme/netbox", "3.10.0", "~> 3.9")
+    locks = lock_file(elsewhere, NETBOX_ELSEWHERE), lock_file(elsewhere, newer)
+    folder = made(SampleIncident("", ("none",), locks, (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
+    other = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    log = boxed_log(MISMATCH, (MISMATCH[0], other)).replace("on linux_amd64\n", f"on {this_platform()}\n")
+    (folder / "ci.log").write_text(log, "utf-8")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "Already fixed: the error of acme/netbox 3.9.1." in out
+    assert "root live/prod acme/netbox 3.9.1 " in out
+
+
+@pytest.mark.parametrize(("message", "verdict"), [
+    (MISMATCH, "The log fits no root here. [CANNOT SAY]"),
+    (("Failed to install provider", 'Error while installing acme/demo v1.4.2: Get "https://e.example.com/d.zip": 429 Too Many Requests'),
+     "A request to e.example.com was answered: too many requests (429). [CONFIRMED]"),
+])  # fmt: skip
+def test_a_log_that_fits_no_root_says_so(message: tuple[str, str], verdict: str, several: Path, doctor: Any) -> None:
+    for name in ROOTS:
+        shutil.rmtree(several / name)
+    git(several, "commit", "-qam", "remove the roots")
+    _root = several / "a"
+    _root.mkdir()
+    (_root / "main.tf").write_text(requires(("acme/netbox", "~> 3.9")), "utf-8")
+    (several / "ci.log").write_text(boxed_log(message), "utf-8")
+    document = doctor(several, "--offline", "ci.log")
+    assert (document["facts"]["root"], document["errors"][0]["roots"]) == (None, [])
+    assert {one["basis"] for one in document["causes"]} <= {"run"}
+    out = " ".join(doctor(several, "--offline", "--format", "text", "ci.log").split())
+    assert f"VERDICT {verdict}" in out
+    assert "ROOT ? acme/demo 1.4.2; the log fits no root here" in out
+    assert "NOTE no root here locks or requires acme/demo: diagnose it in the repository of the failing run" in out
+
+
 def test_what_holds_whichever_root_failed_is_said_once(several: Path, doctor: Any) -> None:
     words = 'Error while installing acme/demo v1.4.2: Get "https://example.com/demo.zip": 429 Too Many Requests'
     (several / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")

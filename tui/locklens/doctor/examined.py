@@ -254,6 +254,11 @@ class Examined(Struct, frozen=True, dict=True):
         return ("git",) if self.top == "." else ("git", "-C", self.top)
 
     @property
+    def is_of_root(self) -> bool:
+        """True unless the folder is no root, as the current one is none where a log fits no root at all."""
+        return self.lock.exists or self.configuration is None or self.configuration.has_files
+
+    @property
     def of_run(self) -> frozenset[ProviderAddress]:
         """The providers that the failing run required, as the lines before its message list them; empty if unknown."""
         return self._addresses(self.message.reused) | self.searched_by_run

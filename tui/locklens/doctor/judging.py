@@ -131,6 +131,11 @@ def as_of_the_run(cause: Cause) -> Cause:
     return cause
 
 
+def of_no_root(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Return the causes that the failing run's own words tell, where no file here is of that run."""
+    return tuple(cause for cause in causes if cause.basis is Basis.RUN and cause.is_probable)
+
+
 def of_one_root(known: Sequence[Examined], groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
     """Return the causes of one error in roots whose entries differ: certain only where they are for all of them.
 
@@ -286,6 +291,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         best[one.examined.error] = max(best.get(one.examined.error, 0), *strengths, 0)
     for one in affected:
         causes = [each for each in one.causes if each.is_probable]
+        if not one.examined.is_of_root:  # there is no file here that a fix could change
+            causes = [each for each in causes if Trait.OF_HOST in each.traits]
         if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
             causes = [each for each in causes if _strength(each) == best[one.examined.error]]
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]

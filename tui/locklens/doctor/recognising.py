@@ -34,7 +34,8 @@ _BLOCK_LINES = 60
 _BLOCK_CHARACTERS = 16_384
 _ENDINGS = (
     "; for more information", " To see which modules are currently", " To update the locked dependency selections",
-    " All modules should specify their required_providers",
+    " All modules should specify their required_providers", " Terraform uses external plugins to integrate with",
+    " OpenTofu uses external plugins to integrate with",
 )  # fmt: skip
 """The beginnings of advice that the tools give after each message of a kind; what follows is not shown."""
 _LONGEST_TEXT = 400
@@ -505,10 +506,12 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
             runner = _runner_platform(match["name"], match["rest"])
         if text.startswith("on ") and (match := _PLATFORM.match(text, 3)):
             platforms[match[0]] = 1_000_000
-    words = " ".join(error.text for error in errors)
     if not tool and errors:
+        advice = (line.text for line in lines if "uses external plugins" in line.text)
+        words = " ".join((*(error.text for error in errors), *advice))
         tool = "opentofu" if re.search(r"OpenTofu|opentofu\.org|tofu init", words) else ""
-        tool = tool or ("terraform" if re.search(r"terraform init|hashicorp\.com|terraform providers", words) else "")
+        known = r"Terraform uses|terraform init|hashicorp\.com|terraform providers"
+        tool = tool or ("terraform" if re.search(known, words) else "")
     named = [error.platform for error in errors if error.platform]
     platform = named[0] if named else max(platforms, key=lambda one: platforms[one], default=runner)
     return LogFacts(tool, version, platform)

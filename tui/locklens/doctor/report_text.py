@@ -36,6 +36,8 @@ def error_place_words(place: ErrorPlace) -> str:
     """Return the root of an error; if it is unknown, the roots that the log fits."""
     if place.is_known:
         return f"root {listing(list(place.roots))}  {place.examined}".rstrip()
+    if not place.roots:
+        return f"root ?  {place.examined}; the log fits no root here"
     return f"root ?  {place.examined}; the log does not tell which of {listing(list(place.roots), 8)}"
 
 
@@ -113,6 +115,8 @@ def _without_cause(diagnosis: Diagnosis) -> str:
         return f"No cause for an error was found{rest}."
     if all(error.kind in WRAPPERS for error in diagnosis.errors):
         return "The log has the title of an error, and no reason that is known: the lines behind it may be missing."
+    if any(not place.roots for place in diagnosis.places):
+        return "The log fits no root here."
     if not diagnosis.causes and diagnosis.advice:
         return f"No cause is tested for this error: {diagnosis.advice}."
     if not unknown:

@@ -17,6 +17,7 @@ from locklens.doctor.judging import (
     Several,
     joined_causes,
     judge_causes,
+    of_no_root,
     of_one_message,
     of_one_root,
     remedies_for,
@@ -184,6 +185,7 @@ def _diagnosed(
         notes += dict.fromkeys(filter(None, (changed_words(one.examined, one.causes) for one in affected)))
         notes += dict.fromkeys(_of_other_version(one) for one in known if one.is_of_other_version and not one.fitting)
         notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
+        notes += dict.fromkeys(_of_no_root(one) for one in known if not one.is_of_root)
         notes += dict.fromkeys(_of_other_constraint(one) for one in known if not one.is_constraint_of_here)
     pending = [one for one in affected if awaits_init(one.examined)] if fixed else []
     affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
@@ -205,7 +207,7 @@ def _diagnosed(
         not_offered=not_offered_for(causes) if not fixed else (),
         onset=_onset(examiner, chief, has_several) if chief is not None else None,
         is_locked=None if has_several.providers else _is_locked(chief),
-        same_entry=chief.roots[1:] if chief is not None else (),
+        same_entry=_same_entry(finder, chief),
         locking=chief.examined.locking if chief is not None else (),
         roots=len(checkout.locks),
         left=left,
@@ -232,6 +234,12 @@ def _is_locked(one: Affected | None) -> bool | None:
     if one is None or one.examined.address is None or one.examined.lock.problems:
         return None
     return one.examined.entry is not None
+
+
+def _same_entry(finder: SubjectFinder, one: Affected | None) -> tuple[str, ...]:
+    """Return the other roots of the repository with the same entry, whichever roots are examined."""
+    entry = one.examined.entry if one is not None else None
+    return finder.same_entry(one.examined.root, entry) if one is not None and entry is not None else ()
 
 
 def _is_of(one: Affected, cause: Cause) -> bool:
@@ -290,10 +298,11 @@ def _places(
         pairs = [(one, words) for one, words in zip_longest(affected, past) if one.examined.error == error]
         own = [one for one, _ in pairs]
         if own:
-            roots = [root for one in own for root in one.examined.fitting or one.roots[:1]]
-            is_known = not any(one.examined.fitting for one in own)
+            roots = [root for one in own for root in one.examined.fitting or one.roots[: one.examined.is_of_root]]
+            is_known = all(one.examined.is_of_root and not one.examined.fitting for one in own)
             has_cause = any(cause.is_probable for one in own for cause in one.causes)
-            headline = _headline(own[0].examined)
+            x = own[0].examined
+            headline = f"{x.name} {error.version}" if error.version and x.address is not None else _headline(x)
             is_fixed = all(words for _, words in pairs)
             found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause, is_fixed))
     return tuple(found)
@@ -330,6 +339,12 @@ def _of_which_root(x: Examined) -> str:
     return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
 
 
+def _of_no_root(x: Examined) -> str:
+    """Return a note on a log that fits no root here."""
+    fits = "is the one of the log" if x.address is None else f"locks or requires {x.name}"
+    return f"no root here {fits}: diagnose it in the repository of the failing run, at its commit"
+
+
 def _of_other_constraint(x: Examined) -> str:
     """Return a note on a log whose constraint is nowhere here."""
     assert x.error is not None
@@ -351,7 +366,7 @@ def _of_other_version(x: Examined) -> str:
 
 def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
     """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
-    judged = [judge_causes(one, rules) for one in known]
+    judged = [judge_causes(one, rules) if one.is_of_root else of_no_root(judge_causes(one, rules)) for one in known]
     nameless = (one.error for one in known if one.error is not None and not one.error.provider)
     for message in dict.fromkeys(nameless):
         own = [number for number, one in enumerate(known) if one.error == message]

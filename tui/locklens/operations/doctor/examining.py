@@ -191,8 +191,9 @@ class Examiner:
         """
         request, log = self._request, self._read.facts
         told: dict[str, str] = {}
+        of = subject.root if subject is not None and subject.is_of_root else None
         tool = _first(told, "tool", (("given", request.tool.name if request.tool else ""), ("log", log.tool),
-                                     ("root", subject.root.tool.name if subject else "")))  # fmt: skip
+                                     ("root", of.tool.name if of is not None else "")))  # fmt: skip
         version = _first(told, "tool_version", (("given", request.tool_version), ("log", log.tool_version)))
         own = this_platform() if request.log is None else ""
         error = subject.error if subject is not None else None
@@ -212,7 +213,7 @@ class Examiner:
         path = request.path or _path_of(error, known, told)
         if request.path is not None:
             told["path"] = "given"
-        root = self._checkout.shown(subject.root.path) if subject is not None and not subject.fitting else None
+        root = self._checkout.shown(of.path) if of is not None and subject is not None and not subject.fitting else None
         return Incident(tool or None, version or None, platform or None, path, root, tuple(told.items()))
 
     def _replaced(self, one: DoctorSubject, sources: Sources) -> tuple[str, bool]:

@@ -119,6 +119,11 @@ class DoctorSubject(Struct, frozen=True):
     fitting: tuple[str, ...] = ()
 
     @property
+    def is_of_root(self) -> bool:
+        """False where the folder is no root, as the current one is none where a log fits no root at all."""
+        return self.root.lock.exists or self.root.configuration.has_files
+
+    @property
     def is_of_plugin_folders(self) -> bool:
         """True if the failing run installed from the folders of its command line alone, whatever the settings are."""
         return self.error is not None and bool(self.error.plugin_folders)
@@ -198,14 +203,17 @@ class SubjectFinder:
             return tuple(dict.fromkeys((own, *map(self._checkout.shown, subject.fitting))))
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
-        same = [
-            path
-            for path in self._named_roots() or self._checkout.locks
-            if path != subject.root.path
-            and (entry := self.lock(path).by_address.get(subject.entry.address)) is not None
-            and (entry.version, frozenset(entry.hashes)) == (subject.entry.version, frozenset(subject.entry.hashes))
-        ]
-        return (own, *map(self._checkout.shown, same))
+        return (own, *self.same_entry(subject.root.path, subject.entry, self._named_roots()))
+
+    def same_entry(self, own: str, entry: LockEntry, paths: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the other roots with the same entry, of some or of all; relative to the current folder."""
+        states = ((path, self.lock(path).by_address.get(entry.address)) for path in paths or self._checkout.locks)
+        says = entry.version, frozenset(entry.hashes)
+        return tuple(
+            self._checkout.shown(path)
+            for path, other in states
+            if path != own and other is not None and (other.version, frozenset(other.hashes)) == says
+        )
 
     def elsewhere(self, subject: DoctorSubject, paths: Sequence[str]) -> list[DoctorSubject]:
         """Return a subject of each of some roots that an error may be of, relative to the top."""
