@@ -123,6 +123,14 @@ async def test_a_field_that_a_screen_lacks_is_named(demo: Driver) -> None:
     assert 'unknown field "sev"' in parse_filter("sev>=warn", lacking).problem
 
 
+async def test_without_a_row_a_review_names_no_key_of_one(demo: Driver) -> None:
+    await shown(demo, "1")
+    row_keys = {"enter open", "n next finding", "space reviewed", "d diff", "i diagnose"}
+    assert row_keys & {key.strip() for key in demo.lines[-1].split("  ")}
+    await demo.press("slash", *"nothing-has-this", "enter")
+    assert not row_keys & {key.strip() for key in demo.lines[-1].split("  ")}
+
+
 @pytest.mark.parametrize("key", ["1", "3", "5"])
 @pytest.mark.parametrize("provider", ["grafana", "pagerduty"])
 async def test_a_provider_is_that_of_findings_about_a_root_too(demo: Driver, key: str, provider: str) -> None:
