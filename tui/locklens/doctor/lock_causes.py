@@ -460,7 +460,8 @@ def other_tool(x: Examined) -> Judgement | None:
         before = next(tool for host, tool in hosts.items() if host != x.address.host)
         words = (
             f"{x.lock.path}:{x.entry.line} locks {x.address} since the last change of the file, and commit "
-            f"{x.tool_commit[:12]} locks it in {before.default_host}: {before.product} fails if it still runs there"
+            f"{x.tool_commit[:12]} locks it in {before.default_host}: "
+            f"{before.product} rewrites the file if it still runs there"
         )
         title = _OF_OTHER_REGISTRY.format(own.product, before.product)
         return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
