@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo import lock_file, package_bytes, write_unpacked
-from locklens.demo.cases import sample_entry
+from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.causes import BY_ID, CAUSES, not_offered_for
@@ -44,6 +44,46 @@ def test_an_edit_that_is_not_committed_is_nobodys(made: Any, doctor: Any) -> Non
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "FIXED" not in out  # the log may as well be of another branch
     assert "the log is of registry.terraform.io/acme/netbox 3.10.0, and 3.9.1 is locked in live/prod" in out
+
+
+def test_hashes_are_of_the_version_that_first_had_them(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    lock = folder / LOCK
+    lock.write_text("".join(one for one in lock.read_text("utf-8").splitlines(True) if '"h1:' not in one), "utf-8")
+    cause = next(one for one in doctor(folder, "ci.log")["causes"] if one["id"] == "hand-edit")
+    assert "has the hashes of 3.9.1" in cause["evidence"]
+    assert "the version changed, the hashes did not" in cause["evidence"]
+    lock.write_text(lock.read_text("utf-8").replace('"3.10.0"', '"3.10.7"'), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}  # the log is of 3.10.0
+    told = {one["id"]: one["evidence"] for one in document["causes"]}
+    assert "the block says 3.10.7, and has the hashes of 3.9.1" in told["hand-edit"]
+    assert "of 5 zh are of 3.9.1 (commit" in told["bad-merge"]
+
+
+@pytest.mark.parametrize("message", [
+    "locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.4, ~> 2.0; must use",
+    "no available releases match the given constraints ~> 1.4, ~> 2.0",
+])  # fmt: skip
+def test_constraints_that_excluded_one_another_may_be_in_two_files(message: str, made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4")),)))
+    root = folder / "live/prod"
+    (root / "net").mkdir()
+    (root / "net/versions.tf").write_text(requires(("acme/demo", "~> 2.0")), "utf-8")
+    with (root / "main.tf").open("a", encoding="utf-8") as file:
+        file.write('\nmodule "net" {\n  source = "./net"\n}\n')
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "add the module")
+    words = f"Could not retrieve the list of available versions for provider acme/demo: {message}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", words)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["causes"][0]["id"]) == ("open", "constraint-conflict")
+    (root / "net/versions.tf").write_text(requires(("acme/demo", "~> 1.3")), "utf-8")
+    assert doctor(folder, "ci.log")["fixed"] == "acme/demo 1.4.2 satisfies ~> 1.3, ~> 1.4 now"
+    git(folder, "rm", "-rfq", "live/prod/net")
+    (root / "main.tf").write_text(requires(("acme/demo", "~> 1.4")), "utf-8")
+    git(folder, "commit", "-qam", "remove the module")  # the log may be of another branch
+    assert doctor(folder, "ci.log")["state"] == "open"
 
 
 def test_git_names_the_commit_of_the_line_across_a_move(made: Any, doctor: Any) -> None:

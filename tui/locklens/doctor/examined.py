@@ -672,10 +672,13 @@ class Examined(Struct, frozen=True, dict=True):
         return oldest is not None and self.entry is not None and oldest.version == self.entry.version
 
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
-        """Return entries of other versions of the provider that are known: place in words, and entry."""
+        """Return entries of other versions of the provider that are known: place in words, and entry.
+
+        The oldest commit comes first: it says of which version hashes were that were kept through a change of it.
+        """
         if self.entry is None:
             return ()
-        past = [(f"commit {one.commit[:12]}", one.entry) for one in self.past if one.entry is not None]
+        past = [(f"commit {one.commit[:12]}", one.entry) for one in reversed(self.past) if one.entry is not None]
         others = () if self._is_locked_from_the_start else self.others
         rest = [(one.lock_file, one.entry) for one in others]
         return tuple((place, entry) for place, entry in (*past, *rest) if entry.version != self.entry.version)

@@ -10,6 +10,7 @@ from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import listing
+from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     place = f"{x.lock.path}:{entry.line}"
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
+    if kind == "no-matching-release":
+        is_listed = x.listing is not None and x.listing.is_known and x.listing.has(entry.version)
+        return _satisfied(x) if is_listed and _has_other_constraints(x) else ""
     if x.is_of_other_version and kind in _OF_ENTRIES | _OF_RELEASES:
         not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
@@ -135,6 +139,17 @@ def _satisfied(x: Examined) -> str:
     is_met = x.configuration.complete and constraints.admits(x.entry.version)
     words = f"{x.release} satisfies {constraints or 'the configuration'} now"
     return words if is_met and _is_sound(x) else ""
+
+
+def _has_other_constraints(x: Examined) -> bool:
+    """True if the constraints that the message names are not those of now."""
+    if x.configuration is None or x.address is None:
+        return False
+    try:
+        said = frozenset(Constraints.parse(x.message.constraint).terms)
+    except ValueError:
+        return False
+    return bool(said) and said != frozenset(x.configuration.constraints(x.address).terms)
 
 
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:

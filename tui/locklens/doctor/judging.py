@@ -109,10 +109,11 @@ def _of_known_path(cause: Cause, examined: Examined) -> Cause:
 
 
 def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
-    """Return a cause of an error: the files here tell nothing where the log is of another version, or constraint."""
-    is_of_files = cause.basis in {Basis.FILES, Basis.HASHES} and cause.id is not CauseId.LOCK_SYNTAX
+    """Return a cause of an error: only its run tells of it where the log is of another version, or constraint."""
+    is_of_entry = cause.basis is not Basis.RUN and cause.id is not CauseId.LOCK_SYNTAX
+    is_of_entry = is_of_entry and Trait.OF_HOST not in cause.traits
     is_other = examined.is_of_other_version or not examined.is_constraint_of_here
-    if not is_other or not is_of_files or cause.verdict is CauseVerdict.UNKNOWN:
+    if not is_other or not is_of_entry or cause.verdict is CauseVerdict.UNKNOWN:
         return cause
     about = examined.message.version if examined.is_of_other_version else examined.message.constraint
     words = f"{cause.evidence}; the log is of {about}, which is not what is here"

@@ -310,7 +310,8 @@ def hand_edit(x: Examined) -> Judgement | None:
         words = f"commit {x.merge[:12]}, a merge, has the version of one commit and the hashes of another"
         return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
     for place, entry in x.entries_of_other_versions():
-        if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed:
+        is_of_signed = x.hashes_of in {"", str(entry.version)}
+        if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed and is_of_signed:
             words = (
                 f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}{_version_words(x)}, and has the "
                 f"hashes of {entry.version} ({place}){_changed_part(x)}"
@@ -389,10 +390,15 @@ def _is_first(x: Examined, donor: LockEntry) -> bool:
 
 
 def _changed_part(x: Examined) -> str:
-    """Return which of version and hashes the last change of the entry left, in a clause; "" where it left neither."""
+    """Return which of version and packages the last change of the entry left, in a clause; "" where it left neither.
+
+    Packages that were only taken away since are no such change.
+    """
     now = x.entry
     states = (one.entry for one in x.past if one.entry is not None)
-    before = next((one for one in states if now and {one.version, *one.hashes} != {now.version, *now.hashes}), None)
+    before = next(
+        (one for one in states if now and (one.version != now.version or not x.packed <= packages_of(one.hashes))), None
+    )
     if now is None or before is None:
         return ""
     if before.version == now.version:

@@ -451,6 +451,8 @@ class Examiner:
             return True
         if wanted <= frozenset(one.root.configuration.constraints(one.address).terms):
             return True
+        if self._locks.had_constraint(one.root.path, one.error):
+            return True
         numbers = [str(term.version).removesuffix(".0").removesuffix(".0") for term in wanted]
         files = {requirement.file for requirement in one.root.configuration.of(one.address)}
         return any(self._history.had_words(file, numbers) for file in sorted(files))

@@ -408,11 +408,12 @@ class SubjectFinder:
         """Return the roots with the constraints of the message: as they are, else before they were edited."""
         if own := [path for path in paths if self._has_constraint(self._root(path), error)]:
             return own
-        for tree in self._earlier_trees:
-            earlier = (self._reader.read_folder(tree, path) for path in paths)
-            if own := [root.path for root in earlier if self._has_constraint(root, error)]:
-                return own
-        return []
+        return [path for path in paths if self.had_constraint(path, error)]
+
+    def had_constraint(self, path: str, error: RecognisedError) -> bool:
+        """True if a root had the constraints of the message in HEAD, or before locklens wrote later than the log."""
+        earlier = (self._reader.read_folder(tree, path) for tree in self._earlier_trees)
+        return any(self._has_constraint(root, error) for root in earlier)
 
     @cached_property
     def _earlier_trees(self) -> tuple[Tree, ...]:
