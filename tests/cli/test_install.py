@@ -28,7 +28,7 @@ def run(place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixt
 def test_init_tells_in_the_tools_words(place: Place, run: Run) -> None:
     status, out, err = run("init", "-input=false", "-no-color", "-backend-config=x")
     assert status == 0
-    assert "Terraform has created a lock file .terraform.lock.hcl" in out
+    assert "locklens has created a lock file .terraform.lock.hcl" in out
     assert err.splitlines()[:2] == ["- Finding latest version of acme/demo...", "- Installing acme/demo v1.1.0..."]
     assert "- Installed acme/demo v1.1.0 (self-signed, key ID " in err
     status, out, err = run("init")
@@ -90,7 +90,7 @@ def test_a_provider_of_test_files_is_not_said_to_be_not_required(place: Place, r
     status, out, err = run("lock", "--platform", "linux_amd64")
     assert "acme/other remains locked, not required by what was read of the configuration" in err
     complete = "the hashes of acme/demo for linux_amd64 are complete; not checked: acme/other"
-    words = f"Success! Terraform has validated the lock file and found no need for changes: {complete}.\n"
+    words = f"Success! locklens has validated the lock file and found no need for changes: {complete}.\n"
     assert (status, out) == (0, words)
 
 

@@ -295,37 +295,36 @@ def _init_words(outcome: RootResult) -> str:
     """Return the result of `init`, with the real tools' key phrases."""
     product, command = outcome.tool.product, outcome.tool.command
     if outcome.is_empty:
-        return f"{product} initialized in an empty directory!\n\nThe directory has no {product} configuration files.\n"
+        return f"locklens initialized in an empty directory!\n\nThe directory has no {product} configuration files.\n"
     if outcome.has_failed:
         return ""
     if not outcome.is_written:
         return "Providers are installed; no change to the lock file.\n"
     if outcome.was_absent:
         return (
-            f"{product} has created a lock file .terraform.lock.hcl to record the provider\n"
+            "locklens has created a lock file .terraform.lock.hcl to record the provider\n"
             "selections it made above. Include this file in your version control repository\n"
             f'so that {product} can guarantee to make the same selections by default when\nyou run "{command} init" in '
             "the future.\n"
         )
     return (
-        f"{product} has made some changes to the provider dependency selections recorded\n"
+        "locklens has made some changes to the provider dependency selections recorded\n"
         "in the .terraform.lock.hcl file. Review those changes and commit them to your\n"
         "version control system if they represent changes you intended to make.\n"
     )
 
 
 def _lock_words(outcome: RootResult) -> str:
-    """Return the result of `lock`, with the real tools' key phrases."""
+    """Return the result of `lock`, in the real tools' words."""
     if outcome.has_failed or (outcome.is_unchecked and not outcome.would_change):
         return ""  # What was not checked is a note.
-    product = outcome.tool.product
     if outcome.would_change:
         return (
-            f"Success! {product} has updated the lock file.\n\n"
+            "Success! locklens has updated the lock file.\n\n"
             f"Review the changes in {visible(outcome.lock_file)} and then commit to your\n"
             "version control system to retain the new checksums.\n"
         )
-    return f"Success! {product} has validated the lock file and found no need for changes: {outcome.checked}.\n"
+    return f"Success! locklens has validated the lock file and found no need for changes: {outcome.checked}.\n"
 
 
 def _check_words(outcome: RootResult) -> str:
