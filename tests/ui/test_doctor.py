@@ -112,6 +112,7 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
         await on.press("M")
         assert "merge: on the screen 1 Review" in on.text
         assert "LIKELY" in on.lines[0]
+        assert "v downloads it, and tests each cause again" in on.text
         await until(on, lambda: "linux_amd64  (log)" in on.text)
         before = Path("live/prod/.terraform.lock.hcl").read_bytes()
         await on.press("j", "enter")
@@ -120,6 +121,50 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
         await until(on, lambda: "locklens lock" in on.text or "live/prod" in on.text)
         await on.press("escape")
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen))
+
+
+async def test_what_changes_on_disk_is_diagnosed_again_from_the_first_row(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
+    async with opened("h1-missing") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await on.press("j", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+        await on.press("enter")
+        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "FIXED" in on.lines[0])
+        assert on.doctor.left.cursor == 0
+        assert "> fix" in on.text
+        await on.press("r")
+        await until(on, lambda: not on.doctor._job.is_running)
+        assert on.doctor.left.cursor == 0
+        subprocess.run(["git", "checkout", "--quiet", "."], check=True)
+        await until(on, lambda: "CONFIRMED" in on.lines[0])
+        await on.press("j", "r")
+        await until(on, lambda: not on.doctor._job.is_running and "> fix" in on.text)
+
+
+async def test_keys_that_need_a_diagnosis_are_offered_with_one(opened: Opening) -> None:
+    async with opened("republished") as on:
+        await on.pilot.resize_terminal(140, 45)
+        await until(on, lambda: "paste log" in on.lines[-1])
+        offered = {one.strip() for one in on.lines[-1].split("  ") if one.strip()}
+        assert offered == {"p paste log", "f file", "i diagnose", "e facts", ": palette", "? keys", "q ctrl+c quit"}
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        assert all(each in on.lines[-1] for each in ("enter open", "v verify", "r again", "y copy"))
+        await on.press("slash", *"nowhere", "enter")
+        await until(on, lambda: "Nothing matches the filter." in on.text)
+        assert "esc back" in on.lines[-1]
+        assert "enter open" not in on.lines[-1]
+
+
+async def test_a_fix_is_copied_as_its_command(opened: Opening) -> None:
+    async with opened("republished") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await on.press("j")
+        await until(on, lambda: "> fix" in on.text)
+        await on.press("y")
+        assert on.app.clipboard == "locklens upgrade acme/demo --root=live/prod"
 
 
 async def test_a_small_terminal_shows_which_platform_and_root_a_verdict_is_about(opened: Opening) -> None:

@@ -33,6 +33,7 @@ from locklens.ui.preview import PreviewScreen
 from locklens.ui.review import ReviewScreen
 from locklens.ui.review.frame import REVIEW_KEYS
 from locklens.ui.review.outline import Grouping, NodeKind, Sort
+from locklens.ui.shell.bars import demo_banner
 from locklens.ui.shell.keys import KeyTable
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.upgrade import UpgradeScreen
@@ -693,6 +694,19 @@ SCREENS: list[type[LockLensScreen[Any]]] = [
 def test_every_action_of_a_table_exists(screen: type[LockLensScreen[Any]]) -> None:
     named = {key.action.partition("(")[0] for group in screen.TABLE.groups for key in group.keys if key.action}
     assert {action for action in named if not hasattr(screen, f"action_{action}")} == set()
+
+
+def test_the_line_above_a_sample_names_keys_of_its_screen() -> None:
+    for view in VIEWS:
+        module, _, name = view.screen.partition(":")
+        table = getattr(import_module(module), name).TABLE
+        whole = "".join(piece.text for piece in demo_banner(table, view)[0].left)
+        steps = [step.split(" ", 1) for step in whole.partition("Try ")[2].split(", ")[:2]]
+        named = {key.label: key.short for group in table.groups for key in group.keys}
+        assert all(named[label] == short for label, short in steps), whole
+        assert f"{view.key} {view.title}," not in whole
+        if view.name == "doctor":
+            assert steps == [["enter", "open"], ["v", "verify"]]
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)

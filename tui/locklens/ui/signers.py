@@ -290,7 +290,7 @@ SIGNERS_KEYS = KeyTable(
     ),
     keys.PROGRAM_KEYS,
     keys.elsewhere("T", "D"),
-    in_list="?|q ctrl+c|enter|T|D|y|/|r|tab|:|j k",
+    in_list="?|q ctrl+c|enter|y|T|D|/|r|tab|:|j k",
     in_detail="?|esc|j k|T|D|y|e|tab|r|q ctrl+c|:",
 )
 

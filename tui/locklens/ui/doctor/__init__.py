@@ -33,6 +33,7 @@ from locklens.ui.doctor.detail import (
     DoctorList,
     DoctorRow,
     before_diagnosis,
+    command_to_copy,
     doctor_head,
     doctor_rows,
     doctor_status,
@@ -87,7 +88,7 @@ DOCTOR_KEYS = KeyTable(
         ),
         Key("r", "reload", "diagnose again: ask the registries again", "again"),
         keys.FILTER,
-        Key("y", "copy", "copy report: or the highlighted line; read it before you paste it", "copy"),
+        Key("y", "copy", "copy: a fix's command, the highlighted line, else the report; read it first", "copy"),
     ),
     keys.PROGRAM_KEYS,
     keys.elsewhere(),
@@ -197,7 +198,6 @@ class DoctorScreen(TwoPaneScreen):
         self._problem: LockLensError | None = None
         self._top_named: Path | None = None
         self._job = Job(self, "diagnosis")
-        self._is_again = False
 
     def on_mount(self) -> None:
         """Diagnose the log that the screen opens with."""
@@ -208,6 +208,11 @@ class DoctorScreen(TwoPaneScreen):
     def left(self) -> DoctorList:
         """The list of causes and fixes."""
         return self.query_one(DoctorList)
+
+    @property
+    def row_keys(self) -> tuple[str, str]:
+        """`r` has nothing to diagnose again before a first diagnosis."""
+        return "", "r" if self._diagnosis is None and self._problem is None else ""
 
     # Display
 
@@ -355,9 +360,7 @@ class DoctorScreen(TwoPaneScreen):
 
         def take(proved: Proved | None) -> None:
             if dialog.diagnosis is not None:
-                self._diagnosis = _shareable(dialog.diagnosis)
-                self.refresh_list()
-                self.left.action_edge(0)
+                self._take_diagnosis(dialog.diagnosis)
             if proved is not None:
                 self.say(proved.words)
 
@@ -381,15 +384,23 @@ class DoctorScreen(TwoPaneScreen):
     def reload(self, *, is_fresh: bool = False) -> None:
         """Read anew, and diagnose again what was diagnosed: a fix may have been applied."""
         super().reload(is_fresh=is_fresh)
+        self._diagnose_again()
+
+    def files_reread(self, files: tuple[str, ...]) -> None:
+        """Diagnose again what the files on disk may have changed."""
+        super().files_reread(files)
+        self._diagnose_again()
+
+    def _diagnose_again(self) -> None:
         if self._diagnosis is not None:
-            self._start(is_again=True)
+            self._start()
 
     def action_reload(self) -> None:
         """Diagnose again."""
         if self._diagnosis is None and self._problem is None:
             self.say("no log yet: p pastes one, f names a file, i diagnoses the root")
         else:
-            self._start(is_again=True)
+            self._start()
 
     def _diagnose_log(self, log: bytes, logged: str = "") -> None:
         logged = logged or datetime.now(UTC).isoformat(timespec="seconds")
@@ -397,9 +408,8 @@ class DoctorScreen(TwoPaneScreen):
         self._request = replace(request, roots=(), provider="", started_from=None)
         self._start()
 
-    def _start(self, *, is_again: bool = False) -> None:
-        """Diagnose; the cursor keeps its row if the same is diagnosed again, else it goes to the first cause."""
-        self._is_again = is_again
+    def _start(self) -> None:
+        """Diagnose."""
         self._request = replace(self._request, folder=_folder_at(self.top or self._top_named or self.source.folder))
         self._job.start(partial(self._diagnose, self._request), self._take_diagnosis, self._fail)
         self.refresh_notice()
@@ -417,16 +427,21 @@ class DoctorScreen(TwoPaneScreen):
         self._show_diagnosis()
 
     def _show_diagnosis(self) -> None:
+        """Show the rows; the cursor goes to the first one, unless all say what they said before."""
+        before = [(row.key, row.state) for row in self.left.rows]
         self.refresh_list()
-        if not self._is_again:
+        if before != [(row.key, row.state) for row in self.left.rows]:
             self.left.action_edge(0)
 
     # Copying
 
     def action_copy(self) -> None:
-        """Copy the highlighted line of the detail, or the whole report."""
-        if self.line is not None and self.line.copied:
-            self.say(copy_text(self.app, copied_line(self.line.copied)))
+        """Copy the highlighted line of the detail, the command of a fix, or the whole report."""
+        row, copied = self.left.current, self.line.copied if self.line is not None else ""
+        if not copied and row is not None and row.remedy is not None:
+            copied = command_to_copy(row.remedy, self._settings)
+        if copied:
+            self.say(copy_text(self.app, copied_line(copied)))
         elif self._diagnosis is None:
             self.say("nothing to copy yet")
         else:

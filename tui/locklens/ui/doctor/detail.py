@@ -135,6 +135,10 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]
         yield line(Span("  note  ", Role.DIM), note, hanging=4)
 
 
+_SETTLED_BY_DOWNLOAD = ("--prove all", "--prove changed downloads", "--dry-run")
+"""In the words of a missing fact: the ways to get it that download packages here, as `v` does."""
+
+
 def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
     title = Span(cause_title(cause), Role.STRONG)
     yield line(Span(f"{row.state.text}  ", row.state.role), title, hanging=2, copied=cause.id.value)
@@ -145,9 +149,10 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
         yield line(Span(f"  as of {cause.as_of}", Role.DIM))
     if cause.missing:
         yield from heading("NEEDED")
-        yield line(
-            Span(f"  {report_text.missing_words(cause)}", Role.INFO), hanging=2, copied=report_text.missing_words(cause)
-        )
+        words = report_text.missing_words(cause)
+        if any(each in words for each in _SETTLED_BY_DOWNLOAD):
+            yield line(Span("  v downloads it, and tests each cause again", Role.INFO), hanging=2)
+        yield line(Span(f"  {words}", Role.INFO), hanging=2, copied=words)
 
 
 def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]:
@@ -156,16 +161,24 @@ def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]
     if remedy.note:
         yield line(remedy.note, hanging=2)
     yield from heading("COMMAND" if remedy.command or remedy.is_left_out else "BY HAND")
-    command = remedy.command or remedy.hint
-    if command:
-        exports = f"export {shell_words(f'{name}={value}' for name, value in settings.items())}" if settings else ""
-        copied = f"{exports} && {command}" if exports else command
-        yield line("  ", Span(command, Role.PLACE), hanging=4, copied=ShellText(copied))
-        if exports:
+    if copied := command_to_copy(remedy, settings):
+        yield line("  ", Span(remedy.command or remedy.hint, Role.PLACE), hanging=4, copied=copied)
+        if settings:
+            exports = _exported(settings)
             yield line(Span("  y copies it with the settings of this run: ", Role.DIM), exports, hanging=4)
     if remedy.is_left_out:
         yield line(f"  {LEFT_OUT}", hanging=4)
     yield line(Span(f"  {how_to_apply(remedy)}", Role.DIM))
+
+
+def command_to_copy(remedy: Remedy, settings: Mapping[str, str]) -> ShellText:
+    """Return the command of a fix with the settings of this run; "" without one."""
+    command = remedy.command or remedy.hint
+    return ShellText(f"{_exported(settings)} && {command}" if command and settings else command)
+
+
+def _exported(settings: Mapping[str, str]) -> str:
+    return f"export {shell_words(f'{name}={value}' for name, value in settings.items())}"
 
 
 def how_to_apply(remedy: Remedy) -> str:
@@ -238,11 +251,11 @@ def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
     if diagnosis is None or not diagnosis.is_recognised:
         return (BarLayout(name),)
     certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
-    state = Piece(f"{certainty} ", Role.STRONG)
+    state = Piece(f"  {certainty} ", Role.STRONG)
     named = (*name, Piece(f"  {diagnosis.examined}"))
-    ruled_out = Piece(f"{report_text.ruled_out_words(diagnosis)}  ")
+    ruled_out = Piece(report_text.ruled_out_words(diagnosis))
     return (
-        BarLayout(named, (Piece(f"{report_text.tally(diagnosis)}  "), state)),
+        BarLayout(named, (Piece(report_text.tally(diagnosis)), state)),
         BarLayout(named, (ruled_out, state)),
         BarLayout(named, (state,)),
     )

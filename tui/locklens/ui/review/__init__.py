@@ -49,7 +49,7 @@ from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from textual.binding import BindingType
 
@@ -123,11 +123,11 @@ class ReviewScreen(RowActionsScreen):
         return copy_choices(self.node, self.review)
 
     @property
-    def row_keys(self) -> tuple[str, Collection[str]]:
+    def row_keys(self) -> tuple[str, str]:
         """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row."""
         node = self.node
         if node is None:
-            return "", (*"zvLUwARnudi", "enter", "space")
+            return "", ""
         does_nothing = "" if self._locked_providers else "vL"
         if node.change is None:
             does_nothing += "zUA" if node.provider is not None else "zUAw"

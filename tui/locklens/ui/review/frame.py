@@ -113,7 +113,7 @@ REVIEW_KEYS = KeyTable(
     DECIDING,
     PROGRAM,
     keys.elsewhere("L", "U", "R", "P", "F", "M", "S", "A"),
-    in_list="?|q ctrl+c|space|enter|n|/|v|z|S|d|b|i|s|u|R|P|A|M|x|w|:|y|e|tab|r|j k",
+    in_list="?|q ctrl+c|space|n|enter|/|v|z|S|d|b|i|s|u|R|P|A|M|x|w|:|y|e|tab|r|j k",
     in_detail="?|esc|j k|y|e|x|v|z|i|space|R|d|w|n|tab|q ctrl+c|:|r",
 )
 

@@ -15,7 +15,8 @@ from locklens.operations.review.request import Phase, Progress
 from locklens.review.reports.evidence_lines import clock, host_words
 from locklens.text import counted
 from locklens.ui.phrases import registries_in_short
-from locklens.ui.views import VIEWS, View
+from locklens.ui.shell.keys import keys_of_rows
+from locklens.ui.views import REVIEW, UPGRADE, VIEWS, View
 from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
@@ -54,19 +55,21 @@ def tabs(active: View) -> tuple[BarLayout, ...]:
     return strip("  "), strip("")
 
 
-def demo_banner() -> tuple[BarLayout, ...]:
-    """The line that says what the sample is, and what to try first."""
+def demo_banner(table: KeyTable, view: View) -> tuple[BarLayout, ...]:
+    """The line that says what the sample is, and what to try first: the screen's first keys that act on rows."""
+    of_rows = {key.label: key for key in keys_of_rows(table, is_narrowed=True)}
+    useful = [label for label in table.in_list if label in of_rows][:2]
+    first = [key for label, key in of_rows.items() if label in useful]
+    other = UPGRADE if view != UPGRADE else REVIEW
+    rest = f"{other.key} {other.title}, Z undo, ? keys, q quit"
+    whole, short = (", ".join(words) for words in ([f"{key.label} {key.short}" for key in first], [*useful]))
     place = Piece(" Sample repository in a temporary folder: nothing of yours is touched.", Role.INFO)
-    steps = "n next finding, space reviewed, 2 upgrades, Z undo, ? keys, q quit"
+    sample = Piece(" Sample, temporary.", Role.INFO)
     return (
-        BarLayout((place, Piece(f" Try {steps}", Role.DIM))),
-        BarLayout(
-            (
-                Piece(" Sample, temporary.", Role.INFO),
-                Piece(" Try n, space, 2 upgrades, Z undo, ? keys, q quit", Role.DIM),
-            )
-        ),
-        BarLayout((Piece(" Sample, temporary. Try n, ?, q", Role.INFO),)),
+        BarLayout((place, Piece(f" Try {whole}, {rest}", Role.DIM))),
+        BarLayout((sample, Piece(f" Try {whole}, {rest}", Role.DIM))),
+        BarLayout((sample, Piece(f" Try {short}, {rest}", Role.DIM))),
+        BarLayout((sample, Piece(" Try ?, q", Role.DIM))),
     )
 
 
@@ -195,7 +198,7 @@ def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool)
 
 @lru_cache(maxsize=64)
 def key_line(
-    table: KeyTable, *, in_detail: bool, first: str = "", without: frozenset[str] = frozenset()
+    table: KeyTable, *, in_detail: bool, first: tuple[str, ...] = (), without: frozenset[str] = frozenset()
 ) -> tuple[BarLayout, ...]:
     """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals.
 
@@ -204,15 +207,10 @@ def key_line(
     Args:
         table: The screen's keys.
         in_detail: True if the detail has the focus.
-        first: Labels of one letter each, which are shown at any width.
+        first: Labels that are shown at any width.
         without: Labels to leave out.
     """
-    by_label = {
-        key.shown.split(",")[0].removesuffix(" ctrl+p"): key
-        for group in table.groups
-        for key in group.keys
-        if key.short
-    }
+    by_label = {key.label: key for group in table.groups for key in group.keys if key.short}
     ranked = dict.fromkeys((*first, *(table.in_detail if in_detail else table.in_list)))
     urgent = [label for label in ranked if label not in without]
     layouts = []

@@ -53,6 +53,11 @@ class Key:
     binds: str | None = None
 
     @property
+    def label(self) -> str:
+        """The first keys of `shown`, as the key line has them."""
+        return self.shown.split(",")[0].removesuffix(" ctrl+p")
+
+    @property
     def keys(self) -> str:
         """Textual's names of the keys that run the action, separated by commas; "" for none."""
         if self.binds is not None or not self.action:
@@ -174,6 +179,18 @@ ROW_ACTIONS = _ON_DISK - {"undo"} | {
 def disk_keys(table: KeyTable) -> tuple[Key, ...]:
     """Return the keys that need the files on disk, which are off while the compared head is not there."""
     return tuple(key for group in table.groups for key in group.keys if key.action in _ON_DISK)
+
+
+def keys_of_rows(table: KeyTable, *, is_narrowed: bool = False) -> tuple[Key, ...]:
+    """Return the keys that do something on rows alone, and so nothing in an empty list.
+
+    Args:
+        table: The screen's keys.
+        is_narrowed: True if a filter is set, which may be why the list is empty.
+    """
+    kept = {"filter", "back"} if is_narrowed else set()
+    actions = (ROW_ACTIONS | {"", "back", "filter", "group", "sort"}) - kept
+    return tuple(key for group in table.groups for key in group.keys if key.action.partition("(")[0] in actions)
 
 
 def is_elsewhere(action: str) -> bool:

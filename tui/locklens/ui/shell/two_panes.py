@@ -20,7 +20,7 @@ from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
-from locklens.ui.shell.keys import Command, disk_keys, help_section, is_elsewhere, key_help
+from locklens.ui.shell.keys import Command, disk_keys, help_section, is_elsewhere, key_help, keys_of_rows
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
@@ -158,7 +158,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield Bar(id="tabs")
         if self.source.request.is_demo:
             banner = Bar(id="banner")
-            banner.show_layouts(*bars.demo_banner())
+            banner.show_layouts(*bars.demo_banner(self.TABLE, self.VIEW))
             yield banner
         yield LineView(id="notice")
         with Horizontal(id="panes"):
@@ -253,8 +253,12 @@ class TwoPaneScreen(LockLensScreen[int]):
         if not self.is_asking and self.message and self.message == self._too_early[0]:
             self.say(self._too_early[1])
         if event.reread:
-            self.announce(changed_on_disk(event.reread))
+            self.files_reread(event.reread)
         self.show_notes(event.notes)
+
+    def files_reread(self, files: tuple[str, ...]) -> None:
+        """Say which files changed on disk."""
+        self.announce(changed_on_disk(files))
 
     @on(ReviewLoader.Progressed)
     def _show_progress(self) -> None:
@@ -308,17 +312,20 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Redraw the key line, with the keys that do something on the highlighted row."""
         first, idle = self.row_keys
         writes = [key.shown for key in disk_keys(self.TABLE)] if self.read_only_words else []
+        if self.left.current is None or self.has_class("-notice"):
+            of_rows = keys_of_rows(self.TABLE, is_narrowed=self.is_narrowed)
+            first, idle = ["esc"] * self.is_narrowed, (*idle, *(key.label for key in of_rows))
         keys = bars.key_line(
             self.TABLE,
             in_detail=self.detail.has_focus,
-            first="" if writes else first,
+            first=() if writes else tuple(first),
             without=frozenset((*idle, *writes)),
         )
         self.query_one("#keys", Bar).show_layouts(*keys)
 
     @property
-    def row_keys(self) -> tuple[str, Collection[str]]:
-        """The keys that the highlighted row asks for, a letter each, and those that do nothing on it."""
+    def row_keys(self) -> tuple[Collection[str], Collection[str]]:
+        """The keys that the highlighted row asks for, and those that do nothing on it; a letter each."""
         return "", ""
 
     @property
