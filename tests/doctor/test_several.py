@@ -601,7 +601,7 @@ def test_a_lock_file_of_one_platform_alone_gets_the_hashes_of_others(equal: Path
     document = doctor(equal, "init.log")
     (cause,) = document["causes"]
     assert (document["facts"]["root"], cause["id"], cause["verdict"]) == ("live/qa", "platform-missing", "yes")
-    assert "1 h1 and no zh locked for acme/demo 1.4.2" in cause["evidence"]
+    assert "1 h1 and no zh of a package locked for acme/demo 1.4.2" in cause["evidence"]
     assert [one["command"] for one in document["remedies"]] == [
         "locklens lock --platform OS_ARCH acme/demo --root=live/qa"
     ]

@@ -58,7 +58,7 @@ def test_hashes_are_of_the_version_that_first_had_them(made: Any, doctor: Any) -
     assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}  # the log is of 3.10.0
     told = {one["id"]: one["evidence"] for one in document["causes"]}
     assert "the block says 3.10.7, and has the hashes of 3.9.1" in told["hand-edit"]
-    assert "of 5 zh are of 3.9.1 (commit" in told["bad-merge"]
+    assert "of 5 zh of packages are of 3.9.1 (commit" in told["bad-merge"]
 
 
 @pytest.mark.parametrize("message", [

@@ -257,11 +257,11 @@ def test_no_two_causes_contradict_each_other_about_an_edited_version(made: Any, 
     assert causes["hand-edit"]["verdict"] == "yes"
     assert "has the hashes of 3.9.1" in causes["hand-edit"]["evidence"]
     assert causes["bad-merge"]["verdict"] == "unknown", "a squashed merge leaves that, too"
-    assert "5 of 5 zh are of 3.9.1" in causes["bad-merge"]["evidence"]
+    assert "5 of 5 zh of packages are of 3.9.1" in causes["bad-merge"]["evidence"]
     covered = doctor(folder, "--platform", "linux_amd64", "ci.log")["causes"]
     words = next(one["evidence"] for one in covered if one["id"] == "platform-missing")
     assert "none is missing" not in words
-    assert "5 of them are not of it" in words
+    assert "5 zh of packages are locked that are not of acme/netbox 3.10.0" in words
 
 
 def test_a_sound_folder_here_rules_nothing_out_there(made: Any, doctor: Any) -> None:
@@ -435,6 +435,16 @@ def test_a_401_that_may_be_the_403_of_a_proxy_is_no_proof(words: str, title: str
     out = " ".join(doctor(folder, "--format", "text", "real.log").split())
     assert f"VERDICT {title} [LIKELY]" in out
     assert "a 403 may be a proxy's answer" in out
+
+
+def test_a_registry_refuses_credentials_only_where_there_were_some(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    words = "host registry.terraform.io rejected the given authentication credentials"
+    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "real.log").split())
+    assert "VERDICT registry.terraform.io denied access, though the run had credentials for it. [LIKELY]" in out
+    assert "the message says that the run had some, which an empty token is, too" in out
+    assert "Give the runner a token that registry.terraform.io accepts" in out
 
 
 @pytest.mark.parametrize("words", [
@@ -686,6 +696,27 @@ def test_a_fix_of_two_roots_names_the_constraints_of_both(made: Any, doctor: Any
     log.write_text(log.read_text("utf-8").replace("live/prod", ""), "utf-8")
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "(live/prod/main.tf:3, live/stage/main.tf:3)" in out
+
+
+@pytest.mark.parametrize(("cause", "tested", "words"), [
+    ("republished", "republished", "5 of 5 locked zh of packages are not in the signed SHA256SUMS of acme/demo 1.4.2"),
+    ("platform-missing", "hand-edit", "2 of 2 locked zh of packages are of 1.4.2"),
+])  # fmt: skip
+def test_the_hash_of_a_manifest_is_counted_as_that_of_no_package(
+    cause: str, tested: str, words: str, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS[cause])
+    assert (folder / "live/prod" / LOCK).read_text("utf-8").count('"zh:') == int(words[0]) + 1
+    assert next(one["evidence"] for one in doctor(folder, "ci.log")["causes"] if one["id"] == tested) == words
+
+
+@pytest.mark.parametrize(("cause", "ruled_out", "words"), [
+    ("download-damaged", "package-altered", "the file that arrived is empty"),
+    ("hand-edit", "platform-missing", "5 zh of packages are locked that are not of acme/netbox 3.10.0, which has 5 packages: no platform was left out"),
+])  # fmt: skip
+def test_what_rules_a_cause_out_is_said_once(cause: str, ruled_out: str, words: str, made: Any, doctor: Any) -> None:
+    causes = doctor(made(INCIDENTS[cause]), "ci.log")["causes"]
+    assert next(one["evidence"] for one in causes if one["id"] == ruled_out) == words
 
 
 def test_a_provider_whose_source_nobody_names(several: Path, doctor: Any) -> None:

@@ -17,7 +17,7 @@ from locklens.hashes import hashes_of_files, is_of_zip, packages_of
 from locklens.machine import locklens_words
 from locklens.project.configuration import Contributor
 from locklens.project.installation import InstallationMethod, MethodKind
-from locklens.text import listing, shell_word, shell_words
+from locklens.text import counted, listing, shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,6 +52,14 @@ _MOST_EDITED = 4
 
 _MOST_TYPED = 8
 """The most strange hashes of an entry among which a typed one is looked for."""
+
+
+def zh_of_packages(number: int, kind: str = "") -> str:
+    """Return a number of `zh` in words, such as "5 locked zh of packages".
+
+    A registry's manifest has a `zh`, too, which vouches for no package, and which no sentence counts.
+    """
+    return counted(number, f"{kind}zh of a package", f"{kind}zh of packages")
 
 
 def _is_nearly(text: str, other: str) -> bool:

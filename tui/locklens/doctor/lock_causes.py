@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from locklens.dialect import DIALECTS
+from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.selection.choosing import conflicts
@@ -109,21 +110,21 @@ def bad_merge(x: Examined) -> Judgement | None:
         rest = x.packed - packages_of(entry.hashes)
         if theirs_alone and rest and (x.is_known or len(theirs_alone) * 2 <= len(x.packed) + 1):
             words = (
-                f"{lock.path}:{x.entry.line}: {len(theirs_alone)} of {counted(len(x.packed), 'zh', 'zh')} in the block "
+                f"{lock.path}:{x.entry.line}: {len(theirs_alone)} of {zh_of_packages(len(x.packed))} in the block "
                 f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
             )
             verdict = _YES if x.is_known else _LIKELY
             title = "the block has hashes of two versions, as a merge of lines leaves it"
             return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES, title=title)
     if x.is_known and x.packed and not x.stale:
-        return Judgement(_NO, "no conflict markers, and all locked zh are of one release", as_of=x.as_of)
+        return Judgement(_NO, "no conflict markers, and all locked zh of packages are of one release", as_of=x.as_of)
     words = "no conflict markers, and no provider twice"
     shared = (
         (len(x.packed & packages_of(entry.hashes)), place, entry) for place, entry in x.entries_of_other_versions()
     )
     number, place, donor = max(shared, key=lambda one: one[0], default=(0, "", None))
     if donor is not None and number:
-        words = f"{words}; {number} of {counted(len(x.packed), 'zh', 'zh')} are of {donor.version} ({place})"
+        words = f"{words}; {number} of {zh_of_packages(len(x.packed))} are of {donor.version} ({place})"
         if number == len(x.packed):
             missing = "whether the change that made it so was a merge: its author"
             return Judgement(_UNKNOWN, f"{words}, and the version is {x.entry.version}", missing)
@@ -322,8 +323,8 @@ def hand_edit(x: Examined) -> Judgement | None:
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
     if x.hashes_of:
         words = (
-            f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and all {len(x.packed)} locked zh are of "
-            f"the signed release {x.hashes_of}{_changed_part(x)}"
+            f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and {len(x.packed)} of "
+            f"{zh_of_packages(len(x.packed), 'locked ')} are of the signed release {x.hashes_of}{_changed_part(x)}"
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
     if (before := x.before_edit) is not None:
@@ -341,17 +342,18 @@ def hand_edit(x: Examined) -> Judgement | None:
         words = f"{place}: the block has {x.typed[0]}, where {x.sums} has {x.typed[1]}"
         return Judgement(_YES, f"{words}{_twin_words(x)}", as_of=x.as_of, basis=Basis.HASHES)
     if x.sound_twin is not None:
-        words = f"{x.lock.path}:{x.entry.line}: {len(x.strange)} of {counted(len(x.packed), 'zh', 'zh')} are not signed"
+        words = f"{x.lock.path}:{x.entry.line}: {len(x.strange)} of {zh_of_packages(len(x.packed))} are not signed"
         missing = "the author of the edit, or the release of that time"
         return Judgement(_LIKELY, f"{words}{_twin_words(x)}", missing, x.as_of, basis=Basis.HASHES)
     if not x.packed:
-        was = next((one for one in x.past if one.entry is not None and packages_of(one.entry.hashes)), None)
-        gone = f"; commit {was.commit[:12]} locks {len(packages_of(was.entry.hashes))}" if was and was.entry else ""
+        states = ((one.commit, packages_of(one.entry.hashes)) for one in x.past if one.entry is not None)
+        commit, was = next((one for one in states if one[1]), ("", frozenset()))
+        gone = f"; commit {commit[:12]} locks {zh_of_packages(len(was))}" if was else ""
         missing = "the commit that left the zh out, or its author" if gone else "a zh, which alone is signed"
         missing = missing if x.is_known else x.why_unknown
-        return Judgement(_UNKNOWN, f"no zh is locked{gone}", missing, x.as_of, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, f"no zh of a package is locked{gone}", missing, x.as_of, basis=Basis.GUESS)
     if x.is_known and not x.stale:
-        words = f"all {len(x.packed)} locked zh are of {x.entry.version}"
+        words = f"{len(x.packed)} of {zh_of_packages(len(x.packed), 'locked ')} are of {x.entry.version}"
         if x.met_release:
             words = f"{words}; an edit that was never committed, and is undone, leaves no trace"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
@@ -457,7 +459,7 @@ def other_tool(x: Examined) -> Judgement | None:
     theirs = x.case.packages.elsewhere if x.case is not None else {}
     if theirs:
         host, found = next(iter(theirs.items()))
-        words = f"{len(found)} of {counted(len(x.packed), 'locked zh', 'locked zh')} are of {x.entry.version} on {host}"
+        words = f"{len(found)} of {zh_of_packages(len(x.packed), 'locked ')} are of {x.entry.version} on {host}"
         if both := len(x.packed & x.listed):
             words = f"{words}, and {both} of {x.address.host}"
         return Judgement(_LIKELY if both else _YES, words, as_of=x.as_of, basis=Basis.HASHES)
@@ -472,11 +474,11 @@ def other_tool(x: Examined) -> Judgement | None:
         title = _OF_OTHER_REGISTRY.format(own.product, before.product)
         return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
     if x.is_known and x.packed and not x.stale:
-        return Judgement(_NO, f"all locked zh are of {x.address.host}", as_of=x.as_of)
+        return Judgement(_NO, f"all locked zh of packages are of {x.address.host}", as_of=x.as_of)
     # The packages of other namespaces are the same ones in both registries.
     for other in x.twins if x.error is not None and x.address.namespace == "hashicorp" else ():
         if x.packed and x.packed <= packages_of(other.entry.hashes):
-            words = f"{other.lock_file} locks the same {len(x.packed)} zh for {other.entry.address}"
+            words = f"{other.lock_file} locks the same {zh_of_packages(len(x.packed))} for {other.entry.address}"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
     writer, ran = x.lock.writer, x.incident.tool
     is_default = ran is not None and x.address.host == DIALECTS[ran].default_host

@@ -101,6 +101,8 @@ _TITLES_OF_DENIALS = {
     "credentials-missing": "{} denied access, and no credentials were sent",
     "credentials-rejected": "{} denied access; whether credentials were sent is not known",
 }
+"""A mirror's denial has the words of refused credentials, whether there were any or not."""
+_OF_GIVEN = "{} denied access, though the run had credentials for it"
 
 
 def _host(x: Examined) -> str:
@@ -237,6 +239,9 @@ def credentials(x: Examined) -> Judgement | None:
             words, missing = _OF_A_DENIAL, f"the status of the same request on the runner, and {where} there"
         elif x.is_of_oci:
             missing = "the login of the runner: docker login, or an oci_credentials block"
+        if x.message.kind == "credentials-rejected" and x.address is not None and host == x.address.host:
+            title = _OF_GIVEN
+            words = f"the message says that the run had some, which an empty token is, too; {words}"
         free = _without_token(x)
         words = "; ".join(filter(None, (words, free or here.words)))
         basis = Basis.GUESS if free and x.message.kind == "credentials-missing" else Basis.RUN

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.examined import WHOLE_LIST
+from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
@@ -36,7 +36,7 @@ def h1_missing(x: Examined) -> Judgement | None:
     if path is not None and not path.is_unpacked:
         also = "alone" if path.only else "too"
         return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
-    zhs = counted(len(x.packed), "zh", "zh")
+    zhs = zh_of_packages(len(x.packed))
     if not x.unpacked:
         if not x.entry.hashes:
             words = (
@@ -156,10 +156,10 @@ def platform_missing(x: Examined) -> Judgement | None:
 
 def _other_platforms(x: Examined) -> Judgement:
     """Judge an entry that has hashes of the run's platform only, as a warning says."""
-    zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
+    zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
     if x.packed:
         return Judgement(_NO, f"{zhs} and {h1s} are locked: not of one platform alone", basis=Basis.FILES)
-    words = f"{h1s} and no zh locked for {x.release}"
+    words = f"{h1s} and no zh of a package locked for {x.release}"
     if len(x.unpacked) != 1:
         return Judgement(_UNKNOWN, words, "the platforms that init runs on", basis=Basis.FILES)
     title = f"the lock file covers {x.platform or 'one platform'} alone: init fails on any other"
@@ -167,22 +167,22 @@ def _other_platforms(x: Examined) -> Judgement:
 
 
 def _locked_platform(x: Examined, platform: str) -> Judgement:
-    zhs, h1s = counted(len(x.packed), "zh", "zh"), counted(len(x.unpacked), "h1", "h1")
+    zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
     is_of_zh_alone = x.incident.path is not None and x.incident.path.only == "zh"
     if is_of_zh_alone:
         if not x.packed and x.unpacked:
-            words = f"no zh is locked, only {h1s}: a package from an OCI registry is accepted by its zh alone"
+            words = f"no zh of a package is locked, only {h1s}: one from an OCI registry is accepted by its zh alone"
             verdict = _YES if x.is_path_of_run else _LIKELY
             return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
     elif platform in x.attributed.values():
         return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
     locked = sorted(set(x.attributed.values()))
     if locked and not x.packed and len(x.attributed) == len(x.unpacked):
-        words = f"{h1s} locked, of {listing(locked)} alone, and no zh: none is of {platform}"
+        words = f"{h1s} locked, of {listing(locked)} alone, and no zh of a package: none is of {platform}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if not x.is_known:
         if not x.packed and x.unpacked:
-            words = f"no zh and {h1s} locked, as from a mirror or a cache, for one platform each"
+            words = f"no zh of a package and {h1s} locked, as from a mirror or a cache, for one platform each"
             return Judgement(_LIKELY, words, x.why_unknown)
         if x.error is not None and len(x.packed) < _usual(x):
             words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
@@ -193,10 +193,9 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
         words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
         return Judgement(_NO, words, as_of=x.as_of)
     if len(x.stale) >= len(x.platforms):
-        words = (
-            f"{len(x.packed)} zh are locked, as many as {x.release} has packages or more, though {len(x.stale)} of "
-            "them are not of it: no platform was left out"
-        )
+        number = counted(len(x.platforms), "package")
+        odd = f"{zh_of_packages(len(x.stale))} are locked that are not of {x.release}"
+        words = f"{odd}, which has {number}: no platform was left out"
         return Judgement(_NO, words, as_of=x.as_of)
     is_sure = not x.stale and (is_of_zh_alone or platform in x.computed or len(x.attributed) == len(x.unpacked))
     have = sorted(name for name, text in x.platforms.items() if text in x.packed)
@@ -471,7 +470,9 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         words += f"; the locked h1 are of {listing(sorted(others))}"
         return Judgement(_UNKNOWN, words, missing, x.as_of)
     if one.kind == "mirror" and not one.zh and len(x.unpacked) < len(x.packed) and x.is_platform_assumed:
-        words += f"; {counted(len(x.unpacked), 'h1', 'h1')} beside {len(x.packed)} zh may be of other platforms"
+        words += (
+            f"; {counted(len(x.unpacked), 'h1', 'h1')} beside {zh_of_packages(len(x.packed))} may be of other platforms"
+        )
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.GUESS, title=not_locked)
     return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=not_locked)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.examined import WHOLE_LIST, Examined
+from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import counted
@@ -25,7 +25,7 @@ def republished(x: Examined) -> Judgement | None:
     if x.entry is None:
         return None
     if not x.packed:
-        words = f"no zh of {x.release} is locked, so there is nothing signed to compare"
+        words = f"no zh of a package of {x.release} is locked, so there is nothing signed to compare"
         return Judgement(_UNKNOWN, words, "the earlier SHA256SUMS of the release, from its publisher")
     if x.message.kind == "sums-differ" and x.packed.intersection(x.message.hashes[:1]):
         words = "the signed list that arrived in the failing run has the hash that is locked"
@@ -34,7 +34,7 @@ def republished(x: Examined) -> Judgement | None:
         return Judgement(_NO, "the mirror's index named a hash that is locked, in the failing run", basis=Basis.RUN)
     if not x.is_known:
         return _of_a_release_unknown_today(x)
-    total = counted(len(x.packed), "locked zh", "locked zh")
+    total = zh_of_packages(len(x.packed), "locked ")
     if not x.stale and (before := _replaced(x)):
         return _of_signed_hashes(x, before, past=True)
     if not x.stale:
@@ -50,7 +50,7 @@ def republished(x: Examined) -> Judgement | None:
         words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
         return Judgement(_NO, words, as_of=x.as_of)
     if x.hashes_of:
-        words = f"the locked zh are of the signed release {x.hashes_of}, and never were of this one"
+        words = f"the locked zh of packages are of the signed release {x.hashes_of}, and never were of this one"
         return Judgement(_NO, words, as_of=x.as_of)
     words = f"{len(left)} of {total} are not in {x.sums}"
     if x.edit_commit:
@@ -118,7 +118,9 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
     path = x.incident.path
     if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
-        words = f"{len(x.packed)} zh are locked, as many as a whole signed list has, and the package is none of them"
+        words = (
+            f"{zh_of_packages(len(x.packed))} are locked, as many as a whole list has, and the package is none of them"
+        )
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
     return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
 
@@ -416,8 +418,11 @@ def package_altered(x: Examined) -> Judgement | None:
             words = f"{words}, and they are those of the failing run"
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
         return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
-    if x.arrived == _EMPTY_FILE or x.arrived in x.packed | x.listed:
-        return Judgement(_NO, "the file that arrived is empty, or is the locked package")
+    if x.arrived == _EMPTY_FILE:
+        return Judgement(_NO, "the file that arrived is empty")
+    if x.arrived in x.packed | x.listed:
+        which = "locked" if x.arrived in x.packed else f"in {x.sums}"
+        return Judgement(_NO, f"the file that arrived is {which}")
     if x.downloads and x.downloads[-1] in x.listed:
         there = f" ({x.arrived[:11]}...)" if x.arrived else ""
         words = f"downloaded here, it is the signed package; what the failing run got{there} was not"

@@ -546,7 +546,7 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
         note = f"{block}; {note}" if note else block
     if x.message.kind != "credentials-helper":
         note = "; ".join(filter(None, (note, _OF_PROXIES)))
-    title = f"Give the runner a token for {host}, and try it there: 200 means that it is accepted"
+    title = f"Give the runner a token that {host} accepts, and try it there: 200 means that it does"
     yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
 
 
