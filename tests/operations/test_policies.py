@@ -94,7 +94,11 @@ def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
 def test_the_named_base_counts(git: Git, tmp_path: Path) -> None:
     commit(git, tmp_path, policy=b"cooldown = 7\n")
     commit(git, tmp_path, policy=b"cooldown = 8\n")
-    assert judged(tmp_path, base=Base("HEAD~1", head="HEAD")).policy.cooldown == 7
+    found = judged(tmp_path, base=Base("HEAD~1", head="HEAD"))
+    assert found.policy.cooldown == 7
+    assert found.notes == (
+        "change of locklens.toml in HEAD does not count yet: the policy of the base (HEAD~1) applies",
+    )
     assert judged(tmp_path, base=Base("HEAD", head="HEAD~1")).policy.cooldown == 8
     assert judged(tmp_path).notes == ()
 

@@ -86,7 +86,7 @@ def test_another_order_than_that_of_the_key_is_said_beside_a_message(samples: Sa
 
 def test_a_narrow_status_line_leaves_the_order_out_before_it_cuts_a_word(samples: Samples) -> None:
     facts = StatusFacts(samples.full(), frozenset(), Reading(), Grouping.SEVERITY, "aws", "block", sort=Sort.AGE)
-    _, short, *_, shortest = ("".join(piece.text for piece in each.left) for each in review_status(facts))
+    _, short, _, shortest, *_ = ("".join(piece.text for piece in each.left) for each in review_status(facts))
     assert "by severity" in short
     assert "sorted by release date" in short
     assert "severity" not in shortest

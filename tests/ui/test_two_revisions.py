@@ -153,6 +153,7 @@ async def test_the_head_of_two_revisions_has_its_counts(samples: Samples, runnin
     async with running(review, size=(width, 30)) as on:
         head = on.lines[0]
         assert "topic-of-a-branch" in head
+        assert "main" in head
         assert "read only" in head
         assert "BLOCK" in head
         assert head.rstrip().endswith("INFO")

@@ -62,7 +62,7 @@ class Side(Struct, frozen=True):
     @property
     def in_words(self) -> str:
         """Its name as sentences have it."""
-        return "work tree" if self.kind == "worktree" else self.name
+        return {"worktree": "the work tree", "index": "the index"}.get(self.kind, self.name)
 
 
 class Base(Struct, frozen=True):

@@ -104,7 +104,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         notes += _proposals(more)
     change = PolicyChange(
         f"the base ({side.name})",
-        f"the {comparison.head.in_words}",
+        comparison.head.in_words,
         keys,
         has_base=data is not None,
         is_removed=other is None,
@@ -174,9 +174,9 @@ def _of_head(data: bytes | None) -> tuple[Policy, str]:
 
 def _ignored(other: bytes | None, data: bytes | None, name: str, base: str) -> str:
     if data is None:
-        return f"{POLICY_FILE} in the {name} does not count yet: the base ({base}) has no policy"
+        return f"{POLICY_FILE} in {name} does not count yet: the base ({base}) has no policy"
     state = "removal" if other is None else "change"
-    return f"{state} of {POLICY_FILE} in the {name} does not count yet: the policy of the base ({base}) applies"
+    return f"{state} of {POLICY_FILE} in {name} does not count yet: the policy of the base ({base}) applies"
 
 
 def _proposals(more: Policy) -> Iterator[str]:
@@ -219,7 +219,7 @@ def policy_at(folder: Path) -> EffectivePolicy:
     with repository:
         data = None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)
         other = None if repository.is_bare else SparseWorkTree(repository).read(POLICY_FILE)
-    notes = [_ignored(other, data, "work tree", "HEAD")] if other != data else []
+    notes = [_ignored(other, data, "the work tree", "HEAD")] if other != data else []
     if data is None:
         return EffectivePolicy(Policy.none(), PolicySide.NONE, tuple(notes))
     return _in_force(_parsed(data, "HEAD"), PolicySide.BASE, notes)

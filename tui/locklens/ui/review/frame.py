@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from locklens.lines import Line, Role, Span, line
 from locklens.policy import POLICY_FILE
 from locklens.review import reports
@@ -166,11 +168,19 @@ def review_head(review: Review | None, *, is_asking: bool = False) -> tuple[BarL
     found = (*_severity_counts(review), *so_far, Piece(" "))
     counts = (Piece(f"  {roots}  {changes}", Role.PLAIN), *found)
     name = Piece(" locklens  ", Role.STRONG)
+    brief = (Piece(f"  {changes}"), *found)
     return (
         BarLayout((name, Piece("review  ", Role.DIM), Piece(sides)), counts),
         BarLayout((name, Piece(sides)), counts),
-        BarLayout((name, Piece(sides)), (Piece(f"  {changes}"), *found)),
+        BarLayout((name, Piece(sides)), brief),
+        BarLayout((name, Piece(_brief_sides(review))), brief),
     )
+
+
+def _brief_sides(review: Review) -> str:
+    """The sides without their revisions; a fork point as git writes it."""
+    base, head = (reports.side_words(replace(side, revision=None, fork_of="")) for side in (review.base, review.head))
+    return f"{review.base.fork_of}...{head}" if review.base.fork_of else f"{base} -> {head}"
 
 
 def _severity_counts(review: Review) -> list[Piece]:
@@ -208,7 +218,8 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
     brief = _state(facts, is_brief=True)
     shorter = [part for part in brief if part.role is not Role.DIM]
     shortest = [part for part in shorter if not part.text.endswith(" reviewed")]
-    return tuple(BarLayout((Piece(" "), *joined_parts(parts))) for parts in (whole, brief, shorter, shortest))
+    fewer = (shortest[:number] for number in range(len(shortest), 0, -1))
+    return tuple(BarLayout((Piece(" "), *joined_parts(parts))) for parts in (whole, brief, shorter, *fewer))
 
 
 def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
@@ -224,8 +235,10 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
             parts.append(_SORTS_ANEW)
         parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
         if hashes.unverified:
-            brief = f"{hashes.unverified} of {hashes.total} not verified"
+            brief = f"{hashes.unverified} not verified"
             parts.append(Piece(brief if is_brief else hashes_of_review(facts.review), Role.WARN))
+    if facts.narrowed:
+        parts.append(Piece("filtered", Role.WARN))
     if facts.progress.words:
         parts.append(Piece(facts.progress.words, Role.INFO))
     elif facts.review is not None and (problem := registries_in_short(facts.review)):
@@ -236,8 +249,6 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
     if facts.sort is not Sort.SEVERITY:
         parts.append(Piece(f"sorted by {facts.sort.words}", Role.DIM))
-    if facts.narrowed:
-        parts.append(Piece("filtered", Role.WARN))
     return parts
 
 

@@ -416,7 +416,7 @@ _WHAT = Column[Row](
 )
 
 _COLUMNS: tuple[Column[Row], ...] = (
-    Column("provider", _name, "the provider; below one in several roots, and grouped by provider, the root",
+    Column("provider or root", _name, "the provider; below one in several roots, and grouped by provider, the root",
            fit=fitted_name),
     Column("version", _versions, "the locked version before and after the change, or the only one",
            fit=fitted_step, least=least_step),

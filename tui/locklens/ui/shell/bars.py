@@ -186,8 +186,10 @@ def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool)
     words = Piece(f"  {side}, read only", Role.WARN)
     more = Piece("  read only", Role.WARN) if is_named else words
     program, counts = layouts[-1].left[:1], layouts[-1].right
+    sides = Piece(" "), *layouts[-1].left[1:]
     return (
         *(BarLayout((*layout.left, more), layout.right) for layout in layouts),
+        *((BarLayout((*sides, more), counts), BarLayout(sides, counts)) if is_named else ()),
         BarLayout((*program, words), counts),
         BarLayout((words,), counts),
         # Without the side, the counts would be read as those of the work tree.
