@@ -275,7 +275,7 @@ def test_hashes_kept_from_another_version_are_claims_of_this_one(samples: Sample
     assert unverified_of([edited], is_asking=False).text == "4 of 4"
     assert samples.review(samples.root("", [edited])).hashes.unverified == 4
     shown = texts(hash_lines(edited, is_asking=False, in_full=False))
-    assert "4 of 4 kept hashes not verified" in shown
+    assert "4 of 4 kept package hashes not verified" in shown
     assert shown.count("UNKNOWN") == 4
     assert parse_filter("proof:unknown", REVIEW_GRAMMAR).is_match(Candidate(samples.root(), edited))
     same = replace(edited, new=replace(edited.new, version=edited.old.version))  # type: ignore[type-var, union-attr]

@@ -68,7 +68,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         assert not any(label in on.lines[-1] for label in ("full diff", "copy message"))
         await on.press("escape", "Z", "enter")
         await until(on, lambda: "ready: enter unstages 2 files" in on.text)
-        assert "Undo: " in on.lines[0]
+        assert "Undo: Stage: " in on.lines[0], "the upgrade of the work tree is not undone"
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
         assert "unstaged 2 files" in on.lines[-2]

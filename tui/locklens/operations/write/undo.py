@@ -258,8 +258,9 @@ def _command(top: Path, write: str, *, is_redo: bool) -> str:
 
 
 def _subject(record: Record) -> str:
-    """Return the first line of the commit message; "" without one."""
-    return record.message.partition("\n")[0]
+    """Return the first line of the commit message, after "Stage" where that is what was done; "" without one."""
+    subject = record.message.partition("\n")[0]
+    return f"Stage: {subject}" if subject and WriteTarget(record.target).is_index else subject
 
 
 def _short(command: str) -> str:

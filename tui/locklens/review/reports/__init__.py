@@ -161,6 +161,9 @@ def numbers_in_words(counts: Mapping[Severity, int]) -> str:
     return ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
 
 
+_KEPT = "kept"
+
+
 def hash_words(count: HashCount, adjective: str) -> str:
     """The number of hashes that are not verified, with its unit: "48 of 175 added hashes not verified"; "" without any.
 
@@ -168,7 +171,8 @@ def hash_words(count: HashCount, adjective: str) -> str:
         count: The hashes.
         adjective: "locked", or see `claimed_word`.
     """
-    hashes = f"{adjective} {'hash' if count.total == 1 else 'hashes'}"
+    # The hash of a manifest, which is none of a package, is kept by every upgrade, and claimed by none.
+    hashes = f"{adjective}{' package' if adjective == _KEPT else ''} {'hash' if count.total == 1 else 'hashes'}"
     if not count.unverified:
         return f"{count.total} {hashes} verified" if count.total else ""
     words = f"{count.unverified} of {count.total} {hashes} not verified"
@@ -196,7 +200,7 @@ def claimed_word(changes: Collection[Change]) -> str:
     """What the claimed hashes are: "added", "kept" from another version or address, or "added or kept"."""
     has_kept = any(change.kept and len(change.claimed) > len(change.added) for change in changes)
     if not any(change.added for change in changes):
-        return "kept" if has_kept else "added"
+        return _KEPT if has_kept else "added"
     return "added or kept" if has_kept else "added"
 
 
