@@ -99,7 +99,10 @@ def test_a_package_of_another_platform_is_told_by_the_growth_of_the_list() -> No
     today = read_checksums(changed + f"{FIRST[2][3:]}  terraform-provider-demo_1.4.2_plan9_amd64.zip\n".encode())
     found = judge_packages(FIRST, (*FIRST, SECOND[2]), today)
     assert (found.origins, found.grown, found.explained) == ((Origin.GROWN,), (name,), frozenset({SECOND[2]}))
-    assert found.grown_words("its list") == f"its list has grown since it was locked: {name}"
+    assert (
+        found.grown_words("its list")
+        == f"its list has 1 file more than were locked (grown since, or hashes left out or removed): {name}"
+    )
 
 
 def named(today: Checksums, *lines: tuple[str, str]) -> Checksums:

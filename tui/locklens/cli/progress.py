@@ -179,7 +179,7 @@ def event_lines(event: InstallEvent, wording: ProgressWording) -> list[str]:
         case events.ReleaseWarned(provider, version, words, ""):
             return [f"- {provider} {version}: {words}"]
         case events.ReleaseWarned(provider, version, words, rule):
-            return ["", f"Warning: Release changed since it was locked ({rule})", "", f"{provider} {version}: {words}"]
+            return ["", f"Warning: Release is not as it was locked ({rule})", "", f"{provider} {version}: {words}"]
         case events.ProviderFailed() | events.PackageArriving() | events.PackageLeaving():
             return []  # Failures are reported at the end, together.
         case _:

@@ -114,7 +114,7 @@ _ALL = (
         "replaces listed hashes by others, or adds a second registry manifest. A change that only removes hashes which "
         "are not listed, and keeps packages of the release, is none. It is a warning if SHA256SUMS lists "
         "more packages beside the old ones, or an unknown manifest that the entry did not have: the list has grown "
-        "since, or the entry was made from a mirror.",
+        "since, or the entry was made from a mirror, or lost hashes by an edit.",
         "The same version with different bytes is the sign of a stolen release account. "
         "`terraform init` refuses it; "
         "`terraform providers lock` silently adds the new hashes beside the old ones.",
@@ -124,8 +124,8 @@ _ALL = (
         "registry",
         {
             "grown": RuleWording(
-                "More packages released under the same version",
-                "The old packages are still released: keep the entry, or lock it again for the added ones.",
+                "More packages in the signed release than were locked",
+                "The locked packages are still released: keep the entry, or lock it again for the others.",
                 is_lockable=True,
             ),
             "unsure": RuleWording(
