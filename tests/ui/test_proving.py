@@ -230,7 +230,7 @@ async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
         await until(on, lambda: "hashicorp/null" in on.text)
         await on.go_to("hashicorp/null")
         await on.press("v")
-        assert "verify: still " in on.text
+        assert "verify: the lookup has not ended" in on.text
         await on.go_to("LK006")
         await on.press("v")
         assert "this row names no locked provider" in on.text
