@@ -195,7 +195,7 @@ def test_no_title_names_a_certificate_for_a_name(made: Any, doctor: Any) -> None
     assert "VERDICT The runner's DNS or proxy settings keep it from registry.terraform.io. [LIKELY]" in text
     document = doctor(folder, _log(folder, QUERY, VERSIONS))
     commands = [one["command"] for one in document["remedies"] if one["id"] == "test-registry"]
-    assert commands == ["curl -sSvI https://registry.terraform.io/v1/providers/acme/demo/versions"]
+    assert commands == ["curl -sSv -o /dev/null https://registry.terraform.io/v1/providers/acme/demo/versions"]
 
 
 def test_a_file_that_a_mirror_lacks_is_not_yanked(made: Any, doctor: Any) -> None:
@@ -626,7 +626,7 @@ def test_a_denied_package_is_no_matter_of_tokens(words: str, made: Any, doctor: 
     assert _first(document) == ("proxy-or-ca", "likely")
     assert _verdicts(document)["credentials"] == "no"
     (fix,) = document["remedies"]
-    assert fix["command"].startswith("curl -sSvI http")
+    assert fix["command"].startswith("curl -sSv -o /dev/null http")
     assert "//127.0.0.1:18500/" in fix["command"]
     assert "v1.4.2 denied" not in doctor(folder, "--offline", "--format", "text", log)
 

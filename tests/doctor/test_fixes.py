@@ -214,7 +214,7 @@ def test_a_request_of_a_host_block_goes_where_the_block_leads(made: Any, doctor:
     words = "could not connect to registry.terraform.io: failed to request discovery document: unsupported Content-Type"
     message = f"Could not retrieve the list of available versions for provider acme/demo: {words}"
     (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", message)), "utf-8")
-    assert doctor(folder, "ci.log")["remedies"][0]["command"] == f"curl -sSvI {url}"
+    assert doctor(folder, "ci.log")["remedies"][0]["command"] == f"curl -sSv -o /dev/null {url}"
 
 
 def with_network_mirror(settings: Path) -> None:

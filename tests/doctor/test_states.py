@@ -449,7 +449,7 @@ def test_a_provider_without_a_listed_version_has_a_fix_that_says_so(made: Any, d
 def test_a_request_is_repeated_with_the_url_of_the_message(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["proxy-or-ca"])
     command = doctor(folder, "ci.log")["remedies"][0]["hint"]
-    assert command == "curl -sSvIk https://registry.terraform.io/.well-known/terraform.json"
+    assert command == "curl -sSvk -o /dev/null https://registry.terraform.io/.well-known/terraform.json"
 
 
 def test_one_of_two_errors_that_is_mended_needs_no_cause(made: Any, doctor: Any) -> None:

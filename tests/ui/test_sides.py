@@ -81,6 +81,14 @@ async def test_the_common_ancestor(running: Running, top: Path) -> None:
         assert "B selects another base or head" in on.text
 
 
+async def test_the_common_ancestor_leaves_the_highlighted_revision(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        dialog = await offered(on)
+        await on.press("j", "j", "m")
+        view = dialog.query_one(LineView)
+        assert view.current == view.lines[2]
+
+
 async def test_the_dialog(running: Running, top: Path) -> None:
     async with running(source_of(top, Base()), size=(140, 40)) as on:
         dialog = await offered(on)

@@ -132,9 +132,11 @@ def _plan_safe(options: Namespace) -> Plan:
                 draft.note(offer.root, f"not upgraded: {offer.problem}", address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
-        undecided = sum(survey.selection.state(one) is Eligibility.DECIDE for one in survey.selection.offers.providers)
+        offered = survey.selection.offers.providers
+        undecided = {one.address for one in offered if survey.selection.state(one) is Eligibility.DECIDE}
         if undecided:
-            tell([f"note: {counted(undecided, 'provider needs', 'providers need')} a decision: see upgrade --list"])
+            need = counted(len(undecided), "provider needs", "providers need")
+            tell([f"note: {need} a decision: see upgrade --list"])
         if not picks:
             return beside
         operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), policy=survey.review.policy)

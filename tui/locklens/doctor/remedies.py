@@ -509,15 +509,15 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
             "the hint shows the issuer, and changes nothing: -k is for this look alone; the certificate of your own "
             "authority belongs in the runner's trust store, or on Linux in the file that SSL_CERT_FILE names"
         )
-        yield Remedy("trust-authority", title, roots, _NONE, 0, "", note, hint=_head(url, "-sSvIk"), host=host)
+        yield Remedy("trust-authority", title, roots, _NONE, 0, "", note, hint=_look(url, "-sSvk"), host=host)
         return
     title = f"Check on the runner who answers for {host}"
-    yield Remedy("test-registry", title, roots, _NONE, 0, _head(url, "-sSvI"), host=host)
+    yield Remedy("test-registry", title, roots, _NONE, 0, _look(url, "-sSv"), host=host)
 
 
-def _head(url: str, options: str) -> str:
-    """Return the command line that asks for a URL and shows who answers."""
-    return shell_words(["curl", options, url])
+def _look(url: str, options: str) -> str:
+    """Return the command line that shows who answers a URL; with GET, as the tools ask: some registries refuse HEAD."""
+    return shell_words(["curl", options, "-o", "/dev/null", url])
 
 
 _URL = re.compile(r"https?://[\w./:~%+-]{0,299}[\w/](?=[\"\s]|:\s|$)")

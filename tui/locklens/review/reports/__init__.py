@@ -182,12 +182,14 @@ def hash_words(count: HashCount, adjective: str) -> str:
 def entry_words(change: Change) -> str:
     """What is known about the hashes on the new side, and why no more is; nothing of the step to them."""
     words = [hash_words(HashCount.of(change.locked), "locked")]
-    if change.evidence is not None and change.evidence.offered is not None:
+    is_known = change.evidence is not None and change.evidence.offered is not None
+    if is_known:
         packages = [fact for fact in change.locked if is_of_zip(fact.hash)]
         against = sum(fact.kind.contradicts for fact in packages)
         all_in = "every zh is in the release" if packages else ""
         words.append(f"{against} of {len(packages)} zh not in the release" if against else all_in)
-    problems = change.evidence.problems[:1] if change.evidence is not None else ()
+    # Of a release that is known, what is not known is about the one before.
+    problems = change.evidence.problems[:1] if change.evidence is not None and not is_known else ()
     return "; ".join(filter(None, [*words, *problems]))
 
 
@@ -207,7 +209,7 @@ def claimed_word(changes: Collection[Change]) -> str:
 def verdict_words(review: Review) -> str:
     """The verdict, e.g. "ok", or "warn, 12 of 15 added hashes not verified, offline"."""
     unverified = unverified_words(review)
-    lacking = sum(change.severity is None and change.lacks_facts for change in review.changes)
+    lacking = sum(change.lacks_facts for change in review.changes)
     if lacking and not unverified:
         return f"{review.verdict}, not all is known of {counted(lacking, 'change')}"
     return ", ".join(filter(None, (review.verdict, unverified)))

@@ -200,11 +200,11 @@ class SidesDialog(Dialog[Base | None]):
         self._show()
         self.view.focus()
 
-    def _show(self) -> None:
+    def _show(self, *, keep_place: bool = False) -> None:
         title = f"Select the head to compare with {self._base}" if self._base else "Select the base"
         state = "  since the common ancestor" if self._is_from_ancestor else ""
         self.show_title(title, Piece(state, Role.WARN))
-        self.view.show_lines(self._lines())
+        self.view.show_lines(self._lines(), keep_place=keep_place)
 
     def _lines(self) -> Iterator[Line]:
         words = self.query_one(Input).value.lower().split()
@@ -243,7 +243,7 @@ class SidesDialog(Dialog[Base | None]):
     def action_merge_base(self) -> None:
         """Compare with the base itself, or with the common ancestor of both sides as a pull request does."""
         self._is_from_ancestor = not self._is_from_ancestor
-        self._show()
+        self._show(keep_place=True)
 
     def action_select(self) -> None:
         """Select the highlighted revision as the base, then as the head."""

@@ -243,7 +243,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         plan = standing.plan
         without += [] if plan is None or plan_pane.groups(plan) else ["z"]
         is_over = plan is not None or standing.stage is PlanStage.FAILED
-        without += ["d"] if is_over and (plan is None or not plan.proposal.files) else []
+        without += ["d", "x", "e"] if is_over and (plan is None or not plan.proposal.files) else []
         without += ["y"] if is_over and (plan is None or not standing.message) else []
         without += ["z"] if is_over and plan is None else []
         is_open = standing.stage in _MOVING or standing.has_files

@@ -59,9 +59,14 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
     from locklens.operations.write.resolve import Clash, ResolveConflicts
-    from locklens.review.model import Finding, Review
+    from locklens.review.model import Change, Finding, Review
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets import BarLayout
+
+
+def _may_be_verified(change: Change) -> bool:
+    """True if a download can verify one of its `h1`, or what is known of it is not yet."""
+    return change.evidence is None or change.evidence.to_prove > 0
 
 
 class ReviewScreen(RowActionsScreen):
@@ -127,8 +132,10 @@ class ReviewScreen(RowActionsScreen):
         """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row."""
         node = self.node
         if node is None:
-            return "", ""
+            return "", "PM" if self.loader.marks else "PMS"
         does_nothing = "" if self._locked_providers else "vL"
+        if not any(_may_be_verified(subject.change) for subject in node.subjects):
+            does_nothing += "v"
         if node.change is None:
             does_nothing += "zUA" if node.provider is not None else "zUAw"
         if not node.subjects:
