@@ -249,8 +249,8 @@ def _platform_lines(
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
     else:
-        # Of a version that is not listed no package can be had.
-        way = "" if offer.is_withdrawn else ": Preview hashes old packages to find them"
+        # Of a version that is not listed no package can be had, and of one whose hashes are others none is hashed.
+        way = "" if offer.is_withdrawn else "; Preview may find them among the old packages"
         yield labelled("LOCKS", Span(f"the platforms of {hashes} are unknown{way}", Role.WARN))
     offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
     yield labelled("PLATFORMS", offered)
