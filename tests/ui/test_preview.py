@@ -211,9 +211,9 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "nothing written yet" in on.lines[0]
         assert "ready: enter writes" in on.status
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
-        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked  2 roots" in on.plan  # its h1 are not verified
+        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not all known  2 roots" in on.plan  # its h1 are not verified
         # The orphan of both roots is none of the plan's.
-        assert "findings: none new, but not all could be checked; HEAD already has 1 more (1 INFO); " in on.plan
+        assert "findings: none new, but not all is known; HEAD already has 1 more (1 INFO); " in on.plan
         assert "; the work tree already has 1 more (1 WARN)" in on.plan
         assert "4 entries unchanged" in on.plan
         assert "ok  review" in on.plan
@@ -442,7 +442,7 @@ async def test_a_restored_entry_that_nobody_could_check_is_not_ok(opening: Openi
         await on.go_to("hashicorp/aws")
         await on.press("R")
         await on.ready()
-        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not checked" in on.plan
+        assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not all known" in on.plan
         assert "  ok  2 roots" not in on.plan
         assert "HEAD already has 2 more (1 WARN 1 INFO)" in on.plan
 

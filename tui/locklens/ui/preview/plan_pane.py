@@ -350,7 +350,7 @@ def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
     if severity is not None:
         return severity_span(severity, width=width)
     if not reviewed or any(map(_is_unchecked, reviewed)):
-        return Span("? not checked", Role.WARN)
+        return Span("? not all known", Role.WARN)
     if any(finding.accepted is not None for finding in findings):
         return Span("nothing new", Role.DIM)
     return severity_span(None, width=width)
@@ -467,20 +467,26 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
         number, differ = counted(left, "entry", "entries") if left else "no entry", "differ" if left > 1 else "differs"
         rest = f"{number} of these files {differ} from {plan_review.against}{standing.words.where}"
         yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
-    # A registry that is asked only to explain foreign hashes may fail where none are left to explain.
-    problems = {problem for change in review.changes if change.evidence for problem in change.evidence.problems}
-    for host in review.hosts:
-        if host.error in problems:
-            yield line(Span("  unknown: ", Role.WARN), host.error, hanging=4)
+    # Not what a registry failed to say that was asked to explain foreign hashes alone: none may be left to explain.
+    unknown = list(
+        dict.fromkeys(each for change in review.changes if change.evidence for each in change.evidence.problems)
+    )
+    for problem in unknown[:_UNKNOWN_SHOWN]:
+        yield line(Span("  unknown: ", Role.WARN), problem, hanging=4)
+    if len(unknown) > _UNKNOWN_SHOWN:
+        yield line(Span(f"  unknown: {len(unknown) - _UNKNOWN_SHOWN} facts more", Role.DIM))
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
+
+
+_UNKNOWN_SHOWN = 3
 
 
 def _no_findings(review: Review) -> Span:
     """Say that nothing counts, but not as good news where facts are missing."""
     words, end = ("none new", "; ") if known_findings(review) else ("none", "")
     if any(map(_is_unchecked, review.changes)):
-        return Span(f"{words}, but not all could be checked{end}", Role.WARN)
+        return Span(f"{words}, but not all is known{end}", Role.WARN)
     return Span(f"{words}{end}", Role.GOOD)
 
 
