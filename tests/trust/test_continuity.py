@@ -177,7 +177,7 @@ def test_names_of_any_length_and_number_are_shortened() -> None:
     found = judge_packages(FIRST, (*FIRST, *(f"zh:{number:064x}" for number in range(9))), today)
     assert len(found.grown) == 9
     assert found.grown_words("it").endswith(" and 4 more")
-    assert len(found.grown_words("it")) < 700
+    assert len(found.grown_words("it")) < 720
 
 
 def test_two_packages_for_one_file_name() -> None:
