@@ -299,7 +299,7 @@ class RowActionsScreen(TwoPaneScreen):
         """Examine the row's provider in its root on Doctor."""
         examined = self.examined
         if examined is None:
-            self.say("diagnose: no provider or root on this row")
+            self.say("diagnose: this row names no root to look at")
         else:
             self.post_message(ViewWanted(views.DOCTOR, self.top, examined=examined))
 

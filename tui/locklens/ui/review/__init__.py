@@ -49,7 +49,7 @@ from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from textual.binding import BindingType
 
@@ -128,7 +128,7 @@ class ReviewScreen(RowActionsScreen):
         return copy_choices(self.node, self.review)
 
     @property
-    def row_keys(self) -> tuple[str, str]:
+    def row_keys(self) -> tuple[str, Collection[str]]:
         """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row."""
         node = self.node
         if node is None:
@@ -140,7 +140,7 @@ class ReviewScreen(RowActionsScreen):
             does_nothing += "zUA" if node.provider is not None else "zUAw"
         if not node.subjects:
             does_nothing += "R"
-        return "M" * node.is_in_conflict + "P" * node.is_orphan, does_nothing
+        return "M" * node.is_in_conflict + "P" * node.is_orphan, [*does_nothing, *([] if node.mark_ids else ["space"])]
 
     def refusal_of(self, action: str) -> str:
         """Return why an action does nothing now; marking again what was unmarked writes nothing to the files."""

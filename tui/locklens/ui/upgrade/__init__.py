@@ -40,7 +40,7 @@ from locklens.ui.views import PreferenceChanged
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from textual.timer import Timer
@@ -433,6 +433,12 @@ class UpgradeScreen(RowActionsScreen):
         locked = None if offer.locked is None else str(offer.locked)
         folder = self.top or self.source.folder
         return inside_request(offer.address, locked, target[1], folder=folder, root=offer.root, tool=offer.tool)
+
+    @property
+    def row_keys(self) -> tuple[str, Collection[str]]:
+        """The keys of a provider, which do nothing on a section or a root that was not read."""
+        is_of_provider = self.row is not None and self.row.is_of_provider
+        return "", () if is_of_provider else ("< >", "w", "z")
 
     def action_why(self) -> None:
         """Show the requirements of the provider, and the holds on newer versions."""
