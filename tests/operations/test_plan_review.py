@@ -20,7 +20,6 @@ from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
-from locklens.operations.merge import Preference
 from locklens.operations.plan import FileChanges, Plan, PlannedFile, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
@@ -28,7 +27,6 @@ from locklens.operations.review.run import review, review_lock_files
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.operations.write.registry_source import RegistrySource
-from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
@@ -312,25 +310,3 @@ def test_offline_nobody_is_asked(top: Path, environ: dict[str, str]) -> None:
     found = plan_reviewed(restore(Scope(top, ("a",)), ["netbox"]), request(top, environ, is_offline=True))
     assert found.review.offline
     assert not any(host.asked for host in found.review.hosts)
-
-
-def test_a_merge_that_takes_the_side_without_a_foreign_hash_was_not_published_again(
-    top: Path, environ: dict[str, str]
-) -> None:
-    path, demo = top / "a" / LOCK, SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")
-    forged = replace(demo, more=(f"zh:{'5' * 64}",))
-    path.write_bytes(lock_file(forged))
-    git(top, "commit", "-qam", "a foreign hash")
-    git(top, "switch", "-qc", "topic")
-    path.write_bytes(lock_file(replace(demo, constraints="~> 1.4.1")))
-    git(top, "commit", "-qam", "theirs")
-    git(top, "switch", "-q", "-")
-    path.write_bytes(lock_file(replace(forged, constraints="~> 1.4.0")))
-    git(top, "commit", "-qam", "ours")
-    with pytest.raises(AssertionError):
-        git(top, "merge", "-q", "topic")
-    plan = ResolveConflicts(Scope(top, ("a",)), prefer=Preference.THEIRS).plan()
-    found = plan_reviewed(plan, request(top, environ))
-    (change,) = found.review.changes
-    assert [fact.hash for fact in change.removed] == [f"zh:{'5' * 64}"]
-    assert not {"LK001", "LK002"} & {one.rule for one in change.findings}

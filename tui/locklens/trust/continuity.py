@@ -174,8 +174,7 @@ def judge_packages(
     comes later was listed later, whatever its name: the list, and the signature over it, was made anew. That alone is
     GROWN, a warning: a publisher may add a platform, and a lock that was made from a mirror may have held a part of the
     list. Where old ones leave the lock file at the same time, the packages were replaced, whatever the list calls the
-    old ones now: the tools only add to a version that stays. Where an entry only loses what is not listed, and keeps
-    packages of the release, nothing of another list enters with the change.
+    old ones now: the tools only add to a version that stays.
 
     Args:
         old: Hashes that were locked of the same version before; empty where the version is new.
@@ -203,8 +202,7 @@ def judge_packages(
         if known := foreign & checksums.hashes:
             others[host] = known
     foreign = foreign.difference(*others.values())
-    is_cleaned = bool(has & packages) and has <= had & listed
-    is_republished = bool((gone and not is_cleaned) or disguised or doubled or dropped or manifests)
+    is_republished = bool(gone or disguised or doubled or dropped or manifests)
     holds = {
         Origin.REPUBLISHED: is_republished,
         Origin.UNKNOWN_ORIGIN: bool(foreign),
