@@ -319,11 +319,42 @@ def test_a_fix_of_an_edit_that_was_never_committed_is_known(others: tuple[str, .
     restore = next(one["command"] for one in document["remedies"] if one["id"] == "restore-entry")
     run(restore)
     document = doctor(folder, "ci.log")
-    assert document["fixed"] == f"locklens wrote other hashes of acme/demo 1.4.2 into {LOCK}, later than the log"
+    assert document["fixed"].startswith("the lock file has the zh of linux_amd64 for acme/demo 1.4.2 now (live/")
     assert document["facts"]["root"] == "live/prod"
     later = (folder / LOCK).stat().st_mtime + 3600
     os.utime(folder / "ci.log", (later, later))
     assert doctor(folder, "ci.log")["state"] == "open", "the log is later than the fix"
+
+
+def test_a_package_that_was_published_again_is_accepted_by_its_fix(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    document = doctor(folder, "--prove", "changed", "ci.log")
+    assert document["causes"][0]["verdict"] == "yes"
+    run(next(one["command"] for one in document["remedies"] if one["id"] == "accept-republished"))
+    assert doctor(folder, "ci.log")["state"] == "open"  # without its h1, the old one may be that of the new package
+    document = doctor(folder, "--prove", "changed", "ci.log")
+    assert document["fixed"].startswith("the lock file has the zh and the h1 of linux_amd64 for acme/demo 1.")
+    assert not any("whether it covers" in note for note in document["run"]["notes"])
+
+
+def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, doctor: Any) -> None:
+    locked = lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4"))
+    again = FaultRule(Fault.REPUBLISHED, provider="acme/demo", version="1.5.0")
+    folder = made(replace(INCIDENTS["republished"], locks=(locked,), rules=(again,), copies=()))
+    for name, constraint in (("live/a", "~> 2.0"), ("live/b", ">= 1.4")):
+        (folder / name).mkdir()
+        (folder / name / "main.tf").write_text(requires(("acme/demo", constraint)), "utf-8")
+        (folder / name / ".terraform.lock.hcl").write_bytes(locked)
+    words = (
+        "Error while installing acme/demo v1.5.0: the current package for registry.terraform.io/acme/demo 1.5.0 doesn't "
+        "match any of the checksums previously recorded in the dependency lock file"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["causes"][0]["id"] == "republished"
+    assert [(one["id"], one["command"].partition(" acme/")[2]) for one in document["remedies"]] == [
+        ("upgrade", "demo=1.4.2 --root=live/b --root=live/prod")
+    ]
 
 
 def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:

@@ -157,7 +157,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     assert x.entry is not None
     before = _before(x)
     covers = _covers_since(x)
-    words = f"locklens wrote other hashes of {x.release} into {x.lock.path}, later than the log"
+    words = _added_words(x) or f"locklens wrote other hashes of {x.release} into {x.lock.path}, later than the log"
     if x.written is not None and covers and _accepts_release(x):
         return words
     is_more = before is not None and before.entry is not None and {*before.entry.hashes} < {*x.entry.hashes}
@@ -180,6 +180,18 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     if x.written is not None:
         return words
     return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
+
+
+def _added_words(x: Examined) -> str:
+    """Return which hashes of the failing platform were added since; "" where that is not known."""
+    assert x.entry is not None
+    before = _before(x)
+    was = frozenset(before.entry.hashes) if before is not None and before.entry is not None else frozenset[str]()
+    own = {h1 for h1, platform in x.attributed.items() if platform == x.platform} | {x.platforms.get(x.platform, "")}
+    came = {text.partition(":")[0] for text in own & frozenset(x.entry.hashes) - was}
+    place = f"{x.lock.path}:{x.entry.line}"
+    which = " and the ".join(sorted(came, reverse=True))
+    return f"the lock file has the {which} of {x.platform} for {x.release} now ({place})" if came and was else ""
 
 
 def _speaks(causes: Sequence[Cause]) -> bool:
@@ -288,9 +300,15 @@ def _covers_since(x: Examined) -> bool:
 
 
 def _covers(x: Examined) -> bool:
-    """True if a hash of the failing run's package is locked, as far as its platform and a release tell."""
-    is_of_files = x.incident.path is None or x.incident.path.only != "zh"
-    return (is_of_files and x.platform != "" and x.platform in x.attributed.values()) or _accepts_release(x)
+    """True if a hash of the failing run's package is locked, as far as its platform and a release tell.
+
+    An `h1` counts where it is that of the release's package today, as far as that is known and came from a registry.
+    """
+    path = x.incident.path
+    wanted = x.expected.get(x.platform, "") if path is None or path is PackagePath.DIRECT else ""
+    is_of_files = path is None or path.only != "zh"
+    has_h1 = wanted in x.unpacked if wanted else x.platform != "" and x.platform in x.attributed.values()
+    return (is_of_files and has_h1) or _accepts_release(x)
 
 
 def changed_words(x: Examined, causes: Sequence[Cause]) -> str:

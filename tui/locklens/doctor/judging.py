@@ -313,11 +313,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     named, of_writes = [], {one.examined.name for group in found.values() for remedy, one in group if remedy.write}
     for group in found.values():
         remedy, one = group[0]
-        roots = {
-            root: None
-            for each, other in group
-            for root in (other.alone.roots if other.examined.fitting else other.roots[: each.roots])
-        }
+        roots = {root: None for each, other in group for root in _roots_of(each, other)}
         subject = has_several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
         unsaid = [
             words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note
@@ -330,6 +326,13 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
         named.append(replace(remedy, subject=subject) if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
+
+
+def _roots_of(remedy: Remedy, one: Affected) -> Sequence[str]:
+    """Return the roots that a remedy is named for: of those that a log fits, the ones that it changes."""
+    roots = one.alone.roots if one.examined.fitting else one.roots[: remedy.roots]
+    written = remedy.write.roots if remedy.write is not None else roots
+    return [root for root in roots if root in written] or written
 
 
 _STANDS_FOR = {

@@ -21,7 +21,7 @@ from locklens.text import counted, listing, shell_words
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause, RecognisedError
@@ -61,6 +61,21 @@ class Affected(Struct, frozen=True):
         """The root alone: what is wrong with its configuration or its folders is not so in others with the entry."""
         own = self.examined.fitting or self.roots[:1]
         return replace(self, roots=tuple(root for root in self.roots if root in own) or self.roots[:1])
+
+    def by_constraints(self, listed: Sequence[Version]) -> list[Affected]:
+        """Return the roots in groups whose constraints, as far as they were read, allow the same listed versions."""
+        x = self.examined
+        if x.configuration is None or x.address is None:
+            return [self]
+        own = x.configuration.of(x.address)
+        read = {other.root: other.requirements for other in x.others if other.requirements}
+        groups: dict[frozenset[Version], list[str]] = {}
+        required = {root: read.get(root, own) for root in self.roots}
+        for root, those in required.items():
+            allowed = frozenset(one for one in listed if all(each.constraints.admits(one) for each in those))
+            groups.setdefault(allowed, []).append(root)
+        states = [(replace(x.configuration, requirements=required[roots[0]]), roots) for roots in groups.values()]
+        return [replace(self, examined=replace(x, configuration=one), roots=tuple(roots)) for one, roots in states]
 
     @property
     def platform(self) -> str:
@@ -116,8 +131,15 @@ class Affected(Struct, frozen=True):
 def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Remedy]:
     """An upgrade where a listed version satisfies the constraints; else an older one, and other constraints.
 
-    With a platform, only versions count whose packages are said to be for it too.
+    With a platform, only versions count whose packages are said to be for it too. Of roots with other constraints, each
+    group has its own upgrade.
     """
+    for group in one.by_constraints(listed_versions(one.examined) or ()):
+        yield from _upgrade(group, title, platform)
+
+
+def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
+    """Yield the upgrade of roots with equal constraints."""
     x = one.examined
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     if x.is_of_mirror_alone:
@@ -144,8 +166,9 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
         none = "no newer listed version satisfies the constraints" if is_held else "which satisfies the constraints"
         words = f"Go back to {x.name} {best}: {none}" if is_held else f"Go back to {x.name} {best}, {none}"
         yield _upgraded(one, words, str(best))
-    if best is None or best.compare(locked) < 0:
-        yield from _with_other_constraints(one.alone, newest(one for one in listed if not one.prerelease))
+    latest = _latest(listed)
+    if (best is None or best.compare(locked) < 0) and latest != locked:
+        yield from _with_other_constraints(one.alone, latest)
 
 
 def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
@@ -154,6 +177,11 @@ def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
     if listing is None or not listing.is_known:
         return None
     return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]
+
+
+def _latest(listed: Iterable[Version]) -> Version | None:
+    """Return the newest version that is no pre-release; None without one."""
+    return newest(one for one in listed if not one.prerelease)
 
 
 def _asked_for(one: Affected, note: str) -> Remedy:
@@ -209,7 +237,8 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
     if x.entry is not None and not clash:
         offered += upgrade(alone)
     is_there = listed is None or (x.entry is not None and x.entry.version in listed)
-    if x.entry is not None and is_there and not any(each.id == "upgrade" for each in offered):
+    is_newest = x.entry is not None and x.entry.version == _latest(listed or ())
+    if x.entry is not None and is_there and (is_newest or not any(each.id == "upgrade" for each in offered)):
         offered += _with_other_constraints(alone, x.entry.version)
     if not offered:
         what = "one of the constraints that exclude one another" if clash else f"the constraint on {x.name}"

@@ -273,7 +273,8 @@ class InsideDialog(ReadingDialog):
     def on_mount(self) -> None:
         """Start looking."""
         versions = " → ".join(dict.fromkeys(filter(None, (self._request.old, self._request.new))))
-        self.show_title(f"Inside {self._request.provider.partition('/')[2]} {versions}")
+        where = f", as in {self._request.roots[0]}" if self._request.roots else ""
+        self.show_title(f"Inside {self._request.provider.partition('/')[2]} {versions}{where}")
         self._start()
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
 

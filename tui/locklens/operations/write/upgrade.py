@@ -54,7 +54,8 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         """A short title."""
         if not self.picks:
             names = tuple(name.rpartition("/")[2] for name in self.providers)
-            return f"Upgrade {listed_providers(names) or 'all providers'} in {listed_roots(self.where.roots)}"
+            what = "Upgrade" if names and all("=" in name for name in names) else "Look for upgrades of"
+            return f"{what} {listed_providers(names) or 'all providers'} in {listed_roots(self.where.roots)}"
         roots = {pick.root for pick in self.picks}
         where = f"in {self.picks[0].root or '.'}" if len(roots) == 1 else f"in {len(roots)} roots"
         addresses = {pick.address for pick in self.picks}
