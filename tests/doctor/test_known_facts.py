@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,19 @@ def test_a_registry_that_answers_without_a_token_did_not_want_one(
     document = doctor(folder, "ci.log")
     assert next((one["id"], one["verdict"]) for one in document["causes"]) == ("credentials", "likely")
     assert [one["id"] for one in document["remedies"]] == ["test-credentials"]
+
+
+def test_a_registry_that_a_log_alone_names_is_not_asked(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    with socket.create_server(("localhost", 0)) as server:
+        server.setblocking(False)
+        host = f"localhost:{server.getsockname()[1]}"
+        message = LIST.format(f"{host}/acme/demo", f"host {host} requires authentication credentials")
+        (folder / "ci.log").write_text(boxed_log((QUERY, message)), "utf-8")
+        document = doctor(folder, "ci.log")
+        assert document["errors"][0]["provider"] == f"{host}/acme/demo"
+        with pytest.raises(BlockingIOError):
+            server.accept()
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,18 @@ def test_an_error_that_is_over_is_named_by_its_own_version(made: Any, doctor: An
     assert "root live/prod acme/netbox 3.9.1 " in out
 
 
+def test_a_wrong_line_is_not_blamed_on_the_provider_of_another_block(made: Any, doctor: Any) -> None:
+    elsewhere = replace(DEMO, unpacked=("darwin_arm64",), packed=())
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(SampleIncident("", ("none",), (lock_file(elsewhere, NETBOX_ELSEWHERE),), required))
+    lock = folder / "live/prod/.terraform.lock.hcl"
+    lock.write_text(re.sub(r'    "h1:.*\n', "", lock.read_text("utf-8")), "utf-8")
+    other = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    (folder / "ci.log").write_text(boxed_log(MISMATCH, (MISMATCH[0], other)), "utf-8")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "LOCKED live/prod/.terraform.lock.hcl: not committed yet (line 4)" in out
+
+
 @pytest.mark.parametrize(("message", "verdict"), [
     (MISMATCH, "The log fits no root here. [CANNOT SAY]"),
     (("Failed to install provider", 'Error while installing acme/demo v1.4.2: Get "https://e.example.com/d.zip": 429 Too Many Requests'),

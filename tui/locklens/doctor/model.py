@@ -417,7 +417,8 @@ class Onset(Struct, frozen=True):
         subject: The first line of its message.
         change: The change of the entry, in words.
         is_oldest: True if the history that was read begins there, so that it may be older.
-        entry: The entry in words, where a diagnosis is about several; "" where it is not.
+        entry: The entry in words, or the lock file with the wrong line, where a diagnosis is about several; "" where it
+            is not.
     """
 
     commit: str

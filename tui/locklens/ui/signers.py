@@ -329,11 +329,9 @@ class SignersScreen(RowActionsScreen):
 
     @property
     def row_keys(self) -> tuple[str, Collection[str]]:
-        """The keys about a pin that the row lacks; without a row also those that act on one."""
+        """The keys about a pin that do nothing on the row."""
         row = self.left.current
-        if row is None:
-            return "", ("enter", "y", "e", "T", "D")
-        if row.signer.key is None:
+        if row is None or row.signer.key is None:
             return "", "TD"
         is_pinned = self.review is not None and any(map(self.review.policy.pin, row.signer.addresses))
         return "", "" if is_pinned else "D"

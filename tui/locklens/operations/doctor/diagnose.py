@@ -250,11 +250,15 @@ def _is_of(one: Affected, cause: Cause) -> bool:
 
 
 def _onset(examiner: Examiner, one: Affected, has_several: Several) -> Onset | None:
-    """Return since when the entry is as it is, with its provider and root where there are several."""
+    """Return since when the entry is as it is, with its provider and root where there are several.
+
+    Of a lock file with a wrong line, which may be in the block of another provider, it is that line's.
+    """
     onset = examiner.onset(one.examined)
     if onset is None:
         return None
-    return replace(onset, entry=has_several.subject(one.examined, one.roots[:1]))
+    lock, subject = one.examined.lock, has_several.subject(one.examined, one.roots[:1])
+    return replace(onset, entry=lock.path if subject and lock.problems else subject)
 
 
 def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:

@@ -241,11 +241,10 @@ class PreviewScreen(LockLensScreen[Closed]):
         without += [] if standing.lacks_modules else ["m"]
         without += [] if standing.leaves_configuration else ["f"]
         plan = standing.plan
-        without += [] if plan is None or plan_pane.groups(plan) else ["z"]
-        is_over = plan is not None or standing.stage is PlanStage.FAILED
-        without += ["d", "x", "e"] if is_over and (plan is None or not plan.proposal.files) else []
-        without += ["y"] if is_over and (plan is None or not standing.message) else []
-        without += ["z"] if is_over and plan is None else []
+        if plan is not None or standing.stage is PlanStage.FAILED:
+            without += [] if plan is not None and plan.proposal.files else ["d", "x", "e"]
+            without += [] if plan is not None and plan_pane.groups(plan) else ["z"]
+            without += [] if standing.message else ["y"]
         is_open = standing.stage in _MOVING or standing.has_files
         without += [] if is_open and standing.stage is not PlanStage.STALE else ["enter"]
         layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=frozenset(without))

@@ -474,7 +474,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     for problem in unknown[:_UNKNOWN_SHOWN]:
         yield line(Span("  unknown: ", Role.WARN), problem, hanging=4)
     if len(unknown) > _UNKNOWN_SHOWN:
-        yield line(Span(f"  unknown: {len(unknown) - _UNKNOWN_SHOWN} facts more", Role.DIM))
+        yield line(Span(f"  unknown: {len(unknown) - _UNKNOWN_SHOWN} more facts", Role.DIM))
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
 

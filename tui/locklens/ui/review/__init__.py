@@ -132,7 +132,7 @@ class ReviewScreen(RowActionsScreen):
         """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row."""
         node = self.node
         if node is None:
-            return "", "PM" if self.loader.marks else "PMS"
+            return "", ""
         does_nothing = "" if self._locked_providers else "vL"
         if not any(_may_be_verified(subject.change) for subject in node.subjects):
             does_nothing += "v"
