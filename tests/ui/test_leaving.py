@@ -91,3 +91,18 @@ async def test_the_status_is_2_where_nothing_could_be_read(samples: Samples, run
     async with running(source) as on:
         await on.press("4", "q")
     assert on.app.return_value == 2
+
+
+@pytest.mark.parametrize("tab", ["1", "3", "4", "5"])
+async def test_a_row_that_is_told_of_between_two_removals_shows_nothing(
+    samples: Samples, running: Running, tab: str
+) -> None:
+    async with running(serving(samples)) as on:
+        await on.press(tab)
+        await on.settle()
+        screen = on.app.screen
+        assert isinstance(screen, TwoPaneScreen)
+        await screen.detail.remove()
+        screen.left.tell_highlighted()
+        await on.pilot.pause()
+        assert not screen.is_open

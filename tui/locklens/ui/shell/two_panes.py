@@ -143,8 +143,8 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     @property
     def is_open(self) -> bool:
-        """True while the list is there: on the way out, timers fire between the removal of two widgets."""
-        return super().is_open and bool(self.query("RowList"))
+        """True while both panes are there: on the way out, timers and messages come between their removals."""
+        return super().is_open and bool(self.query("RowList")) and bool(self.query("#detail"))
 
     @property
     def is_narrowed(self) -> bool:
@@ -337,6 +337,8 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def show_detail(self, key: str, lines: Iterable[Line]) -> None:
         """Fill the right pane; the scroll position is kept for the same row."""
+        if not self.is_open:
+            return
         self.detail.show_lines(lines, keep_place=key == self._shown_key)
         self._shown_key = key
         self.refresh_keys()
