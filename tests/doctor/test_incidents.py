@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from doctor.incidents import TOLD, Told, own_scenes
 from doctor.recording import RECORDED, scenes
 from doctor.test_prefixes import disguised
+from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo.faults import Faults
-from locklens.demo.incidents import incident_environment, make_incident
+from locklens.demo.incidents import incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
+from locklens.operations.doctor import DoctorRequest
+from locklens.operations.doctor.diagnose import diagnose
+from locklens.releases import NetworkSettings
+from locklens.storage.cache import Cache
 
 SCENES = {**scenes(), **own_scenes()}
 
@@ -57,3 +64,21 @@ def test_the_right_cause_comes_first(
     assert told.words in first["evidence"]
     assert {cause["id"] for cause in document["causes"] if cause["verdict"] == "yes"} <= {told.cause, told.also}
     assert "--offline" not in json.dumps(document["causes"])
+
+
+@pytest.mark.parametrize("cause", [
+    "h1-missing", "republished", "platform-missing", "mirror-differs", "cache-differs", "package-altered", "hand-edit", "yanked",
+])  # fmt: skip
+def test_a_download_is_offered_where_it_tells_a_cause(cause: str, made: Any, tmp_path: Path) -> None:
+    """Of samples, `v` settles each cause that says so, and no other one."""
+    incident = next(one for one in sample_incidents() if one.cause == cause)
+    folder = made(incident)
+    options = dict(zip(incident.options[::2], incident.options[1::2], strict=True))
+    mirrors, cache = filter(None, [options.get("--mirror")]), options.get("--plugin-cache", "")
+    log, network = (folder / "ci.log").read_bytes(), NetworkSettings(dict(os.environ), Cache(tmp_path / "cache"))
+    request = DoctorRequest(log, folder, os.environ, mirrors=tuple(mirrors), cache=cache, network=network)
+    before = diagnose(request).causes
+    after = {one.id: one.verdict for one in diagnose(replace(request, prove="changed")).causes}
+    settled = {one.id for one in before if after.get(one.id, one.verdict) is not one.verdict}
+    assert {one.id for one in before if one.is_by_download} == settled
+    assert not any(one.is_by_download for one in diagnose(replace(request, network=None)).causes)

@@ -112,7 +112,7 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
         await on.press("M")
         assert "merge: on the screen 1 Review" in on.text
         assert "LIKELY" in on.lines[0]
-        assert "v downloads it, and tests each cause again" in on.text
+        assert "v downloads packages that may tell it" in on.text
         await until(on, lambda: "linux_amd64  (log)" in on.text)
         before = Path("live/prod/.terraform.lock.hcl").read_bytes()
         await on.press("j", "enter")
@@ -334,6 +334,15 @@ async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -
         assert on.titles[0] == "yes the lock file has no h1 for the platform"
         await on.press("v")
         await until(on, lambda: "nothing to download" in on.text)
+
+
+async def test_nothing_is_downloaded_for_a_diagnosis_that_still_runs(opened: Opening) -> None:
+    async with opened("h1-missing") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        on.doctor._start()
+        on.doctor.action_prove()
+        assert on.doctor.message == "verify: a diagnosis is running; press v again when it is done"
+        await on.diagnosed()
 
 
 def test_an_incident_of_the_demo_opens_here_and_its_fix_can_be_undone(

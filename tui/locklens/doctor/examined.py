@@ -499,6 +499,11 @@ class Examined(Struct, frozen=True, dict=True):
         on_disk = {text: one.platform for one in named for text in one.of_files & self.unpacked}
         return {**on_disk, **known}
 
+    def is_told_by_download(self, platform: str) -> bool:
+        """True if downloads tell the `h1` of a platform's package: they end once each locked `h1` has its package."""
+        is_there = platform in self.platforms and platform not in self.computed and not self.is_offline
+        return is_there and not self.unpacked <= set(self.expected.values())
+
     @property
     def as_of(self) -> str | None:
         """The time of the registry's answer."""

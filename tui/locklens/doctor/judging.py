@@ -63,9 +63,11 @@ def _on_its_platform(examined: Examined, known: KnownCause) -> Examined:
 
 def _of_the_run(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error, as far as what it rests on is of the failing run."""
+    judged = cause
     for rule in (_of_known_path, _of_known_platform, _of_known_lock):
-        cause = rule(cause, examined)
-    return as_of_the_run(cause)
+        judged = rule(judged, examined)
+    judged = as_of_the_run(judged)
+    return judged if judged.missing == cause.missing else replace(judged, is_by_download=False)
 
 
 def standing_cause(examined: Examined) -> tuple[Examined, Cause] | None:
@@ -274,6 +276,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         subject=subject,
         evidence="; ".join(shown[:_MOST_NAMED]) + more,
         missing=f"{needs[0]}{others}" if needs else "",
+        is_by_download=any(one.cause.missing != "" and one.cause.is_by_download for one in same),
         as_of=min(moments, default=None),
     )
 

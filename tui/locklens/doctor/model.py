@@ -284,6 +284,7 @@ class Judgement(Struct, frozen=True):
         command: A command line that prints the missing fact on the failing machine; "" for none.
         basis: The evidence for the verdict.
         title: The cause in words, where its own title is too general; "" for that.
+        is_by_download: True if a download of the release's packages here may tell the missing fact.
     """
 
     verdict: CauseVerdict
@@ -293,6 +294,7 @@ class Judgement(Struct, frozen=True):
     command: str = ""
     basis: Basis = Basis.FILES
     title: str = ""
+    is_by_download: bool = False
 
     @property
     def is_probable(self) -> bool:

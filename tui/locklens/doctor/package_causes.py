@@ -73,6 +73,13 @@ def h1_missing(x: Examined) -> Judgement | None:
             state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    judged = _of_untold_h1(x, platform)
+    return replace(judged, is_by_download=x.is_told_by_download(platform))
+
+
+def _of_untold_h1(x: Examined, platform: str) -> Judgement:
+    """Judge locked `h1` that are not all known to be of other platforms."""
+    assert x.entry is not None
     missing = f"the h1 of {platform}: --package DIR, or {_dry_run(x, platform)}"
     if accepted := _accepted_elsewhere(x):
         return Judgement(_LIKELY, accepted, missing, x.as_of, basis=Basis.HASHES)
@@ -86,6 +93,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, missing, x.as_of)
     known = len(x.platforms) or len(x.packed)
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
+    zhs, attributed = zh_of_packages(len(x.packed)), sorted(set(x.attributed.values()))
+    of_others = f" (locked: {listing(attributed)})" if attributed else ""
     words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
     return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
 
@@ -202,7 +211,9 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
     only = f", only of {listing(have, 8)}" if have else ""
     words = f"no zh of {platform} is locked for {x.release}{only}"
     missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
-    return Judgement(_YES if is_sure else _LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+    is_told = missing != "" and not x.stale and x.is_told_by_download(platform)
+    verdict = _YES if is_sure else _LIKELY
+    return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES, is_by_download=is_told)
 
 
 def _usual(x: Examined) -> int:
@@ -454,6 +465,12 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=not_locked)
+    return replace(_untold_copy(x, one, platform, files), is_by_download=x.is_told_by_download(platform))
+
+
+def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> Judgement:
+    """Judge a copy that is not locked, where the `h1` of the release's package is not known."""
+    not_locked, where, shown = f"{_NAMES[one.kind]} is not the locked package", one.path, _short(one.shown_hash)
     hashing = x.command_line("hashes", "--prove", "all", *_of_root(x))
     missing = f"the h1 of the signed package of {platform or 'its platform'}: {hashing}"
     if place := _locked_elsewhere(x, one):

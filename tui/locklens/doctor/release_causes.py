@@ -88,10 +88,12 @@ def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Judgeme
     entries = [x.entry, *(one.entry for one in x.past if past)]
     version = x.entry.version if x.entry is not None else None
     locked = {text for one in entries if one is not None and one.version == version for text in one.hashes}
-    copies = (one for one in x.packages if one.kind != "mirror" and one.hashes & locked)
+    copies = [one for one in x.packages if one.kind != "mirror" and one.hashes & locked]
     once = next((one for one in copies if _is_of_earlier_release(x, one)), None)
     if once is None or len(x.packed) < WHOLE_LIST:  # a mirror's own package, or a list that was made from one
-        return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+        is_told = len(x.packed) >= WHOLE_LIST and any(x.is_told_by_download(one.platform) for one in copies)
+        judged = Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+        return replace(judged, is_by_download=is_told)
     words = f"{words}; {once.path} is a package that they were locked from, and not today's"
     title = "the release has other packages than those that were locked for its version"
     return _of_its_path(x, Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=title))
@@ -428,8 +430,13 @@ def package_altered(x: Examined) -> Judgement | None:
         words = f"downloaded here, it is the signed package; what the failing run got{there} was not"
         return Judgement(_UNKNOWN, words, _FROM_THERE, x.as_of, basis=Basis.GUESS)
     words = "the message does not tell an altered package from a damaged download"
+    return _with_download(x, Judgement(_UNKNOWN, words, as_of=x.as_of, basis=Basis.GUESS))
+
+
+def _with_download(x: Examined, judged: Judgement) -> Judgement:
+    """Return a cause that a download of the package here may tell, where its signed release is known."""
     missing = "what arrives here: --prove changed downloads it up to three times"
-    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+    return replace(judged, missing=missing, is_by_download=x.platform in x.platforms and not x.is_offline)
 
 
 def _of_message(x: Examined) -> Judgement | None:
@@ -486,8 +493,7 @@ def _archive(x: Examined, actual: str, named: str) -> Judgement:
         return Judgement(_NO, words, as_of=x.as_of)
     if named in x.listed:
         words = f"the named hash is the signed one, and the file that arrived ({actual[:11]}...) is in no signed list"
-        missing = "what arrives here: --prove changed downloads it up to three times"
         title = "the download was damaged, or the package was altered at its host"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=title)
+        return _with_download(x, Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HASHES, title=title))
     words = "neither hash is in the signed SHA256SUMS"
     return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)

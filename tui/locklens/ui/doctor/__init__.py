@@ -353,7 +353,10 @@ class DoctorScreen(TwoPaneScreen):
 
     def action_prove(self) -> None:
         """Ask for the downloads that tell causes apart, and test them again."""
-        if self._diagnosis is None or not self._diagnosis.is_recognised or self._job.is_running:
+        if self._job.is_running:
+            self.say("verify: a diagnosis is running; press v again when it is done")
+            return
+        if self._diagnosis is None or not self._diagnosis.is_recognised:
             self.say("verify: no diagnosis yet; p pastes a log, i diagnoses the root")
             return
         dialog = DoctorProveDialog(self.source, self._request)

@@ -135,10 +135,6 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]
         yield line(Span("  note  ", Role.DIM), note, hanging=4)
 
 
-_SETTLED_BY_DOWNLOAD = ("--prove all", "--prove changed downloads", "--dry-run")
-"""In the words of a missing fact: the ways to get it that download packages here, as `v` does."""
-
-
 def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
     title = Span(cause_title(cause), Role.STRONG)
     yield line(Span(f"{row.state.text}  ", row.state.role), title, hanging=2, copied=cause.id.value)
@@ -150,8 +146,8 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
     if cause.missing:
         yield from heading("NEEDED")
         words = report_text.missing_words(cause)
-        if any(each in words for each in _SETTLED_BY_DOWNLOAD):
-            yield line(Span("  v downloads it, and tests each cause again", Role.INFO), hanging=2)
+        if cause.is_by_download:
+            yield line(Span("  v downloads packages that may tell it", Role.INFO), hanging=2)
         yield line(Span(f"  {words}", Role.INFO), hanging=2, copied=words)
 
 
