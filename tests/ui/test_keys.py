@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 from collections import defaultdict, deque
@@ -13,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 from textual.command import CommandPalette
-from textual.widgets import Input
+from textual.widgets import Input, Label
 from ui.conftest import until
 
 from locklens.operations.locklens import Reads
@@ -827,11 +828,36 @@ async def test_moves_do_not_wait_for_each_other(
         assert on.changes.cursor == 6
 
 
-async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, running: Running) -> None:
+async def test_what_is_typed_waits_for_the_filter_however_long_that_takes(samples: Samples, running: Running) -> None:
+    """While a busy screen reads, a second or more may pass before it handles a key."""
     async with running(samples.full()) as on:
-        app = on.app
+        app, held, cursor = on.app, asyncio.Event(), on.changes.cursor
+        on.screen.call_later(held.wait)
+        for key in ("slash", "ctrl+u", *"acme"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        while len(app._typed) < 6:
+            await asyncio.sleep(0)
+        assert (on.screen.query_one("#filter", Input).value, on.changes.cursor, on.screen.message) == ("", cursor, "")
+        held.set()
+        await on.settle()
+        assert on.screen.query_one("#filter", Input).value == "acme"
 
-        late: list[Any] = []
+
+async def test_no_widget_that_asks_for_the_focus_meanwhile_takes_it_from_the_filter(
+    samples: Samples, running: Running
+) -> None:
+    async with running(samples.full()) as on:
+        on.screen.set_focus(None)
+        on.screen.action_filter()
+        on.screen.keep_focus()
+        assert on.app.focused is on.screen.query_one("#filter", Input)
+        await on.settle()
+        assert on.app.focused is on.screen.query_one("#filter", Input)
+
+
+async def test_a_key_that_is_lost_with_a_widget_stops_no_other(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        app, late = on.app, list[Any]()
 
         async def lost(*key: Any) -> None:
             late.extend(key)
@@ -840,7 +866,7 @@ async def test_a_key_that_is_lost_on_its_way_stops_no_other(samples: Samples, ru
             patched.setattr(app, "_follow", lost)
             await on.press("x")
         assert len(app._typed) == 1
-        app._handled_at -= 10
+        app._followed = Label()  # which no longer runs
         assert await stops(on, "n", 2) == ["acme/demo", "acme/netbox"]
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(app, "_typed", deque([(events.Key("j", "j"), on.screen)]))

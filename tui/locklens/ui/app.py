@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -96,10 +95,6 @@ LIGHT = Theme(
 THEMES = (DARK, LIGHT)
 
 
-_LOST_SECONDS = 2.0
-"""A key that takes longer was lost with a widget that closed: after this time, the next key is handled anyway."""
-
-
 _MOVES = frozenset({"finding", "found", "mark", "root", "unreviewed", "version"})
 """Actions of screens that leave the focus where it is, and that a held key repeats."""
 
@@ -143,7 +138,8 @@ class LockLensApp(CopyingApp):
         self._waiting_notices: list[Callable[..., None]] = []
         self._typed: deque[tuple[events.Key | events.Paste, Screen[Any]]] = deque()
         """The key that is being handled, and the later ones; each with the screen that was shown when it arrived."""
-        self._handled_at = 0.0
+        self._followed: DOMNode = self
+        """The node in whose queue the key that is being handled is followed."""
         self._handled_on: Screen[Any] | None = None
         """The screen that the last key was handed to."""
         self._keeper = MarkKeeper(store_path, partial(self.call_later, self._warn, ""))
@@ -201,22 +197,26 @@ class LockLensApp(CopyingApp):
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
-        if self._typed and time.monotonic() - self._handled_at > _LOST_SECONDS:
-            self._typed.popleft()
-        is_busy = bool(self._typed)
         self._typed.append((event, self.screen))
-        if not is_busy:
+        if len(self._typed) == 1:
             await self._handle_typed()
+        elif not self._followed.is_running:
+            # The node ended, and what waited in its queue with it.
+            await self._follow(self._typed[0][0], [self, self])
 
     def _keeps_focus(self, event: events.Key | events.Paste) -> bool:
-        """True for text that is typed into a field, and for moves: repetitions of a held key need not be painted."""
+        """True for text that is typed into a field, and for moves: repetitions of a held key need not be painted.
+
+        Other keys of a field are handled after its text, however early they arrive, so that the text waits for them.
+        """
         node = self.focused
         if node is None or isinstance(event, events.Paste):
             return node is not None
         if node.check_consume_key(event.key, event.character):
             return True
         active = self.screen.active_bindings.get(event.key)
-        if active is None or event.key == "enter":
+        is_field = node.check_consume_key("a", "a")
+        if active is None or event.key == "enter" or is_field:
             return False
         return active.node is node or active.binding.action.partition("(")[0] in _MOVES
 
@@ -225,7 +225,7 @@ class LockLensApp(CopyingApp):
         while self._typed:
             (event, shown), node = self._typed[0], self.focused or self.screen
             may_move_focus = not self._keeps_focus(event)
-            self._handled_at, self._handled_on = time.monotonic(), self.screen
+            self._handled_on = self.screen
             # Enter must not confirm a dialog that was not yet shown when it was pressed.
             is_unseen = self.screen is not shown and not isinstance(self.screen, TwoPaneScreen)
             if not (is_unseen and isinstance(event, events.Key) and event.key == "enter"):
@@ -246,8 +246,9 @@ class LockLensApp(CopyingApp):
         """Follow a key that is being handled through the queue of each node; then handle the next one."""
         for number, node in enumerate(nodes, start=1):
             if node.call_later(self._follow, event, nodes[number:]):
+                self._followed = node
                 return  # a closed node takes no calls, and did not take the key
-        if self._typed and self._typed[0][0] is event:  # else it was given up as lost
+        if self._typed and self._typed[0][0] is event:  # else it was followed without a node that ended
             self._typed.popleft()
             await self._handle_typed()
 

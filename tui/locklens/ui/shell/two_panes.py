@@ -180,7 +180,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.facts.can_focus = False
         self.query_one("#notice", LineView).can_focus = False
         self.query_one("#filter-line").display = False
-        self.left.focus()
+        self.set_focus(self.left)
 
     @property
     @abstractmethod
@@ -295,7 +295,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def keep_focus(self) -> None:
         """Focus the list if nothing has the focus while it is shown."""
         if self.is_open and self.focused is None and self.app.app_focus and not self.has_class("-notice"):
-            self.left.focus()
+            self.set_focus(self.left)
 
     def refresh_bars(self) -> None:
         """Redraw head, status and key line."""
@@ -354,12 +354,12 @@ class TwoPaneScreen(LockLensScreen[int]):
     def action_focus_list(self) -> None:
         """Focus the list."""
         self.remove_class("-detail")
-        self.left.focus()
+        self.set_focus(self.left)
 
     def focus_detail(self) -> None:
         """Focus the detail; full screen on narrow terminals."""
         self.add_class("-detail")
-        self.detail.focus()
+        self.set_focus(self.detail)
 
     def go_to_section(self, by: int) -> None:
         """Go to the next or previous section, or say that it is the last or the first one."""
@@ -466,7 +466,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def action_filter(self) -> None:
         """Open the filter line."""
         self.query_one("#filter-line").display = True
-        self.query_one("#filter", Input).focus()
+        self.set_focus(self.query_one("#filter", Input))
 
     def action_only(self, text: str) -> None:
         """Filter by the clicked piece."""
@@ -479,7 +479,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def _close_filter(self) -> None:
         self.query_one("#filter-line").display = bool(self.query_one("#filter", Input).value)
-        self.left.focus()
+        self.set_focus(self.left)
 
     @on(Input.Changed, "#filter")
     def _narrow(self, event: Input.Changed) -> None:
