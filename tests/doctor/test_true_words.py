@@ -81,6 +81,20 @@ def test_the_log_tells_the_root(before: str, several: Path, doctor: Any) -> None
         assert [one["command"] for one in document["remedies"]] == ["locklens upgrade acme/demo --root=live/bump"]
 
 
+def test_a_report_names_roots_from_the_top_wherever_it_is_made(several: Path, doctor: Any) -> None:
+    log = _log(several, VIOLATED)
+    document = doctor(several / "live/bump", f"../../{log}")
+    assert (document["facts"]["root"], document["errors"][0]["roots"]) == ("live/bump", ["live/bump"])
+    assert {root for cause in document["causes"] for root in cause["roots"]} == {"live/bump"}
+    assert [one["command"] for one in document["remedies"]] == ["locklens upgrade acme/demo"]
+    text = doctor(several / "live/bump", "--format", "text", f"../../{log}")
+    assert "ROOT         live/bump  acme/demo 1.4.2; the same entry in 3 of 3 roots, also live/newp, live/prod" in text
+    both = (INSTALL, "Error while installing acme/demo v1.4.2: unexpected EOF")
+    document = doctor(several / "live/bump", f"../../{_log(several, both)}", "--", ".", "../newp")
+    assert {root for cause in document["causes"] for root in cause["roots"]} <= {"live/bump", "live/newp"}
+    assert "(in ." not in str(document)
+
+
 def test_the_file_of_the_error_tells_the_root(several: Path, doctor: Any) -> None:
     message = ("Invalid expression", f"on live/newp/{LOCK} line 3, in provider: expected an expression")
     (several / "live/newp" / LOCK).write_text("provider {\n", "utf-8")

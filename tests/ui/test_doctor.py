@@ -336,6 +336,23 @@ async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -
         await until(on, lambda: "nothing to download" in on.text)
 
 
+async def test_a_root_has_one_name_on_the_screen_in_whichever_folder_it_was_opened(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened("h1-missing") as on:
+        log = Path("ci.log").read_text("utf-8")
+        monkeypatch.chdir("live/prod")
+        await on.paste(log)
+        assert on.doctor._diagnosis is not None
+        assert [one.roots for one in on.doctor._diagnosis.places] == [("live/prod",)]
+        assert "root      live/prod" in on.text
+        await on.press("e")
+        await until(on, lambda: "Facts of the failing run" in on.text)
+        await on.press("ctrl+s")
+        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and not on.doctor._job.is_running)
+        assert "root      live/prod" in on.text
+
+
 async def test_nothing_is_downloaded_for_a_diagnosis_that_still_runs(opened: Opening) -> None:
     async with opened("h1-missing") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))

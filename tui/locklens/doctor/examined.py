@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import cached_property
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -60,6 +61,11 @@ def zh_of_packages(number: int, kind: str = "") -> str:
     A registry's manifest has a `zh`, too, which vouches for no package, and which no sentence counts.
     """
     return counted(number, f"{kind}zh of a package", f"{kind}zh of packages")
+
+
+def from_top(here: str, root: str) -> str:
+    """Return a root that is relative to the folder of the diagnosis as reports and screens name it."""
+    return normpath(join(here, root))
 
 
 def _is_nearly(text: str, other: str) -> bool:
@@ -123,6 +129,7 @@ class Examined(Struct, frozen=True, dict=True):
         names_tool: True if commands have to name the tool: it is not the one that is detected in the root.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
         top: The folder that `root` is relative to, likewise.
+        here: The folder of the diagnosis, relative to the top; "" for that itself.
     """
 
     error: RecognisedError | None
@@ -166,6 +173,7 @@ class Examined(Struct, frozen=True, dict=True):
     names_tool: bool = False
     start: str = "."
     top: str = "."
+    here: str = ""
     locking: tuple[str, ...] = ()
     is_constraint_of_here: bool = True
     removed_by: str = ""
@@ -182,7 +190,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     def of_entry(self, entry: LockEntry) -> Examined:
         """Return another entry of the lock file, of which only the files are known."""
-        names = ("names_tool", "start", "top", "is_offline", "machine")
+        names = ("names_tool", "start", "top", "here", "is_offline", "machine")
         files = (self.incident, self.root, entry.address, self.lock, self.tool, self.configuration, entry)
         return Examined(None, *files, **{name: getattr(self, name) for name in names})
 
@@ -357,7 +365,9 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def where(self) -> str:
         """The root, or those that the log fits, as reports show them."""
-        return listing(list(self.fitting), 3) if self.fitting else self.incident.root or self.root or "."
+        if self.fitting:
+            return listing([from_top(self.here, root) for root in self.fitting], 3)
+        return from_top(self.here, self.incident.root) if self.incident.root is not None else self.root or "."
 
     @property
     def release(self) -> str:

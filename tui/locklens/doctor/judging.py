@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from locklens.doctor import package_causes, provider_remedies, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
-from locklens.doctor.examined import ASSUMED, Examined
+from locklens.doctor.examined import ASSUMED, Examined, from_top
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, Trait, TrustCost, most_likely_first
 from locklens.text import counted, listing
 
@@ -203,17 +203,19 @@ _MOST_NAMED = 5
 
 
 class Several(Struct, frozen=True):
-    """Whether a diagnosis is about several providers, and about several roots."""
+    """Whether a diagnosis is about several providers, and about several roots; `here` is that of `Examined`."""
 
     providers: bool
     roots: bool
+    here: str = ""
 
     @classmethod
     def among(cls, affected: Iterable[Affected]) -> Several:
         """Return it of what was examined, and of what a log fits."""
         affected = tuple(affected)
         roots = {root for one in affected for root in (one.examined.fitting or one.roots[:1])}
-        return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1)
+        here = affected[0].examined.here if affected else ""
+        return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1, here)
 
     def subject(self, examined: Examined, roots: Sequence[str]) -> str:
         """Return a provider and its roots in words, as far as there are several."""
@@ -221,7 +223,7 @@ class Several(Struct, frozen=True):
 
     def subjects(self, releases: Sequence[str], roots: Sequence[str]) -> str:
         """Return providers and their roots in words, as far as there are several."""
-        place = f"in {listing(list(roots), 3)}" if self.roots and roots else ""
+        place = f"in {listing([from_top(self.here, root) for root in roots], 3)}" if self.roots and roots else ""
         return " ".join(filter(None, (listing(list(releases), 3) if self.providers else "", place)))
 
 

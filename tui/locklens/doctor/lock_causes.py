@@ -70,7 +70,7 @@ def lock_syntax(x: Examined) -> Judgement | None:
                 "each lock file that the log fits can be read here: the log is of another commit, or it was fixed since"
             )
             return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
-        rest = x.command_line("doctor", "--", x.where)
+        rest = x.command_line("doctor", "--", x.incident.root or ".")
         return Judgement(_UNKNOWN, words, f"whether init fails for another cause now: {rest}")
     return Judgement(_NO, f"{x.lock.path} can be read")
 

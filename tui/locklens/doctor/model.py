@@ -262,7 +262,7 @@ class Incident(Struct, frozen=True):
         tool_version: Such as 1.11.4.
         platform: OS_ARCH of the machine with the error.
         path: The origin of the package.
-        root: Folder of the root module, relative to the current folder.
+        root: Folder of the root module, relative to the current folder; in a diagnosis to the top, as its other paths.
         sources: The origin of each fact in words, by its name.
     """
 
@@ -457,7 +457,7 @@ class Diagnosis(Struct, frozen=True):
         causes: The most likely first.
         onset: The first commit in which the entry of the first provider has its hashes.
         is_locked: Whether the examined root locks the provider; None where the diagnosis is about the whole file.
-        same_entry: Roots with the same entry, relative to the repository; without the examined root.
+        same_entry: Roots with the same entry, relative to the top, as all roots are; without the examined root.
         locking: Other roots that lock the provider, in any version.
         roots: Number of lock files in the repository.
         unread: Number of those that cannot be read.

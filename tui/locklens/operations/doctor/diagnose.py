@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import cause_title, not_offered_for
+from locklens.doctor.examined import from_top
 from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages
 from locklens.doctor.judging import (
     Several,
@@ -195,6 +196,9 @@ def _diagnosed(
     facts = known[0].incident if known else Incident()
     if has_several.roots:
         facts = replace(facts, root=None)
+    here = checkout.here
+    if facts.root is not None:
+        facts = replace(facts, root=from_top(here, facts.root))
     if examiner.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
     return Diagnosis(
@@ -202,13 +206,13 @@ def _diagnosed(
         offline=True,
         errors=read.errors,
         facts=facts,
-        causes=causes,
+        causes=tuple(replace(one, roots=_from_top(here, one.roots)) for one in causes),
         remedies=remedies_for(affected) if not fixed else _run_again(pending),
         not_offered=not_offered_for(causes) if not fixed else (),
         onset=_onset(examiner, chief, has_several) if chief is not None else None,
         is_locked=None if has_several.providers else _is_locked(chief),
-        same_entry=_same_entry(finder, chief),
-        locking=chief.examined.locking if chief is not None else (),
+        same_entry=_from_top(here, _same_entry(finder, chief)),
+        locking=_from_top(here, chief.examined.locking) if chief is not None else (),
         roots=len(checkout.locks),
         left=left,
         unread=sum(bool(finder.lock(path).problems) for path in checkout.locks),
@@ -216,10 +220,14 @@ def _diagnosed(
         examined=_examined_words(affected, has_several),
         fixed=fixed,
         next_step=" && ".join(dict.fromkeys(one.next_step for one in pending)),
-        places=places,
+        places=tuple(replace(one, roots=_from_top(here, one.roots)) for one in places),
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _from_top(here: str, roots: Sequence[str]) -> tuple[str, ...]:
+    return tuple(from_top(here, root) for root in roots)
 
 
 def _with_platform(x: Examined) -> Examined:
@@ -270,7 +278,7 @@ def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
     addresses = {one.examined.address for one in affected}
     what = counted(len(addresses), "provider") if has_several.providers else affected[0].examined.name
     roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
-    return f"{what} in {listing(roots, 3)}" if has_several.roots else what
+    return " ".join(filter(None, (what, replace(has_several, providers=False).subjects((), roots))))
 
 
 def _without_causes(one: Affected) -> Affected:
@@ -331,7 +339,7 @@ def _of_overcome(error: RecognisedError) -> str:
 def _of_standing(x: Examined, words: str, other: Examined, cause: Cause) -> str:
     """Return a note on an error that is over, where its root has another cause, maybe of another provider."""
     about = f"{x.where}: {other.release}" if other.address != x.address else x.where
-    command = x.command_line("doctor", "--", *(x.fitting or (x.where,)))
+    command = x.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
     return f"the error of the log is over ({words}), but not all is well in {about}: {cause_title(cause)}; {command}"
 
 

@@ -321,6 +321,7 @@ class Examiner:
             names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
+            here=self._checkout.here,
         )
 
     def _lost(self, one: DoctorSubject) -> tuple[str, bool]:

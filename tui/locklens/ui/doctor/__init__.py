@@ -222,18 +222,15 @@ class DoctorScreen(TwoPaneScreen):
             return
         rows = doctor_rows(self._diagnosis, self.narrowed) if self._diagnosis is not None else ()
         self.left.show_rows(rows, cursor_key=cursor_key)
-        self.facts.show_lines(fact_lines(self._diagnosis, self._from_top) if self._diagnosis is not None else ())
+        self.facts.show_lines(fact_lines(self._diagnosis) if self._diagnosis is not None else ())
         self.refresh_notice()
         self.refresh_bars()
 
-    def _from_top(self, root: str) -> str:
-        """Return a root of the diagnosis, which is relative to the examined folder, relative to the top."""
-        top = self.top or self._top_named
-        if top is None:
-            return root
-        return os.path.relpath(os.path.realpath(self._request.folder / root), os.path.realpath(top)).replace(
-            os.sep, "/"
-        )
+    def _from_here(self, root: str) -> str:
+        """Return a root of the diagnosis, which is relative to the top, as the user names it in the examined folder."""
+        top = self.top or self._top_named or self._request.folder
+        place, here = os.path.realpath(top / root), os.path.realpath(self._request.folder)
+        return os.path.relpath(place, here).replace(os.sep, "/")
 
     def notice(self) -> tuple[Line, ...]:
         """Return the lines in place of the panes; () while there are rows."""
@@ -315,6 +312,7 @@ class DoctorScreen(TwoPaneScreen):
         facts = self._diagnosis.facts if self._diagnosis is not None else None
         path = (facts.path if facts is not None else None) or request.path
         version = (facts and facts.tool_version) or request.tool_version
+        root = self._from_here(facts.root) if facts is not None and facts.root is not None else ""
         fields = [
             Field("platform", "platform, OS_ARCH", _platform_problem, (facts and facts.platform) or request.platform),
             Field("tool", "tool: terraform or opentofu", _tool_problem, (facts and facts.tool) or ""),
@@ -323,7 +321,7 @@ class DoctorScreen(TwoPaneScreen):
             Field("mirror", "mirror: a folder", _folder_problem, request.mirrors[0] if request.mirrors else ""),
             Field("cache", "plugin cache: a folder", _folder_problem, request.cache),
             Field("package", "its package: folder, zip file, h1:... or zh:...", _any, request.package),
-            Field("root", "root: its folder", _folder_problem, (facts and facts.root) or ""),
+            Field("root", "root: its folder", _folder_problem, root),
         ]
 
         def take(answers: Answers | None) -> None:

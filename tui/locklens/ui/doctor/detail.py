@@ -18,7 +18,7 @@ from locklens.ui.widgets import BarLayout, Piece, StyledPiece
 from locklens.ui.widgets.row_list import Column, RowList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from locklens.doctor.model import Cause, Diagnosis, Remedy
     from locklens.errors import LockLensError
@@ -188,25 +188,19 @@ def how_to_apply(remedy: Remedy) -> str:
     return "the screen cannot do it"
 
 
-def fact_lines(diagnosis: Diagnosis, from_top: Callable[[str], str]) -> Iterator[Line]:
-    """The facts of the failing run, below the list.
-
-    Args:
-        diagnosis: The whole incident.
-        from_top: Returns a root, which is relative to the current folder, as the other paths on the screens are.
-    """
+def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
+    """The facts of the failing run, below the list."""
     facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
     if told.get("tool_version", told.get("tool")) != told.get("tool"):
         told["tool"] = f"{told.get('tool', '?')}; version: {told['tool_version']}"
     tool = " ".join(filter(None, (facts.tool, facts.tool_version)))
     path = facts.path.value if facts.path is not None else ""
-    fitting = list(dict.fromkeys(from_top(root) for one in diagnosis.places if not one.is_known for root in one.roots))
-    root = from_top(facts.root) if facts.root is not None else ""
+    fitting = list(dict.fromkeys(root for one in diagnosis.places if not one.is_known for root in one.roots))
     for name, label, value in (
         ("platform", "platform", facts.platform or ""),
         ("tool", "tool", tool),
         ("path", "path", path),
-        ("", "root", root or (diagnosis.examined if all(one.is_known for one in diagnosis.places) else "")),
+        ("", "root", facts.root or (diagnosis.examined if all(one.is_known for one in diagnosis.places) else "")),
     ):
         source = f"  ({told[name]})" if name in told and value else ""
         unknown = f"? one of {listing(fitting, 3)}" if label == "root" and fitting else "? not known"
