@@ -400,7 +400,7 @@ def test_lock_files_in_conflict_are_not_said_to_lock_nothing(tmp_path: Path) -> 
         "the root does not require or lock 'aws', as far as can be read "
         "(not read: 1 lock file in conflict; no configuration in this folder)"
     )
-    assert caught.value.hint == "locklens merge --root DIR resolves a conflict, such as that of .terraform.lock.hcl"
+    assert caught.value.hint == f"locklens -C {tmp_path.resolve()} merge --root . resolves the conflict there"
 
 
 def test_all_that_is_not_read_of_several_roots_is_named(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from locklens.cli.main import main
 from locklens.hashes import registry_manifests
 from locklens.lockfile.parse import conflict_sides, parse
 from locklens.operations.compare import open_git
@@ -96,6 +97,24 @@ def new_data(plan: Plan) -> bytes:
     (file,) = plan.proposal.files
     assert file.new is not None
     return file.new
+
+
+@pytest.mark.parametrize("command", ["prune", "format", "restore a", "lock", "upgrade nosuch"])
+def test_a_command_that_a_conflict_stops_names_the_one_that_resolves_it(
+    merging: Merging, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
+    for folder, root, named in (
+        ("", "infra", "locklens merge --root infra resolves"),
+        (
+            "infra",
+            ".",
+            ("locklens merge --root . " if command == "lock" else f"locklens -C {merging.top} merge --root infra "),
+        ),
+    ):
+        monkeypatch.chdir(merging.top / folder)
+        assert main([*command.split(), "--root", root], lambda request, view: 99) != 0
+        assert f"hint: {named}" in capsys.readouterr().err
 
 
 def test_hashes_of_both_sides_are_united(merging: Merging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,11 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryErr
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.parse import parse
+from locklens.machine import locklens_words, path_from_shell
 from locklens.operations.comparison import RootSettings
 from locklens.project import LOCK_FILE
-from locklens.project.tree import EntryKind, Tree, name_bytes
+from locklens.project.tree import EntryKind, OverlayTree, Tree, WorkTree, name_bytes
+from locklens.text import shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,18 +48,37 @@ class RootOptions(RootSettings, frozen=True):
 
 
 class Root(Struct, frozen=True):
-    """A root as it was read; `others` are further providers that may be named, such as those locked in a revision."""
+    """A root as it was read.
+
+    Attributes:
+        path: Its folder.
+        tool: The tool whose rules apply.
+        lock: Its lock file.
+        configuration: Its configuration.
+        others: Further providers that may be named, such as those locked in a revision.
+        top: The folder on disk that `path` is relative to; None for a root that is read elsewhere.
+    """
 
     path: str
     tool: Dialect
     lock: LockFile
     configuration: Configuration
     others: frozenset[ProviderAddress] = frozenset()
+    top: Path | None = None
 
     @property
     def name(self) -> str:
         """Its name in messages."""
         return self.path or "."
+
+    @property
+    def merging(self) -> str:
+        """The command that resolves the conflict in its lock file; "" where there is none, or none on disk."""
+        if self.lock.conflict is None or self.top is None:
+            return ""
+        # A separate word that begins with a dash would be an option.
+        root = [f"--root={self.name}"] if self.name[:1] == "-" else ["--root", self.name]
+        return shell_words([*locklens_words(path_from_shell(self.top)), "merge", *root])
 
     @property
     def migration(self) -> Migration:
@@ -189,7 +210,8 @@ class RootReader:
             module_reader=self._modules,
             for_locking=self._for_locking,
         )
-        return Root(path, tool, lock, configuration)
+        under = tree.under if isinstance(tree, OverlayTree) else tree
+        return Root(path, tool, lock, configuration, top=under.top if isinstance(under, WorkTree) else None)
 
 
 def require_folder(tree: Tree, path: str) -> str:

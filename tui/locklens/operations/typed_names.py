@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from locklens.lockfile import LockFile
     from locklens.operations.root_modules import Root
 
 _GLOB = re.compile(r"[*?\[]")
@@ -209,7 +208,7 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
     names = sorted({root.name_of(address) for root in roots for address in root.providers})
     by_type = {name.rpartition("/")[2]: name for name in names}
     near = difflib.get_close_matches(text, names, 1) or difflib.get_close_matches(text.rpartition("/")[2], by_type, 1)
-    unread = [root.lock for root in roots if not root.lock.is_complete]
+    unread = [root for root in roots if not root.lock.is_complete]
     if unread:
         hint = _hint_of_unread(unread)
     elif near:
@@ -223,7 +222,7 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
         for root in roots
         if (reason := root.configuration.unknown_reason)
     ]
-    reasons = [unread_words(unread)] if unread else []
+    reasons = [unread_words([root.lock for root in unread])] if unread else []
     reasons += unknown[:_REASONS_SHOWN]
     if len(unknown) > _REASONS_SHOWN:
         reasons.append(counted(len(unknown) - _REASONS_SHOWN, "more root"))
@@ -235,11 +234,11 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
     return ConfigurationError(f"{found} {text!r}{limits}", hint=hint)
 
 
-def _hint_of_unread(locks: Sequence[LockFile]) -> str:
+def _hint_of_unread(roots: Sequence[Root]) -> str:
     """Return the next step for lock files that cannot be read: for the first with a conflict, or else for the first."""
-    lock = next((lock for lock in locks if lock.conflict is not None), locks[0])
-    if lock.conflict is not None:
-        return f"locklens merge --root DIR resolves a conflict, such as that of {lock.path}"
+    if merging := next(filter(None, (root.merging for root in roots)), ""):
+        return f"{merging} resolves the conflict there"
+    lock = roots[0].lock
     return "; ".join(f"{lock.path}:{one.line}: {one.summary}" for one in lock.problems[:1])
 
 

@@ -281,11 +281,15 @@ def require_sound(root: Root) -> None:
     if not root.lock.exists:
         hint = f"{root.tool.command} init creates it"
         raise ConfigurationError("no lock file", path=root.lock.path, hint=hint)
-    require_valid(root.lock)
+    require_valid(root.lock, hint=f"{root.merging} resolves it" if root.merging else "")
 
 
-def require_valid(lock: LockFile) -> None:
+def require_valid(lock: LockFile, *, hint: str = "") -> None:
     """Refuse a lock file that the tools cannot read.
+
+    Args:
+        lock: The lock file.
+        hint: The next step for one in conflict.
 
     Raises:
         ConfigurationError: It has conflict markers or a syntax error; with file and line.
@@ -293,7 +297,7 @@ def require_valid(lock: LockFile) -> None:
     if lock.conflict is not None:
         line = lock.conflict.markers[0].line if lock.conflict.markers else None
         words = "unresolved conflict in the lock file"
-        raise ConfigurationError(words, path=lock.path, line=line, hint="locklens merge --root DIR resolves it")
+        raise ConfigurationError(words, path=lock.path, line=line, hint=hint)
     if lock.problems:
         problem = lock.problems[0]
         words = f"{problem.summary}: {problem.detail}"

@@ -195,7 +195,7 @@ class _Reviewed:
     def root(self, path: str) -> Root:
         known = self._roots.get(path)
         if known is not None and known.configuration is not None:
-            return Root(path, known.tool, known.new, known.configuration)
+            return Root(path, known.tool, known.new, known.configuration, top=self._tree.top if self._tree else None)
         if self._tree is None:
             raise ConfigurationError("its configuration is not read yet", path=path or ".", hint="try again")
         read = self._reader.read(self._tree, path)

@@ -71,7 +71,9 @@ class CandidateRequest(Struct, frozen=True):
     def of_review(cls, review: Review, top: Path, network: NetworkSettings | None) -> CandidateRequest:
         """Make a request for the roots of a review with configurations; roots with a deleted lock file are left out."""
         roots = (
-            Root(root.path, root.tool, root.new, root.configuration)
+            Root(
+                root.path, root.tool, root.new, root.configuration, top=top if review.head.kind == "worktree" else None
+            )
             for root in review.roots
             if root.status is not LockStatus.DELETED and root.configuration is not None
         )

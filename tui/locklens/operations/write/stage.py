@@ -120,7 +120,7 @@ def named_blocks(review: Review, top: Path, providers: Sequence[str]) -> Stage:
         ConfigurationError: A provider is invalid, ambiguous, or in none of the roots.
     """
     roots = [
-        Root(root.path, root.tool, root.new, root.configuration, _addresses(root.changes))
+        Root(root.path, root.tool, root.new, root.configuration, _addresses(root.changes), top)
         for root in review.roots
         if root.configuration is not None
     ]
