@@ -21,6 +21,7 @@ from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.undo import applied_writes, undo
 from locklens.storage.journal import Journal
+from locklens.text import shell_words
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"
@@ -165,6 +166,22 @@ def test_the_list_as_a_command(top: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert main(["undo", "--redo"], lambda request, view: 99) == 0
     out = capsys.readouterr().out.splitlines()
     assert (out[-2].split(" on ")[0], out[-1]) == ("reapplies the change applied", f"wrote infra/{LOCK}")
+
+
+def test_many_roots_of_a_command_are_a_number(
+    top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(top)
+    roots = shell_words(["--root=-a", *(word for name in ("b c", "it's", "d", "e") for word in ("--root", name))])
+    command = f"locklens upgrade aws {roots} --tool opentofu && locklens upgrade tls --root b --root c"
+    apply(FileChanges(top, (PlannedFile("a", None, b""),), (), command))
+    shown = "locklens upgrade aws in 5 roots --tool opentofu && locklens upgrade tls --root b --root c"
+    assert main(["undo", "--list"], lambda request, view: 99) == 0
+    assert capsys.readouterr().out.splitlines()[0].partition(" UTC  ")[2] == shown
+    assert main(["undo", "--list", "--json"], lambda request, view: 99) == 0
+    assert json.loads(capsys.readouterr().out)["command"] == command
+    assert main(["undo"], lambda request, view: 99) == 0
+    assert f" UTC: {shown}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", [1, 2])

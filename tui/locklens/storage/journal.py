@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -46,6 +47,10 @@ _DAMAGED = ".damaged"
 """The end of the name of a record that was set aside."""
 
 _UNREAD = "records of writes cannot be read: {}; whether there are any is unknown"
+_ROOT = r""" --root[ =](?:'[^']*'|"[^"]*"|[^\s'"])+"""
+_MANY_ROOTS = re.compile(f"(?:{_ROOT}){{4,}}")
+"""The roots of a command line, where they are many."""
+
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
@@ -124,6 +129,11 @@ class Record(msgspec.Struct, frozen=True):
     redoes: str = ""
     message: str = ""
     folders: tuple[MovedFolder, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The command line for a sentence: with the number of its roots where it names many."""
+        return _MANY_ROOTS.sub(lambda found: f" in {len(re.findall(_ROOT, found[0]))} roots", self.command)
 
 
 class Journal:

@@ -202,7 +202,7 @@ def _recover(top: Path, journal: Journal) -> tuple[str, ...]:
 
 def _settle(record: Record, top: Path, journal: Journal) -> str:
     """Complete a write if some files are written and the others untouched, else revert it; return a sentence."""
-    lead = f"an interrupted write ({record.command})"
+    lead = f"an interrupted write ({record.shown})"
     if record.folders:
         return _bring_back(record, top, journal, lead)
     if not _stays_below(record, top):

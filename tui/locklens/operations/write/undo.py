@@ -62,7 +62,7 @@ class AppliedWrite(Struct, frozen=True):
     @property
     def title(self) -> str:
         """The first line of the commit message, or the beginning of the command line without one."""
-        return _subject(self.record) or _short(self.record.command)
+        return _subject(self.record) or _short(self.record.shown)
 
     @property
     def moment(self) -> str:
@@ -124,7 +124,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     names = _names(record, top)
     target = WriteTarget(record.target)
     before = {file: file.old if is_redo else file.new for file in record.files}
-    refusal = f"so that {_short(record.command)!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
+    refusal = f"so that {_short(record.shown)!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
     if target.is_index:
         staged = {names[file]: data for file, data in before.items()}
         touched = _staged_otherwise(top, staged)
@@ -145,7 +145,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         draft.changes += _changes(planned)
         for words, dry_run in _of_conflicts(planned):
             draft.describe(f"{planned.path}: {words}", dry_run=f"{planned.path}: {dry_run}")
-    change = f"the change applied on {_moment(record)}: {_subject(record) or record.command}"
+    change = f"the change applied on {_moment(record)}: {_subject(record) or record.shown}"
     verbs = ("reapplies", "would reapply") if is_redo else ("reverts", "would revert")
     draft.describe(f"{verbs[0]} {change}", dry_run=f"{verbs[1]} {change}")
     plan = draft.plan(_command(top, write, is_redo=is_redo))
@@ -166,7 +166,7 @@ def _of_folders(record: Record, top: Path, write: str, *, is_redo: bool) -> Plan
     """Plan to put folders back, or to replace them again."""
     folders = record.folders if is_redo else tuple(map(reversed_folder, reversed(record.folders)))
     require_as_planned(folders)
-    change = f"the change applied on {_moment(record)}: {_subject(record) or record.command}"
+    change = f"the change applied on {_moment(record)}: {_subject(record) or record.shown}"
     words = (f"{'reapplies' if is_redo else 'reverts'} {change}",)
     undoes, redoes = ("", record.id) if is_redo else (record.id, "")
     command = _command(top, write, is_redo=is_redo)
