@@ -13,7 +13,7 @@ from locklens.lockfile import LockEntry
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import SUBJECT_LENGTH, commit_message
 from locklens.review import Proof
-from locklens.review.model import ChangeKind, Review, Severity
+from locklens.review.model import ChangeKind, Evidence, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier
 
 SAMPLES = Samples()
@@ -130,6 +130,13 @@ def test_the_trailers_are_gits(tmp_path: Path) -> None:
         "Lock-Review: 4 upgrades of 3 providers, 1 removal, 2 findings (1 warn, 1 info), 4 of 16 added hashes not verified",
         f"Lock-Signers: {ALICE}, {BOB}",
     ]
+
+
+def test_changes_of_which_not_all_is_known_are_counted() -> None:
+    known = [replace(one, evidence=Evidence()) for one in signed("hashicorp/tls", ALICE).changes]
+    half = replace(known[0], evidence=Evidence(problems=("it lists no 5.1.0",)))
+    message = commit_message(plan(change("aws", "5.1.0", "5.2.0")), SAMPLES.review(SAMPLES.root("a", [*known, half])))
+    assert "added hashes verified, not all is known of 1 change\n" in message
 
 
 def test_nobody_signed() -> None:

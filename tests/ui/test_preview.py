@@ -231,6 +231,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert '+   version     = "5.86.1"' in on.shown
         assert "+     6 hashes of 5.86.1  5 zh and 1 h1" in on.shown
         assert "AS REVIEWED  a" in on.shown
+        assert "unknown  1 of 6 added hashes not verified" in on.shown
         assert "LK027" in on.shown
         assert "not counted: HEAD has it already" in on.shown
         assert contents(top) == before
@@ -445,6 +446,8 @@ async def test_a_restored_entry_that_nobody_could_check_is_not_ok(opening: Openi
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not all known" in on.plan
         assert "  ok  2 roots" not in on.plan
         assert "HEAD already has 2 more (1 WARN 1 INFO)" in on.plan
+        assert "\n  unknown: " in on.plan
+        assert "offline" in on.plan.partition("\n  unknown: ")[2]
 
 
 async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path) -> None:

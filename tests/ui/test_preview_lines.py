@@ -349,3 +349,19 @@ def test_a_failure_of_a_whole_provider_is_that_of_all_its_packages() -> None:
         take_event(downloads, FetchStarted("aws", version, platform), 0.0)
     take_event(downloads, ProviderFailed("aws", "Error", "the registry is down", ""), 1.0)
     assert all(one.problem == "the registry is down" for one in downloads.in_order)
+
+
+def test_what_is_not_known_of_a_change_is_named_below_it(samples: Samples) -> None:
+    change = samples.change()
+    unread = replace(change, address=samples.address("hashicorp/tls"), evidence=Evidence(problems=("it is down",)))
+    review = samples.review(samples.root("a", [replace(change, evidence=Evidence()), unread]))
+    standing = PlanProgress("x", PlanStage.READY, planned(samples, "a"), PlanReview(review, 0))
+    detail = "\n".join(one.text for one in preview_detail(standing, None, in_full=False)).partition("AS REVIEWED")[2]
+    aws, tls = detail.partition("hashicorp/tls")[::2]
+    assert "? not all known hashicorp/aws" in aws
+    assert "unknown  4 of 4 added hashes not verified" in aws
+    assert "it is down" not in aws
+    assert "unknown  it is down\n" in tls
+    assert "? not all known" in said(standing)
+    assert "unknown: it is down\n" in said(standing)
+    assert "  hashes: +8 -8   8 of 8 added hashes not verified\n" in said(standing)

@@ -562,4 +562,7 @@ def _reviewed(review: Review) -> str:
         parts.append(f"{sum(counts.values())} more {'there' if place == _ON_DISK else 'committed'} before")
     if hashes := hashes_of_review(review):
         parts.append(hashes)
+    lacking = sum(change.lacks_facts for change in _changed(review))
+    if lacking and not review.hashes.unverified:
+        parts.append(f"not all is known of {counted(lacking, 'change')}")
     return ", ".join(parts)

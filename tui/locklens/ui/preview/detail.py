@@ -14,11 +14,20 @@ from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
 from locklens.operations.plan.diffs import ROLES, DiffRow, block_of, file_diff_lines
 from locklens.project import LOCK_FILE
-from locklens.review.model import ChangeKind
+from locklens.review.model import ChangeKind, Severity, worst
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied
 from locklens.ui.phrases import what_happened
-from locklens.ui.preview.plan_pane import COMMAND, Group, PlanProgress, PlanStage, refusal, state_span, written_words
+from locklens.ui.preview.plan_pane import (
+    COMMAND,
+    Group,
+    PlanProgress,
+    PlanStage,
+    refusal,
+    state_span,
+    unknown_facts,
+    written_words,
+)
 from locklens.ui.review.detail import detail_lines, finding_lines
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.widgets import BarLayout, Piece
@@ -118,6 +127,8 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
         yield line(*lead, what_happened(change), hanging=8, copied=change_copied(change), place=place)
         for finding in change.findings:
             yield from finding_lines(finding, in_full=in_full)
+        if worst(tuple(finding for finding in change.findings if finding.severity is not Severity.OFF)) is None:
+            yield from (line(Span("  unknown  ", Role.WARN), fact, hanging=11) for fact in unknown_facts(change))
     for finding in root.findings:
         yield from finding_lines(finding, in_full=in_full)
     if not root.changes and not root.findings:

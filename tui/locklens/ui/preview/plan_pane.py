@@ -14,7 +14,7 @@ from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.review import PlanReview, commit_message, findings_of_plan, known_findings, severities_of
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
-from locklens.review.reports import hashes_of_review, kind_sign, severity_span
+from locklens.review.reports import claimed_word, hash_words, hashes_of_review, kind_sign, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText, finding_copied
@@ -341,7 +341,7 @@ def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
     """The worst severity that counts; without one, "ok" only where all was checked and nothing was found.
 
     Args:
-        changes: The reviewed changes of one provider; without any, nothing was checked.
+        changes: The reviewed changes of one provider.
         width: Columns of the severity.
     """
     reviewed = tuple(changes)
@@ -349,19 +349,29 @@ def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
     severity = worst(tuple(findings))
     if severity is not None:
         return severity_span(severity, width=width)
-    if not reviewed or any(map(_is_unchecked, reviewed)):
+    if not reviewed:
+        return Span("? not reviewed", Role.WARN)
+    if any(map(unknown_facts, reviewed)):
         return Span("? not all known", Role.WARN)
     if any(finding.accepted is not None for finding in findings):
         return Span("nothing new", Role.DIM)
     return severity_span(None, width=width)
 
 
-def _is_unchecked(change: ReviewedChange) -> bool:
-    """True if facts about the entry that is left are missing, or one of its new hashes is not explained by them."""
+def unknown_facts(change: ReviewedChange) -> tuple[str, ...]:
+    """What is not known of the entry that is left: missing facts by their reason, and hashes that no fact explains."""
+    if change.new is None or all(fact.is_explained for fact in change.claimed):
+        return _missing_facts(change)
+    return *_missing_facts(change), hash_words(change.hashes, claimed_word([change]))
+
+
+def _missing_facts(change: ReviewedChange) -> tuple[str, ...]:
     if change.new is None:
-        return False
-    is_known = change.evidence is not None and not change.evidence.problems
-    return not is_known or any(not fact.is_explained for fact in change.claimed)
+        return ()
+    return change.evidence.problems if change.evidence is not None else (_NOT_LOOKED_UP,)
+
+
+_NOT_LOOKED_UP = "its release was not looked up"
 
 
 def reviewed_change(change: PlannedChange, review: Review) -> tuple[RootReview, ReviewedChange] | None:
@@ -457,7 +467,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     added = sum(len(change.added) for change in review.changes)
     removed = sum(len(change.removed) for change in review.changes)
     proof = Span(hashes_of_review(review), Role.WARN if review.hashes.unverified else Role.GOOD)
-    yield line(f"  hashes: +{added} -{removed}   ", *([proof] if added else []))
+    yield line(f"  hashes: +{added} -{removed}   ", proof)
     found = findings_of_plan(review)
     spans = [severity_and_number(severity, number) for severity, number in severities_of(found).items() if number]
     yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
@@ -468,9 +478,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
         rest = f"{number} of these files {differ} from {plan_review.against}{standing.words.where}"
         yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
     # Not what a registry failed to say that was asked to explain foreign hashes alone: none may be left to explain.
-    unknown = list(
-        dict.fromkeys(each for change in review.changes if change.evidence for each in change.evidence.problems)
-    )
+    unknown = list(dict.fromkeys(problem for change in review.changes for problem in _missing_facts(change)))
     for problem in unknown[:_UNKNOWN_SHOWN]:
         yield line(Span("  unknown: ", Role.WARN), problem, hanging=4)
     if len(unknown) > _UNKNOWN_SHOWN:
@@ -485,7 +493,7 @@ _UNKNOWN_SHOWN = 3
 def _no_findings(review: Review) -> Span:
     """Say that nothing counts, but not as good news where facts are missing."""
     words, end = ("none new", "; ") if known_findings(review) else ("none", "")
-    if any(map(_is_unchecked, review.changes)):
+    if any(map(unknown_facts, review.changes)):
         return Span(f"{words}, but not all is known{end}", Role.WARN)
     return Span(f"{words}{end}", Role.GOOD)
 
