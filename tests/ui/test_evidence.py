@@ -21,7 +21,7 @@ from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.phrases import unverified_of
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell import Throttle
-from locklens.ui.shell.bars import Reading, note_lines, registry_lines
+from locklens.ui.shell.bars import Reading, lookup_parts, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.shell.review_loader import renewed, with_roots
 
@@ -246,6 +246,7 @@ def test_a_signer_that_is_lost_or_not_known(samples: Samples) -> None:
         (HostState("a.example", True, AS_OF), False, "as of 14:02 UTC"),
         (HostState("a.example", True, None, "a.example: it is down"), False, "failed: it is down"),
         (HostState("a.example", True, AS_OF, "it is down"), False, "as of 14:02 UTC, then failed: it is down"),
+        (HostState("a.example", True), False, "answered"),
         (HostState("a.example", False), False, "not asked"),
         (HostState("a.example", False), True, "offline"),
         (HostState("a.example", False, AS_OF), True, "offline, cached as of 14:02 UTC"),
@@ -255,6 +256,9 @@ def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offli
     review = replace(samples.review(), hosts=(host,), offline=offline)
     assert host_words(host, is_offline=offline, now=review.at) == expected
     assert f"a.example  {expected}" in texts(registry_lines(review, Reading()))
+    said = "".join(part.text for part in lookup_parts(review, Reading(), is_narrowed=False))
+    assert "no registry asked" not in said
+    assert (said == "registries answered") is (expected == "answered")
 
 
 def test_notes_stand_with_the_registries(samples: Samples) -> None:

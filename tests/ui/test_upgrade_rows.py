@@ -470,12 +470,8 @@ def test_the_platforms_that_an_upgrade_locks() -> None:
     release = known(some, "1.0.0", ALICE)
     facts = replace(release.facts, reported={"h1:known": mac})
     of = of.with_known([replace(release, facts=facts)])
-    words = "LOCKS        the platforms of 1 h1 hash are unknown; Preview may find them among the old packages"
-    assert words in text(upgrade_lines(rows(of)[1], of))
-    gone = of.with_offers(CandidateTable((replace(some, choices=some.choices[:1]),)))
-    assert "are unknown\n" in f"{text(upgrade_lines(rows(gone)[1], gone))}\n", (
-        "of an unlisted version no package can be had"
-    )
+    said = f"{text(upgrade_lines(rows(of)[1], of))}\n"
+    assert "LOCKS        the platforms of 1 h1 hash are unknown\n" in said  # Preview may hash the old packages, or not.
     facts = replace(release.facts, reported={"h1:known": mac, "h1:other": windows})
     of = of.with_known([replace(release, facts=facts)])
     assert "LOCKS        darwin_arm64, windows_amd64  as now" in text(upgrade_lines(rows(of)[1], of))

@@ -240,7 +240,7 @@ def _platform_lines(
     hashes = counted(locked.unknown, "h1 hash", "h1 hashes")
     if required:
         also = " and locked now" if locked.platforms - frozenset(required) else ""
-        also += f"; the platforms of {hashes} are not known yet" if locked.unknown else ""
+        also += f"; the platforms of {hashes} are unknown" if locked.unknown else ""
         yield labelled("LOCKS", names, Span(f"  required by the policy{also}", Role.DIM))
     elif not locked.unknown:
         as_now = "  as now" if offer.entry is not None and hashes_of_files(offer.entry.hashes) else "  this machine's"
@@ -249,9 +249,7 @@ def _platform_lines(
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
     else:
-        # Of a version that is not listed no package can be had, and of one whose hashes are others none is hashed.
-        way = "" if offer.is_withdrawn else "; Preview may find them among the old packages"
-        yield labelled("LOCKS", Span(f"the platforms of {hashes} are unknown{way}", Role.WARN))
+        yield labelled("LOCKS", Span(f"the platforms of {hashes} are unknown", Role.WARN))
     offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
     yield labelled("PLATFORMS", offered)
     yield from advisory_section(selection.change_advisories(offer, choice))

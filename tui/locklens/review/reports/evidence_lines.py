@@ -273,7 +273,7 @@ def host_words(host: HostState, *, is_offline: bool, now: str = "") -> str:
         error = host.error.removeprefix(f"{host.host}: ")
         return f"{moment}, then failed: {error}" if moment else f"failed: {error}"
     if host.asked:
-        return moment or "asked"
+        return moment or "answered"
     reason = "offline" if is_offline else "not asked"
     return f"{reason}, cached {moment}" if moment else reason
 

@@ -145,7 +145,9 @@ def lookup_parts(
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
         moments = [host.as_of for host in review.hosts if host.as_of]
-        asked = f"registries as of {clock(min(moments), review.at)}" if moments else "no registry asked"
+        # An answer that there is no such provider or version has no time.
+        asked = "registries answered" if any(host.asked for host in review.hosts) else "no registry asked"
+        asked = f"registries as of {clock(min(moments), review.at)}" if moments else asked
         parts += [*verdict, Piece(registries_in_short(review) or asked, Role.DIM)]
     if review is not None and review.notes:
         parts.append(Piece(counted(len(review.notes), "note"), Role.WARN))
