@@ -82,3 +82,10 @@ def test_a_download_is_offered_where_it_tells_a_cause(cause: str, made: Any, tmp
     settled = {one.id for one in before if after.get(one.id, one.verdict) is not one.verdict}
     assert {one.id for one in before if one.is_by_download} == settled
     assert not any(one.is_by_download for one in diagnose(replace(request, network=None)).causes)
+
+
+@pytest.mark.parametrize(("cause", "log"), [("cache-differs", "cache-altered"), ("key-revoked", "key-revoked")])
+def test_a_sample_has_the_words_of_terraform(cause: str, log: str) -> None:
+    incident = next(one for one in sample_incidents() if one.cause == cause)
+    recorded = " ".join((RECORDED / f"terraform-{log}.log").read_text("utf-8").split())
+    assert all(" ".join(words.split()) in recorded for words in incident.message)

@@ -186,6 +186,12 @@ def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
     assert "acme/demo 1.4.2 in hash: the platform is not covered, and acme/netbox 3.9.1 in ver2: the platform" in out
     assert "ROOTS 2 providers in con, hash, ver and 1 more" in out
     assert "LOCKED acme/demo 1.4.2 in hash: since commit" in out
+    locked = [
+        f"acme/{name}: since commit" for name in ("demo 1.4.2 in con", "demo 1.4.2 in ver", "netbox 3.9.1 in ver2")
+    ]
+    assert all(words in out for words in locked)
+    blame = [note for note in document["run"]["notes"] if note.startswith("blame of the lock file: acme/")]
+    assert len(blame) == len(set(blame)) == 5
     assert document["facts"]["root"] is None
     assert "acme/netbox 3.9.1 in ver2: Add the hashes of" in out
 

@@ -26,13 +26,14 @@ from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Trait
-from locklens.doctor.report_text import is_clean, verdict_sentence
+from locklens.doctor.report_text import asked_words, is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.releases import NetworkSettings
+from locklens.review.model import HostState
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorScreen, PasteDialog
@@ -463,3 +464,24 @@ def test_ok_is_said_only_where_each_cause_is_ruled_out(verdict: CauseVerdict, is
     diagnosis = Diagnosis("", False, (), None, causes, is_of_log=False)  # type: ignore[arg-type]
     assert is_clean(diagnosis) is is_ok
     assert verdict_sentence(diagnosis) == f"No cause for an error was found{rest}."
+
+
+def test_a_verdict_names_what_is_likely_in_a_root_that_nothing_certain_concerns() -> None:
+    def cause(cause: CauseId, verdict: CauseVerdict, *roots: str) -> Cause:
+        return Cause(verdict, "", id=cause, traits=Trait.NONE, provider="a/demo", roots=roots, subject=f"in {roots}")
+
+    missing = cause(CauseId.PLUGIN_MISSING, CauseVerdict.YES, "one")
+    for roots, is_named in ((("one",), False), (("one", "two"), True), (("two",), True)):
+        likely = cause(CauseId.REPUBLISHED, CauseVerdict.LIKELY, *roots)
+        diagnosis = Diagnosis("", False, (), None, (missing, likely), is_of_log=False)  # type: ignore[arg-type]
+        assert ("Likely, too" in verdict_sentence(diagnosis)) is is_named
+
+
+def test_a_host_that_its_error_names_is_named_once() -> None:
+    for error, words in (
+        ("r.example.com requires a token", "requires a token"),
+        ("no answer in time", "no answer in time"),
+    ):
+        host = HostState("r.example.com", True, None, error, "")
+        diagnosis = Diagnosis("", False, (), None, hosts=(host,))  # type: ignore[arg-type]
+        assert asked_words(diagnosis) == f"asked r.example.com: {words}"

@@ -239,8 +239,8 @@ _CACHED = (
     "dependency lock file"
 )
 _COPIED = (
-    f"Error while importing acme/demo v1.4.2 from the shared cache directory: the provider cache at /cache has a copy "
-    f"of {_NAME} that doesn't match any of the checksums recorded in the dependency lock file"
+    "Error while importing acme/demo v1.4.2 from the shared cache directory: the provider cache at .terraform/providers"
+    f" has a copy of {_NAME} that doesn't match any of the checksums recorded in the dependency lock file."
 )
 _SHARED = ("Failed to install provider from shared cache", _COPIED)
 _ABSENT = f"there is no package for {_NAME} cached in .terraform/providers"
@@ -292,7 +292,8 @@ def _of_packages() -> tuple[SampleIncident, ...]:
     altered = SampleCopy("mirror", _ACME_DEMO, "1.4.2", edition="tampered")
     genuine, cached = replace(altered, edition=""), replace(altered, folder="cache")
     installed = replace(altered, folder=f"{_ROOT}/.terraform/providers")
-    cache = (("TF_PLUGIN_CACHE_DIR", "FOLDER/cache"),)
+    # Without the second one Terraform 1.4 and later install from the registry, whatever the cache has.
+    cache = (("TF_PLUGIN_CACHE_DIR", "FOLDER/cache"), ("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE", "true"))
     local, current = _failed(_mismatch("local")), _failed(_mismatch("current"))
     history = (lock_file(both), lock_file(laptop))
     return (
@@ -356,7 +357,7 @@ def _of_the_registry() -> tuple[SampleIncident, ...]:
     )
     proving = ("--prove", "changed")
     expired, revoked = (
-        _failed(f"error checking signature: openpgp: {words}") for words in ("signature expired", "key revoked")
+        _failed(f"error checking signature: openpgp: signature {words}") for words in ("expired", "made by revoked key")
     )
     issuer = _failed("authentication signature from unknown issuer")
     gone = _query("the previously-selected version 1.4.2 is no longer available")

@@ -455,7 +455,7 @@ class Diagnosis(Struct, frozen=True):
         at: ISO 8601 in UTC.
         offline: True if no registry was asked.
         causes: The most likely first.
-        onset: The first commit in which the entry of the first provider has its hashes.
+        onsets: The first commit in which an entry has its hashes, for each with a cause, else for the first one.
         is_locked: Whether the examined root locks the provider; None where the diagnosis is about the whole file.
         same_entry: Roots with the same entry, relative to the top, as all roots are; without the examined root.
         locking: Other roots that lock the provider, in any version.
@@ -480,7 +480,7 @@ class Diagnosis(Struct, frozen=True):
     causes: tuple[Cause, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     not_offered: tuple[NotOffered, ...] = ()
-    onset: Onset | None = None
+    onsets: tuple[Onset, ...] = ()
     is_locked: bool | None = None
     same_entry: tuple[str, ...] = ()
     locking: tuple[str, ...] = ()

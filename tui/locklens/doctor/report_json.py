@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, TrustCost  # noqa: TC001  # by msgspec
 from locklens.doctor.redacting import shareable
-from locklens.doctor.report_text import missing_words, onset_words
+from locklens.doctor.report_text import missing_words, onset_lines
 from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, ToolName, one_of
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         """Return the document of what can be shared; `home` is the user's home folder, "" if there is none."""
         shared = shareable(diagnosis, home=home)
         notes, places = list(shared.notes), {one.error: one.roots for one in shared.places}
-        if shared.onset is not None:
-            notes.append(f"the entry is locked {onset_words(shared.onset)}")
+        notes += [f"blame of the lock file: {words}" for words in onset_lines(shared)]
         return cls.like(
             shared,
             state="fixed" if shared.fixed else "open",

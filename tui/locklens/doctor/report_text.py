@@ -81,7 +81,7 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     causes = certain or likely
     if not causes:
         return _without_cause(diagnosis)
-    others = [one for one in likely if one.subject and not any(_has_same_subject(one, each) for each in certain)]
+    others = [one for one in likely if one.subject and not _is_explained(one, certain)]
     shown = causes[: _CERTAIN_NAMED if certain else 2]
     titles = list(dict.fromkeys(map(cause_title, shown)))
     of_several = len({cause.provider for cause in shown}) > 1
@@ -93,14 +93,16 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     is_released = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in ruled_out)
     is_genuine = is_released and Trait.OF_PLATFORM in causes[0].traits
     ending = ". The locked packages are still those of the release." if is_genuine else "."
-    also = f" Likely, too: {', and '.join(map(cause_title, others[:2]))}." if certain and others else ""
+    rest = f" (and {len(others) - 2} more)" if len(others) > 2 else ""
+    also = f" Likely, too: {', and '.join(map(cause_title, others[:2]))}{rest}." if certain and others else ""
     return f"{_capital(joined)}{more}{ending}{also}{_unexplained(diagnosis)}"
 
 
-def _has_same_subject(cause: Cause, other: Cause) -> bool:
-    """True if two causes concern the same provider, and have a root in common."""
-    have_common_root = not cause.roots or not other.roots or bool(set(cause.roots) & set(other.roots))
-    return have_common_root and (cause.provider == other.provider or not other.provider)
+def _is_explained(cause: Cause, certain: Sequence[Cause]) -> bool:
+    """True if causes that are certain concern the provider in each root of a cause."""
+    own = [one for one in certain if one.provider in {cause.provider, ""}]
+    roots = {root for one in own for root in one.roots}
+    return any(not one.roots for one in own) or (own != [] and roots.issuperset(cause.roots))
 
 
 _CERTAIN_NAMED = 4
@@ -185,7 +187,7 @@ def asked_words(diagnosis: Diagnosis) -> str:
         return "offline"
     asked = [one for one in diagnosis.hosts if one.asked]
     if failed := next((one for one in asked if one.error), None):
-        return f"asked {failed.host}, with an error: {failed.error}"
+        return f"asked {failed.host}: {(failed.error or '').removeprefix(f'{failed.host} ')}"
     return "checked against the registry" if asked else "no registry asked"
 
 
@@ -201,6 +203,13 @@ def onset_words(onset: Onset) -> str:
     return f"{entry}{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
 
 
+def onset_lines(diagnosis: Diagnosis) -> list[str]:
+    """Return since when the entries are as they are, a line each; of many, the first."""
+    shown, rest = diagnosis.onsets[:_ONSETS_SHOWN], len(diagnosis.onsets[_ONSETS_SHOWN:])
+    return [*map(onset_words, shown), *([f"and {counted(rest, 'more entry', 'more entries')}"] if rest else [])]
+
+
+_ONSETS_SHOWN = 6
 _WIDTH = 110
 _LABEL_WIDTH = 13
 _ERRORS_SHOWN = 5
@@ -253,8 +262,8 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
         yield from _labelled("", NARROWED)
     for need in needs:
         yield from _labelled("", f"- {need}")
-    if diagnosis.onset is not None:
-        yield from _labelled("LOCKED", onset_words(diagnosis.onset))
+    for number, since in enumerate(onset_lines(diagnosis)):
+        yield from _labelled("" if number else "LOCKED", since)
     for title, verdicts, role in _SECTIONS:
         if causes := diagnosis.with_verdict(*verdicts):
             yield ""
@@ -377,8 +386,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     if facts.root is not None and len(places) < 2:
         others = f", and {len(diagnosis.same_entry)} more with the same entry" if diagnosis.same_entry else ""
         yield f"- root: {code(facts.root)} {code(diagnosis.examined)}{others}"
-    if diagnosis.onset is not None:
-        yield f"- locked: {code(onset_words(diagnosis.onset))}"
+    yield from (f"- locked: {code(words)}" for words in onset_lines(diagnosis))
     if diagnosis.next_step:
         yield f"- next: {code(diagnosis.next_step)}"
     yield f"- {tally(diagnosis)}"

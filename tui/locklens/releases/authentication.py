@@ -53,7 +53,7 @@ _WORDS = {
     Refusal.BROKEN_KEY: "error decoding signing key: no OpenPGP key can be read",
     Refusal.BROKEN_SIGNATURE: "error checking signature: openpgp: the signature file cannot be read",
     Refusal.BAD_SIGNATURE: "error checking signature: openpgp: invalid signature: SHA256SUMS is not what was signed",
-    Refusal.REVOKED_KEY: "error checking signature: openpgp: key revoked",
+    Refusal.REVOKED_KEY: "error checking signature: openpgp: signature made by revoked key",
     Refusal.EXPIRED_SIGNATURE: "error checking signature: openpgp: signature expired",
     Refusal.UNKNOWN_ISSUER: f"{_UNKNOWN}: {Refusal.UNKNOWN_ISSUER}",
     Refusal.NO_KEYS: f"{_UNKNOWN}: {Refusal.NO_KEYS}",

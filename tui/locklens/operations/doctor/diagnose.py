@@ -209,7 +209,7 @@ def _diagnosed(
         causes=tuple(replace(one, roots=_from_top(here, one.roots)) for one in causes),
         remedies=remedies_for(affected) if not fixed else _run_again(pending),
         not_offered=not_offered_for(causes) if not fixed else (),
-        onset=_onset(examiner, chief, has_several) if chief is not None else None,
+        onsets=_onsets(examiner, affected, chief, has_several),
         is_locked=None if has_several.providers else _is_locked(chief),
         same_entry=_from_top(here, _same_entry(finder, chief)),
         locking=_from_top(here, chief.examined.locking) if chief is not None else (),
@@ -255,6 +255,16 @@ def _is_of(one: Affected, cause: Cause) -> bool:
     own = next((each for each in one.causes if each.id is cause.id), None)
     is_there = not cause.roots or one.roots[0] in cause.roots
     return own is not None and own.verdict is cause.verdict and own.provider in {cause.provider, ""} and is_there
+
+
+def _onsets(
+    examiner: Examiner, affected: Sequence[Affected], chief: Affected | None, has_several: Several
+) -> tuple[Onset, ...]:
+    """Return since when the entry of the first cause is as it is, then each other one with a cause."""
+    blamed = [] if chief is None else [chief]
+    blamed += [one for one in affected if any(cause.is_probable for cause in one.causes) and one is not chief]
+    found = (_onset(examiner, one, has_several) for one in blamed)
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
 def _onset(examiner: Examiner, one: Affected, has_several: Several) -> Onset | None:

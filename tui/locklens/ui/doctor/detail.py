@@ -114,8 +114,7 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]
         if not number:
             yield line(Span(f"  {report_text.NARROWED}", Role.DIM))
         yield line(f"  - {need}", hanging=4, copied=need)
-    if diagnosis.onset is not None:
-        words = report_text.onset_words(diagnosis.onset)
+    for words in report_text.onset_lines(diagnosis):
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
     if diagnosis.started_from:
         yield from heading("STARTED FROM")
