@@ -60,11 +60,26 @@ def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
             plan(
                 *(change("aws", "5.1.0", "5.2.0" if number else "6.0.0", root=f"infra/{number}") for number in range(6))
             ),
-            "Upgrade aws to 6.0.0 in infra/0 and to 5.2.0 in 5 roots",
+            "Upgrade aws to 6.0.0 in infra/0, aws to 5.2.0 in 5 roots",
         ),
         (
             plan(*(change("aws", "5.1.0", f"5.{2 + number // 20}.0", root=f"infra/{number}") for number in range(23))),
-            "Upgrade aws to 5.2.0 in 20 roots and to 5.3.0 in 3",
+            "Upgrade aws to 5.2.0 in 20 roots, aws to 5.3.0 in 3 roots",
+        ),
+        (
+            plan(
+                *(change("aws", "4.1.0", "5.2.0", root=f"infra/{number}") for number in range(20)),
+                *(change("random", "2.1.0", "3.0.0", root=f"infra/{number}") for number in range(17, 23)),
+            ),
+            "Upgrade aws to 5.2.0 in 20 roots, random to 3.0.0 in 6 roots",
+        ),
+        (
+            plan(change("aws", "5.1.0", "5.2.0", root="a"), change("tls", "1.0.0", None, root="b")),
+            "Upgrade aws to 5.2.0 in a, remove tls in b",
+        ),
+        (
+            plan(change("a" * 60, "5.1.0", "5.2.0", root="a"), change("tls", "1.0.0", None, root="b")),
+            "Upgrade 1 provider in a, remove 1 provider in b",
         ),
         (plan(*(change(f"p{number}", "5.1.0", "5.2.0") for number in range(9))), "Upgrade 9 providers in infra/prod"),
         (

@@ -414,14 +414,14 @@ SUBJECT_LENGTH = 72
 """Columns of a subject that tools show."""
 
 _VERBS = {
-    "upgrade": "Upgrade",
-    "downgrade": "Downgrade",
-    "add": "Lock",
-    "restore": "Restore",
-    "move": "Move",
-    "remove": "Remove",
-    "hashes": "Update the hashes of",
-    "constraints": "Update the constraints of",
+    "upgrade": "upgrade",
+    "downgrade": "downgrade",
+    "add": "lock",
+    "restore": "restore",
+    "move": "move",
+    "remove": "remove",
+    "hashes": "update the hashes of",
+    "constraints": "update the constraints of",
 }
 _KINDS = {
     ChangeKind.UPGRADE: "upgrade",
@@ -456,40 +456,35 @@ def commit_message(plan: Plan, review: Review | None, *, title: str = "") -> str
 
 
 def _subject(plan: Plan) -> str:
-    roots = sorted({file.path.rpartition("/")[0] for file in plan.proposal.files if file.path.endswith(LOCK_FILE)})
-    where = _places(roots)
-    tries = (_summary(plan, where, is_brief=False), _summary(plan, where, is_brief=True))
-    brief = _summary(plan, counted(len(roots), "root"), is_brief=True)
+    tries = (_summary(plan, _places, is_brief=False), _summary(plan, _places, is_brief=True))
+    brief = _summary(plan, lambda roots: counted(len(roots), "root"), is_brief=True)
     return next((text for text in tries if len(text) <= SUBJECT_LENGTH), brief)
 
 
-def _summary(plan: Plan, where: str, *, is_brief: bool) -> str:
+def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bool) -> str:
+    """Return what is done and where; changes of the same roots share these."""
     if not plan.changes:
+        where = places(sorted(file.path.rpartition("/")[0] for file in _locks(plan)))
         had_conflict = any(parse(file.old or b"", file.path).conflict is not None for file in _locks(plan))
         return f"{'Resolve the conflict' if had_conflict else 'Fix the format'} of the lock file in {where}"
-    groups: dict[str, list[PlannedChange]] = {}
+    kinds: dict[str, list[PlannedChange]] = {}
     for change in plan.changes:
         kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)
-        groups.setdefault(kind, []).append(change)
-    if not is_brief and len(groups) == 1 and (of_one := _two_versions(*next(iter(groups.items())))):
-        return of_one
-    clauses = [_clause(kind, changes, is_brief=is_brief) for kind, changes in groups.items()]
-    summary = ", ".join([clauses[0], *(clause[0].lower() + clause[1:] for clause in clauses[1:])])
-    return f"{summary} in {where}"
-
-
-def _two_versions(kind: str, changes: Sequence[PlannedChange]) -> str:
-    """Return the summary of one provider that gets two versions, each with its roots; "" for any other change."""
-    roots: dict[str, list[str]] = {}
-    for change in changes:
-        roots.setdefault(_named(kind, change), []).append(change.root)
-    if len(roots) != _NAMED or len({change.address for change in changes}) > 1:
-        return ""
-    first, second = roots
-    where, elsewhere = (_places(sorted(of)) for of in roots.values())
-    if where.endswith(" roots"):
-        elsewhere = elsewhere.removesuffix(" roots")
-    return f"{_VERBS[kind]} {first} in {where} and {second.partition(' ')[2]} in {elsewhere}"
+        kinds.setdefault(kind, []).append(change)
+    shared: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for kind, changes in kinds.items():
+        for name, alike in _by_name(kind, changes, is_brief=is_brief).items():
+            roots = tuple(sorted({change.root for change in alike}))
+            shared.setdefault(roots, {}).setdefault(_VERBS[kind], []).append(name)
+    parts, last = [], ""
+    for roots, names_of in shared.items():
+        clauses = []
+        for verb, names in names_of.items():
+            clauses.append(" and ".join(names) if verb == last else f"{verb} {' and '.join(names)}")
+            last = verb
+        parts.append(f"{', '.join(clauses)} in {places(roots)}")
+    summary = ", ".join(parts)
+    return f"{summary[0].upper()}{summary[1:]}"
 
 
 def _change_kind(change: PlannedChange) -> str:
@@ -498,12 +493,14 @@ def _change_kind(change: PlannedChange) -> str:
     return "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
 
 
-def _clause(kind: str, changes: Sequence[PlannedChange], *, is_brief: bool) -> str:
-    names = list(dict.fromkeys(_named(kind, change) for change in changes))
-    providers = len({change.address for change in changes})
-    if is_brief or len(names) > _NAMED:
-        return f"{_VERBS[kind]} {counted(providers, 'provider')}"
-    return f"{_VERBS[kind]} {' and '.join(names)}"
+def _by_name(kind: str, changes: Sequence[PlannedChange], *, is_brief: bool) -> dict[str, Sequence[PlannedChange]]:
+    """Return the changes of one kind by what is named of them: up to two providers with versions, else a number."""
+    by_name: dict[str, list[PlannedChange]] = {}
+    for change in changes:
+        by_name.setdefault(_named(kind, change), []).append(change)
+    if is_brief or len(by_name) > _NAMED:
+        return {counted(len({change.address for change in changes}), "provider"): changes}
+    return {**by_name}
 
 
 def _named(kind: str, change: PlannedChange) -> str:
