@@ -139,7 +139,7 @@ def locked_h1s(path: Path) -> set[str]:
 
 
 def fetched(err: str) -> list[str]:
-    """The packages that were asked for, in order."""
+    """The packages that were downloaded, which is begun in any order."""
     return [line.split("Fetching hashicorp/random ")[1][:-3] for line in err.splitlines() if "Fetching" in line]
 
 
@@ -158,7 +158,7 @@ def test_upgrade_keeps_platforms_that_no_cache_knows(run: Run, top: Path) -> Non
     assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", *platforms)
     assert "warning" not in err
     asked = fetched(err)
-    assert [text for text in asked if text.startswith("3.7.2")] == [f"3.7.2 for {name}" for name in platforms]
+    assert {text for text in asked if text.startswith("3.7.2")} == {f"3.7.2 for {name}" for name in platforms}
     # Old packages only until both hashes are found.
     assert len(asked) - 2 in range(2, len(PLATFORMS) + 1)
 
@@ -184,7 +184,16 @@ def test_upgrade_locks_the_platforms_that_the_policy_requires_and_those_of_befor
     assert status == 0
     assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_arm64", "darwin_amd64", "windows_amd64")
     platforms = "linux_arm64", "darwin_amd64", "windows_amd64"
-    assert [text for text in fetched(err) if text.startswith("3.7.2")] == [f"3.7.2 for {name}" for name in platforms]
+    assert {text for text in fetched(err) if text.startswith("3.7.2")} == {f"3.7.2 for {name}" for name in platforms}
+
+
+@pytest.mark.parametrize("command", ["upgrade random --dry-run", "lock --platform linux_amd64 --check"])
+def test_a_package_that_was_hashed_before_is_not_said_to_be_fetched(run: Run, top: Path, command: str) -> None:
+    (top / "a" / LOCK).write_bytes(h1_lock("linux_amd64", "windows_amd64"))
+    first, second = (run("-C", "a", *command.split(" "))[2] for _ in "ab")
+    assert "- Fetching hashicorp/random" in first
+    assert "- Fetching" not in second
+    assert "- Not downloaded: hashicorp/random" in second
 
 
 def test_lock_locks_the_platforms_that_the_policy_requires(run: Run, top: Path) -> None:

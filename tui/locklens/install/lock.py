@@ -161,8 +161,7 @@ class Locker:
         package = self._known_package(min(listed), platform, lead.vouched) if is_sure else None
         if package is None or all(_is_refused(request, lead.vouched) for request in requests):
             return self._obtain(requests, platform)
-        name, signed = context.name(request.address), context.authenticator.words(lead.vouched)
-        context.emit(FetchStarted(name, request.version, platform))
+        signed = context.authenticator.words(lead.vouched)
         context.emit(_hashed_event(context, request, platform, signed, package))
         return _Obtained(platform, lead.vouched, fetching.FetchedPackage(package))
 
@@ -178,7 +177,6 @@ class Locker:
         """Obtain one package, unless every request refuses the release as republished."""
         context, request = self._context, requests[0]
         name = context.name(request.address)
-        context.emit(FetchStarted(name, request.version, platform))
         try:
             metadata, vouched = fetching.admitted(context, request.address, request.version, platform)
             if platform == request.platforms[0]:
@@ -186,6 +184,8 @@ class Locker:
             if all(_is_refused(request, vouched) for request in requests):
                 return _Obtained(platform, vouched, None)
             known = self._known_package(metadata.zh, platform, vouched)
+            if known is None:
+                context.emit(FetchStarted(name, request.version, platform))
             fetched = fetching.FetchedPackage(known) if known else fetching.hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
             return _failed(

@@ -263,9 +263,9 @@ def _rank(platform: Platform) -> int:
 def _hash(release: _Release, platform: Platform, context: InstallContext) -> None:
     name = context.name(release.address)
     release.tried.add(platform)
-    context.emit(FetchStarted(name, release.version, platform))
     try:
         metadata, vouched = admitted(context, release.address, release.version, platform)
+        context.emit(FetchStarted(name, release.version, platform))
         package = hashed(context, metadata, vouched).package
     except LockLensError:
         return
