@@ -20,6 +20,7 @@ INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 DEMO = "registry.terraform.io/acme/demo"
 LOCK = "live/prod/.terraform.lock.hcl"
 QUERY = "Failed to query available provider packages"
+MISMATCH = "doesn't match any of the checksums previously recorded in the dependency lock file"
 LIST = "Could not retrieve the list of available versions for provider {}: {}"
 
 
@@ -125,22 +126,23 @@ def test_a_mirror_on_a_server_that_lacks_a_package_may_be_a_proxy(place: str, ma
     assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely" if "https" in place else "yes")
 
 
-@pytest.mark.parametrize("is_unpacked", [True, False])
-def test_a_folder_of_the_settings_is_of_the_form_that_it_has(
-    is_unpacked: bool, made: Any, doctor: Any, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("path", ["unpacked-mirror", "packed-mirror", "filesystem-mirror"])
+def test_a_folder_of_the_settings_is_of_the_form_that_it_has(path: str, made: Any, doctor: Any, tmp_path: Path) -> None:
     folder, top, here = made(INCIDENTS["download-damaged"]), tmp_path / "mirror", str(this_platform())
-    if is_unpacked:
+    if path == "unpacked-mirror":
         write_unpacked(top, DEMO, "1.4.2", here)
-    else:
+    elif path == "packed-mirror":
         place = top / DEMO
         place.mkdir(parents=True)
         (place / f"terraform-provider-demo_1.4.2_{here}.zip").write_bytes(package_bytes(DEMO, "1.4.2", here))
     command = f"$ terraform -chdir=live/prod init -plugin-dir={top}\n"
-    words = "Error while installing acme/demo v1.4.2: doesn't match any of the checksums recorded"
+    words = f"Error while installing acme/demo v1.4.2: {MISMATCH}"
     (folder / "ci.log").write_text(command + boxed_log(("Failed to install provider", words)), "utf-8")
     document = doctor(folder, "--offline", "ci.log")
-    assert document["facts"]["path"] == ("unpacked-mirror" if is_unpacked else "packed-mirror"), document
+    assert document["facts"]["path"] == path, document
+    verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+    if path == "filesystem-mirror":
+        assert verdicts["h1-missing"] == verdicts["platform-missing"] == "unknown"
 
 
 @pytest.mark.parametrize("place", ["//host/share/providers", "\\\\host\\share\\providers"])

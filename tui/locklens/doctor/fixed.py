@@ -364,7 +364,7 @@ _SHARED = ("mirror", "plugin-cache")
 def _accepts_release(x: Examined) -> bool:
     """True if the package that a registry has today is locked, as far as a `zh` counts where it came from."""
     path = x.incident.path
-    if path is not None and path.is_unpacked:
+    if path is PackagePath.FILESYSTEM_MIRROR or (path is not None and path.is_unpacked):
         return False
     wanted = {zh for platform, zh in x.platforms.items() if x.platform in {"", platform}}
     return bool(wanted) and wanted <= x.packed

@@ -12,7 +12,7 @@ from locklens.doctor import package_causes, provider_remedies, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, Trait, TrustCost, most_likely_first
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
 def _of_known_path(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: none is certain where a folder is not told from a zip file, whose hashes differ."""
     error = examined.error
-    is_known = error is None or error.kind != "package-mismatch" or examined.incident.path is not None
+    is_open = examined.incident.path in {None, PackagePath.FILESYSTEM_MIRROR}
+    is_known = error is None or error.kind != "package-mismatch" or not is_open
     if is_known or Trait.OF_PLATFORM not in cause.traits:
         return cause
     words = f"{cause.evidence}; whether the package was a folder or a zip file is not known"

@@ -119,6 +119,7 @@ class PackagePath(StrEnum):
     PLUGIN_CACHE = "plugin-cache", None, "h1"
     PACKED_MIRROR = "packed-mirror", MethodKind.FILESYSTEM
     UNPACKED_MIRROR = "unpacked-mirror", MethodKind.FILESYSTEM, "h1"
+    FILESYSTEM_MIRROR = "filesystem-mirror", MethodKind.FILESYSTEM  # packed or unpacked: not known
     NETWORK_MIRROR = "network-mirror", MethodKind.NETWORK
     OCI_MIRROR = "oci-mirror", MethodKind.OCI, "zh"
     INSTALLED = "installed", None, "h1"

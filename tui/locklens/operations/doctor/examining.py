@@ -531,14 +531,16 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
 def _of_layout(incident: Incident, error: RecognisedError | None, packages: Sequence[FoundPackage]) -> Incident:
     """Return the circumstances; a mirror in a folder, which settings or options name, is of the form that it has here.
 
-    What the tools call a current package is a zip file.
+    Of one without the package here, or on another machine, the form is not known. What the tools call a current package
+    is a zip file.
     """
     is_told = dict(incident.sources).get("path") in {"given", "the message"}
     if incident.path is not PackagePath.PACKED_MIRROR or is_told or (error and error.kind == "current-package"):
         return incident
     copies = [one for one in packages if one.kind == "mirror" and one.hashes]
-    is_unpacked = bool(copies) and not any(one.zh for one in copies)
-    return replace(incident, path=PackagePath.UNPACKED_MIRROR) if is_unpacked else incident
+    if any(one.zh for one in copies):
+        return incident
+    return replace(incident, path=PackagePath.UNPACKED_MIRROR if copies else PackagePath.FILESYSTEM_MIRROR)
 
 
 def _is_local(place: str) -> bool:
