@@ -10,7 +10,7 @@ from kit.pages import PAGES, TOP, blocks, marked, prose, spans, table
 
 from locklens.operations.reports import REPORTS
 from locklens.project.installation import MethodKind
-from locklens.review import PROOF_KINDS, VERIFIED, Proof
+from locklens.review import PROOF_KINDS, VERIFIED, HashCount, HashFact, Proof
 from locklens.review.health import CHECKS
 from locklens.review.rules.catalogue import RULES
 from locklens.ui.doctor import DOCTOR_KEYS
@@ -172,6 +172,13 @@ def test_the_environment_is_that_which_the_program_reads() -> None:
     for page, text in PAGES.items():
         named = set(re.findall(r"\b(?:LOCKLENS|TF|TERRAFORM|OPENTOFU)_[A-Z_]*[A-Z]\b", text))
         assert named <= listed | MENTIONED.keys(), page
+
+
+def test_the_numbers_of_hashes_are_related_as_the_page_says() -> None:
+    count = HashCount.of(HashFact("h1:a", proof=proof) for proof in Proof for _ in range(1 + list(Proof).index(proof)))
+    assert "`explained` and `unverified` together are `added` and `reported` together" in PAGES["tui/docs/reference.md"]
+    assert count.reported
+    assert count.explained + count.unverified == count.total + count.reported
 
 
 def test_the_page_prints_the_schema_of_every_json_document(capsys: pytest.CaptureFixture[str]) -> None:
