@@ -22,7 +22,7 @@ from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import USUAL_SIDES, Base
-from locklens.operations.plan import Plan, WriteTarget
+from locklens.operations.plan import Plan
 from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
@@ -31,7 +31,7 @@ from locklens.operations.write.stage import marked_blocks
 from locklens.operations.write.undo import undo
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import text
-from locklens.storage.journal import Journal
+from locklens.storage.journal import Journal, WriteTarget
 from locklens.ui.review.detail import row_diff_lines
 from locklens.ui.review.outline import Grouping, outline
 

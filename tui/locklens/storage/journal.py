@@ -16,6 +16,7 @@ import os
 import re
 import stat
 from contextlib import contextmanager, suppress
+from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,6 +101,23 @@ class MovedFolder(msgspec.Struct, frozen=True):
     takes_source: bool = False
 
 
+class WriteTarget(StrEnum):
+    """The place of the bytes of a write."""
+
+    FILES = "files"
+    INDEX = "index"
+    """Git's index, for the next commit; files on disk are left untouched."""
+
+    @property
+    def is_index(self) -> bool:
+        """True if the files on disk are left untouched, and what is written can be undone as long as it is staged."""
+        match self:
+            case WriteTarget.FILES:
+                return False
+            case WriteTarget.INDEX:
+                return True
+
+
 class Record(msgspec.Struct, frozen=True):
     """One write of several files.
 
@@ -114,7 +132,7 @@ class Record(msgspec.Struct, frozen=True):
         redoes: Id of the write that this one applies again, or "".
         message: The commit message for it, or "".
         folders: Folders that are replaced; a record has files or folders.
-        target: "files", or "index" if the bytes are in git's index; such a record is never pending.
+        target: The place of its bytes; a record of git's index is never pending.
     """
 
     id: str
@@ -124,7 +142,7 @@ class Record(msgspec.Struct, frozen=True):
     at: str
     files: tuple[WrittenFile, ...]
     schema: int = RECORD_SCHEMA
-    target: str = "files"
+    target: WriteTarget = WriteTarget.FILES
     undoes: str = ""
     redoes: str = ""
     message: str = ""

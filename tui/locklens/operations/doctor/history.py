@@ -103,7 +103,7 @@ class LaterWrites:
         """Return each file that was written, by its path below the top, as it was before the first write."""
         top, before = os.path.realpath(self._top), dict[str, bytes | None]()
         for record in self._records:
-            for file in record.files if record.target == "files" else ():
+            for file in record.files:
                 before[os.path.relpath(file.path, top).replace(os.sep, "/")] = file.old
         return before
 
@@ -126,17 +126,17 @@ class LaterWrites:
         place = os.fsencode(os.path.realpath(self._top / lock.path))
         for record in self._records:
             for file in record.files:
-                if file.place == place and (includes_creation or file.old is not None) and record.target == "files":
+                if file.place == place and (includes_creation or file.old is not None):
                     yield record, file
 
     @cached_property
     def _records(self) -> tuple[Record, ...]:
-        """The records of writes, the newest first; none if the journal cannot be read."""
+        """The records of writes of files, the newest first; none if the journal cannot be read."""
         try:
             records = Journal().writes(self._top) if self._logged else ()
         except ConfigurationError:
             return ()
-        return tuple(one for one in records if one.at[:_SECONDS] >= self._logged)
+        return tuple(one for one in records if one.at[:_SECONDS] >= self._logged and not one.target.is_index)
 
 
 PAST_COMMITS = 100

@@ -6,7 +6,6 @@ Nothing is on disk until `locklens.operations.write.apply` puts it there.
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from locklens.operations.plan import diffs
 from locklens.project import LOCK_FILE
 from locklens.project.tree import name_bytes
 from locklens.storage.files import is_within
+from locklens.storage.journal import WriteTarget
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
@@ -240,23 +240,6 @@ class PlannedFile(Struct, frozen=True):
     def diff_lines(self) -> list[str]:
         """Return the change as the lines of a diff, to read."""
         return diffs.diff_lines(self.path, self.old, self.new)
-
-
-class WriteTarget(StrEnum):
-    """The place of a proposal's bytes."""
-
-    FILES = "files"
-    INDEX = "index"
-    """Git's index, for the next commit; files on disk are left untouched."""
-
-    @property
-    def is_index(self) -> bool:
-        """True if the files on disk are left untouched, and what is written can be undone as long as it is staged."""
-        match self:
-            case WriteTarget.FILES:
-                return False
-            case WriteTarget.INDEX:
-                return True
 
 
 class FileChanges(Struct, frozen=True):

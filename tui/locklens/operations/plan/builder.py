@@ -18,18 +18,11 @@ from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
 from locklens.lockfile import LockEntry, LockFile, differing
 from locklens.lockfile.splice import splice
 from locklens.operations.comparison import within
-from locklens.operations.plan import (
-    FileChanges,
-    Plan,
-    PlannedChange,
-    PlannedFile,
-    WriteTarget,
-    change_words,
-    file_order,
-)
+from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words, file_order
 from locklens.operations.root_modules import Root, RootReader, common_folder, folders_with_locks, no_root
 from locklens.project import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree
+from locklens.storage.journal import WriteTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

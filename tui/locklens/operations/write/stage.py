@@ -13,12 +13,13 @@ from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
 from locklens.machine import git_words
-from locklens.operations.plan import Plan, PlannedChange, PlannedFile, WriteTarget
+from locklens.operations.plan import Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
+from locklens.storage.journal import WriteTarget
 from locklens.text import shell_words
 
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
 from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
-from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, WriteTarget, change_words
+from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
 from locklens.packages.installed import MOST_ASIDE, differing_files, name_aside
 from locklens.project import LOCK_FILE
 from locklens.storage.files import is_within
-from locklens.storage.journal import Journal, MovedFolder, Record, WrittenFile, current
+from locklens.storage.journal import Journal, MovedFolder, Record, WriteTarget, WrittenFile, current
 from locklens.text import listing, reason_of, shell_word, shell_words
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     if record.folders:
         return _of_folders(record, top, write, is_redo=is_redo)
     names = _names(record, top)
-    target = WriteTarget(record.target)
+    target = record.target
     before = {file: file.old if is_redo else file.new for file in record.files}
     refusal = f"so that {_short(record.shown)!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
     if target.is_index:
@@ -260,7 +260,7 @@ def _command(top: Path, write: str, *, is_redo: bool) -> str:
 def _subject(record: Record) -> str:
     """Return the first line of the commit message, after "Stage" where that is what was done; "" without one."""
     subject = record.message.partition("\n")[0]
-    return f"Stage: {subject}" if subject and WriteTarget(record.target).is_index else subject
+    return f"Stage: {subject}" if subject and record.target.is_index else subject
 
 
 def _short(command: str) -> str:
