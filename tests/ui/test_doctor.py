@@ -316,6 +316,15 @@ async def test_a_plan_that_did_not_fail_offers_no_diagnosis(opened: Opening) -> 
         assert "diagnose: only of a plan that failed" in on.text
 
 
+async def test_a_fix_that_rewrites_a_constraint_alone_says_so(opened: Opening) -> None:
+    async with opened("constraint-conflict") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await on.press("j", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+        assert on.text.count("Allow and select demo 1.4.2 in live/prod") == 2, "the title, and the commit message"
+        assert "# acme/demo  1.4.2  its entry stays as it is" in on.text
+
+
 async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -> None:
     async with opened("h1-missing") as on:
         await on.press("v")

@@ -54,7 +54,10 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         """A short title."""
         if not self.picks:
             names = tuple(name.rpartition("/")[2] for name in self.providers)
-            what = "Upgrade" if names and all("=" in name for name in names) else "Look for upgrades of"
+            what = "Look for upgrades of"
+            if names and all("=" in name for name in names):  # a constraint may be all that changes
+                what = "Allow and select" if self.edits_constraints else "Select"
+                names = tuple(name.replace("=", " ", 1) for name in names)
             return f"{what} {listed_providers(names) or 'all providers'} in {listed_roots(self.where.roots)}"
         roots = {pick.root for pick in self.picks}
         where = f"in {self.picks[0].root or '.'}" if len(roots) == 1 else f"in {len(roots)} roots"

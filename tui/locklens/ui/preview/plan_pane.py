@@ -332,7 +332,8 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     spans = [Span(f"{lead:>3} "), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
         found = [one[1] for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
-        spans.append(state_span(found))
+        is_kept = not found and all(one.old is not None and one.old == one.new for one in group.changes)
+        spans.append(Span("its entry stays as it is", Role.DIM) if is_kept else state_span(found))
     spans.append(Span(f"  {where}", Role.PLACE))
     return line(*spans, hanging=6, copied=f"{change.address} {versions}", place=place)
 
