@@ -9,15 +9,19 @@ import pytest
 from ui.conftest import Driver, until
 
 from locklens.demo.incidents import make_repository
+from locklens.lines import Role
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import Severity
 from locklens.ui.app import LockLensApp
 from locklens.ui.health import HealthScreen
+from locklens.ui.shell import Job
 from locklens.ui.shell.filtering import PLATFORM, PROVIDER, Grammar, parse_filter
 from locklens.ui.shell.keys import keys_of_rows
 from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.ui.views import PreviewWanted, ViewWanted
+from locklens.ui.widgets import Bar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -135,6 +139,49 @@ async def test_without_a_row_no_key_of_one_is_named(demo: Driver, key: str) -> N
     offered = {part.strip() for part in demo.lines[-1].split("  ")}
     assert not of_rows & offered
     assert {"esc back", "/ filter"} <= offered
+
+
+_ON_ROWS = {
+    *("accept", "copy", "diagnose", "diff", "drop_pin", "edit", "format", "inside", "lock", "mark", "merge", "prove"),
+    *("prune", "restore", "select", "stage", "trust", "upgrade", "why"),
+}
+
+
+def offered_by(on: Driver) -> set[str]:
+    """The labels of all keys that the key line may show, whatever the width."""
+    widest = on.app.screen.query_one("#keys", Bar)._layouts[0]
+    return {piece.text for piece in widest.left if piece.role is Role.INFO}
+
+
+@pytest.mark.parametrize("pane", ["list", "detail"])
+@pytest.mark.parametrize("key", "12345")
+async def test_a_key_that_is_offered_acts_on_the_row(
+    demo: Driver, key: str, pane: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen: Any = await shown(demo, key)
+    if pane == "detail":
+        screen.focus_detail()
+        await demo.settle()
+    acted = list[object]()
+    monkeypatch.setattr(Job, "start", lambda *_: acted.append("job"))
+    monkeypatch.setattr(demo.app, "push_screen", lambda *_: acted.append("dialog"))
+    post = screen.post_message
+    wanted = ViewWanted, PreviewWanted
+    monkeypatch.setattr(screen, "post_message", lambda it: acted.append(it) if isinstance(it, wanted) else post(it))
+    monkeypatch.setattr(screen, "open_editor", lambda *_: acted.append("editor") or "")
+    monkeypatch.setattr("locklens.ui.row_actions.copy_text", lambda *_: acted.append("copy") or "copied")
+
+    def state() -> object:
+        return acted.copy(), screen.loader.marks, getattr(screen, "marked", ()), getattr(screen, "selection", ())
+
+    for cursor, row in enumerate(screen.left.rows):
+        screen.left.cursor = cursor
+        await until(demo, lambda key=row.key: screen._shown_key == key)
+        for one in (one for group in screen.TABLE.groups for one in group.keys if one.action in _ON_ROWS):
+            if one.label in offered_by(demo):
+                before = state()
+                await screen.run_action(one.action)
+                assert state() != before, f"{one.label} {one.short}: {screen.message} on {row}"
 
 
 @pytest.mark.parametrize("key", ["1", "3", "5"])

@@ -19,7 +19,7 @@ from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
 from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import ROW_ACTIONS
 from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
-from locklens.ui.shell.two_panes import TwoPaneScreen, read_only_words
+from locklens.ui.shell.two_panes import NOTHING_LOADED, TwoPaneScreen, read_only_words
 from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 
@@ -95,7 +95,7 @@ class RowActionsScreen(TwoPaneScreen):
     def refusal_of(self, action: str) -> str:
         """Return why an action does nothing now: before any rows are loaded, those on rows do not."""
         if self.review is None and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS:
-            return "too early: nothing was loaded yet"
+            return NOTHING_LOADED
         return super().refusal_of(action)
 
     def decide_on_roots(self, name: str, operation_of: Callable[[Review, ScopeOf], Operation]) -> None:
@@ -134,6 +134,36 @@ class RowActionsScreen(TwoPaneScreen):
             yield Command(f"Export as {title}", self.export_words(form), f"export({form!r})")
 
     @property
+    def row_keys(self) -> tuple[str, tuple[str, ...]]:
+        """The keys of all screens with rows that find nothing to act on in the highlighted line or row."""
+        found = {
+            "e": self.has_file,
+            "y": self.line.copied if self.line is not None else self.has_copy,
+            "i": self.examined,
+        }
+        return "", tuple(label for label, subject in found.items() if not subject)
+
+    @property
+    def place(self) -> FilePlace | None:
+        """The place for the editor: that of the highlighted line, or else of the row."""
+        own = self.line.place if self.line is not None else None
+        return own if own is not None else self.row_target.place
+
+    @property
+    def has_file(self) -> bool:
+        """True if the place for the editor is in a file on disk."""
+        try:
+            work_tree_file(self.review, self.top, self.place)
+        except LockLensError:
+            return False
+        return True
+
+    @property
+    def has_copy(self) -> bool:
+        """True if the highlighted row has texts that can be copied."""
+        return bool(self.row_target.copied)
+
+    @property
     def copy_choices(self) -> tuple[CopyChoice, ...]:
         """The texts that can be copied of the highlighted row."""
         text = self.row_target.copied
@@ -169,9 +199,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     def action_edit(self) -> None:
         """Open the highlighted line in the editor."""
-        line = self.line
-        place = line.place if line is not None and line.place is not None else self.row_target.place
-        if problem := self.edit(place):
+        if problem := self.edit(self.place):
             self.say(problem)
 
     def edit(self, place: FilePlace | None) -> str:

@@ -328,13 +328,12 @@ class SignersScreen(RowActionsScreen):
         return RowTarget(identity, FilePlace(use.lock_files[0], 1), (use.address, use.version))
 
     @property
-    def row_keys(self) -> tuple[str, Collection[str]]:
+    def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys about a pin that do nothing on the row."""
-        row = self.left.current
-        if row is None or row.signer.key is None:
-            return "", "TD"
-        is_pinned = self.review is not None and any(map(self.review.policy.pin, row.signer.addresses))
-        return "", "" if is_pinned else "D"
+        (first, idle), row, use = super().row_keys, self.left.current, self._use
+        idle += () if row is not None and row.signer.key is not None and not self.is_asking else ("T",)
+        is_pinned = self.review is not None and use is not None and self.review.policy.pin(use.address) is not None
+        return first, idle if is_pinned else (*idle, "D")
 
     # Display
 

@@ -183,10 +183,13 @@ class HashesScreen(RowActionsScreen):
         return examined_row(root.path, str(change.address) if change else "", findings, screen="Hashes")
 
     @property
-    def row_keys(self) -> tuple[str, str]:
+    def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys that need a provider, on a row without one."""
-        row = self.left.current
-        return "", ("" if self._targets() else "vpL") + ("" if row is not None and row.change is not None else "w")
+        (first, idle), row = super().row_keys, self.left.current
+        targets = self._targets()
+        needs = ("" if targets else "p") + ("" if targets and self.is_known(targets) else "vL")
+        needs += "" if row is not None and row.change is not None else "w"
+        return first, (*idle, *needs, *(() if selected_hash_row((row,) if row else ()) else ("space",)))
 
     # Display
 

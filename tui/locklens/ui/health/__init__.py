@@ -176,11 +176,14 @@ class HealthScreen(RowActionsScreen):
         return examined_row(root.path, str(finding.provider or ""), (finding,), screen="Health")
 
     @property
-    def row_keys(self) -> tuple[str, Collection[str]]:
-        """The keys that need roots or a finding, on a row without any."""
-        row = self.left.current
-        has_roots = row is not None and bool(row.roots)
-        return "", (*("" if self._chosen_roots else "LUPF"), *(() if has_roots else ("space", "i", "e")))
+    def row_keys(self) -> tuple[str, tuple[str, ...]]:
+        """The keys that need roots or a provider, on a row without any."""
+        (first, idle), row = super().row_keys, self.left.current
+        roots = self._chosen_roots
+        idle += () if roots else ("P", "F")
+        idle += () if roots and self._locking(roots).fixes else ("L",)
+        idle += () if roots and self._providers and (self._advised is None or self._advised.fixes) else ("U",)
+        return first, idle if row is not None and row.roots else (*idle, "space")
 
     # Display
 
@@ -333,16 +336,13 @@ class HealthScreen(RowActionsScreen):
 
     def action_upgrade(self) -> None:
         """Plan to upgrade the providers of the row: to the versions that fix its advisories, or by the cooldown."""
-        row, check, health, roots = self.left.current, self._check, self.health, self._chosen_roots
-        found = {str(finding.provider) for _, finding in row.found if finding.provider is not None} if row else set()
-        providers = tuple(sorted(found))
+        health, providers, fixes = self.health, self._providers, self._advised
         if not providers:
             self.say("upgrade: no provider on this row")
             return
-        if check is None or check.id != "own-advisory" or health is None:
+        if fixes is None or health is None:
             self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
             return
-        fixes = remedy(check, health, roots)
         picks = tuple(
             SelectedVersion(root, address, Version.parse(version))
             for fix in fixes.fixes
@@ -354,6 +354,19 @@ class HealthScreen(RowActionsScreen):
             self.decide("upgrade", lambda: Upgrade.of_picks(picks, where, policy=health.review.policy))
         else:
             self.say(f"upgrade: {next((one.sentence for one in fixes.left_out), 'no root on this row')}")
+
+    @property
+    def _advised(self) -> CheckRemedy | None:
+        """The upgrades that fix the advisories of the row; None for a row of anything else."""
+        check, health = self._check, self.health
+        is_of_advisories = check is not None and check.id == "own-advisory"
+        return remedy(check, health, self._chosen_roots) if check and health and is_of_advisories else None
+
+    @property
+    def _providers(self) -> tuple[str, ...]:
+        """The providers of the row's findings."""
+        found = self.left.current.found if self.left.current is not None else ()
+        return tuple(sorted({str(finding.provider) for _, finding in found if finding.provider is not None}))
 
     @property
     def _chosen_roots(self) -> frozenset[str]:

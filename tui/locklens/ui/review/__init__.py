@@ -11,6 +11,7 @@ from textual import on
 
 from locklens.errors import LockLensError
 from locklens.operations.write.policy_edits import decision_of, name_in_git
+from locklens.review.model import ChangeKind
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import visible
 from locklens.ui import views
@@ -29,7 +30,7 @@ from locklens.ui.review.actions import (
     restoring,
     row_target,
 )
-from locklens.ui.review.detail import detail_lines, no_diff_words, row_diff_lines
+from locklens.ui.review.detail import detail_lines, has_diff, no_diff_words, row_diff_lines
 from locklens.ui.review.outline import (
     REVIEW_GRAMMAR,
     Grouping,
@@ -49,7 +50,7 @@ from locklens.ui.views import ExaminedProvider, PreferenceChanged, ViewWanted
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from textual.binding import BindingType
 
@@ -128,19 +129,37 @@ class ReviewScreen(RowActionsScreen):
         return copy_choices(self.node, self.review)
 
     @property
-    def row_keys(self) -> tuple[str, Collection[str]]:
+    def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row."""
-        node = self.node
+        (_, idle), node = super().row_keys, self.node
         if node is None:
-            return "", ""
-        does_nothing = "" if self._locked_providers else "vL"
+            return "", idle
+        locked = self._locked_providers
+        does_nothing = "" if locked and self.is_known(locked) else "vL"
         if not any(_may_be_verified(subject.change) for subject in node.subjects):
             does_nothing += "v"
         if node.change is None:
             does_nothing += "zUA" if node.provider is not None else "zUAw"
-        if not node.subjects:
+        elif self.is_asking or not any(
+            one.accepted is None for subject in node.subjects for one in subject.change.findings
+        ):
+            does_nothing += "A"
+        if not any(subject.change.kind is not ChangeKind.UNCHANGED for subject in node.subjects):
             does_nothing += "R"
-        return "M" * node.is_in_conflict + "P" * node.is_orphan, [*does_nothing, *([] if node.mark_ids else ["space"])]
+        does_nothing += "" if has_diff(node) else "d"
+        does_nothing += "" if self._has_marked(node) else "S"
+        marks = () if node.mark_ids else ("space",)
+        return "M" * node.is_in_conflict + "P" * node.is_orphan, (*idle, *does_nothing, *marks)
+
+    def _has_marked(self, node: Node) -> bool:
+        """True if a change is marked, or the row stands for one in one root."""
+        changes = self.review.changes if self.review is not None else ()
+        return node.kind is NodeKind.MEMBER or any(change.id in self.loader.marks for change in changes)
+
+    @property
+    def has_copy(self) -> bool:
+        """True if the row or, of a section, the rows below it can be copied."""
+        return super().has_copy or (self.node is not None and self.node.kind is NodeKind.SECTION)
 
     def refusal_of(self, action: str) -> str:
         """Return why an action does nothing now; marking again what was unmarked writes nothing to the files."""

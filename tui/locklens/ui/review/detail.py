@@ -459,6 +459,13 @@ def no_diff_words(node: Node | None) -> str:
     return "no difference in the lock file here"
 
 
+def has_diff(node: Node) -> bool:
+    """True if the two sides of a row differ."""
+    if node.pair is not None or node.root is None or node.change is not None:
+        return node.pair is not None or any(subject.change.old != subject.change.new for subject in node.subjects)
+    return node.root.new.conflict is not None or node.root.old.data != node.root.new.data
+
+
 def row_diff_lines(node: Node) -> tuple[Line, ...]:
     """Return the diff of a row's changes; () without differences."""
     if node.root is not None and node.change is None and node.pair is None:

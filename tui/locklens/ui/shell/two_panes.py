@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from locklens.ui.views import ExaminedProvider, View
 
 
+NOTHING_LOADED = "too early: nothing was loaded yet"
+"""Why a key of a row does nothing; no longer said once there are rows."""
+
+
 def read_only_words(review: Review | None) -> str:
     """Return why the new side of a review cannot be written; "" if it is not a revision or the index."""
     reasons = {"git": "two revisions are compared", "index": "git's index is reviewed"}
@@ -250,6 +254,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         began = time.monotonic()
         self.review_arrived()
         self.loader.drew(began, time.monotonic())
+        if self.review is not None and self.message == NOTHING_LOADED:
+            self.end_message()
         if not self.is_asking and self.message and self.message == self._too_early[0]:
             self.say(self._too_early[1])
         if event.reread:
@@ -323,9 +329,13 @@ class TwoPaneScreen(LockLensScreen[int]):
         )
         self.query_one("#keys", Bar).show_layouts(*keys)
 
+    @on(LineView.Highlighted, "#detail")
+    def _follow_line(self) -> None:
+        self.refresh_keys()
+
     @property
     def row_keys(self) -> tuple[Collection[str], Collection[str]]:
-        """The keys that the highlighted row asks for, and those that do nothing on it; a letter each."""
+        """Labels of the keys that the highlighted row asks for, and of those that do nothing on it."""
         return "", ""
 
     @property

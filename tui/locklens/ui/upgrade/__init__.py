@@ -40,7 +40,7 @@ from locklens.ui.views import PreferenceChanged
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from textual.timer import Timer
@@ -435,10 +435,20 @@ class UpgradeScreen(RowActionsScreen):
         return inside_request(offer.address, locked, target[1], folder=folder, root=offer.root, tool=offer.tool)
 
     @property
-    def row_keys(self) -> tuple[str, Collection[str]]:
-        """The keys of a provider, which do nothing on a section or a root that was not read."""
+    def row_keys(self) -> tuple[str, tuple[str, ...]]:
+        """The keys that find no provider on the row, no version to select there, or nothing selected."""
+        (first, idle), selection = super().row_keys, self.selection
+        offers = self.row.offers if self.row is not None else ()
         is_of_provider = self.row is not None and self.row.is_of_provider
-        return "", () if is_of_provider else ("< >", "w", "z")
+        acts = {
+            "space": any(map(selection.target, offers)),
+            "a": selection.safe or selection.selected,
+            "< >": is_of_provider and any(selection.moved(offers, by) != selection for by in (1, -1)),
+            "w": is_of_provider,
+            "z": self.inside is not None,
+            "U": selection.picks and self.top is not None,
+        }
+        return first, (*idle, *(label for label, does in acts.items() if not does))
 
     def action_why(self) -> None:
         """Show the requirements of the provider, and the holds on newer versions."""
