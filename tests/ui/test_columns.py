@@ -131,6 +131,8 @@ def test_a_new_column_is_one_row_of_the_table() -> None:
         ("  infra/prod/network", 14, "  …/network   "),
         ("hashicorp/aws ×12", 12, "…/aws ×12   "),
         ("hashicorp/aws ×12", 20, "hashicorp/aws ×12   "),
+        ("cloudflare/cloudflare (terraform)", 26, "…/cloudflare (terraform)  "),
+        ("cloudflare/cloudflare (terraform)", 18, "…/cloudflare (ter…"),
     ],
 )
 def test_a_name_keeps_its_indent_and_its_number(text: str, width: int, shown: str) -> None:

@@ -162,6 +162,10 @@ def test_names_lose_whole_folders_first(text: str, width: int, shown: str) -> No
         ("*edit infra/prod/main.tf:4 +1", 20, "*edit …/main.tf:4 +1"),
         ("~> 4.6 (infra/prod/secrets/versions.tf:12)", 12, "~> 4.6 (inf…"),
         ("no path in these words", 8, "no path…"),
+        ("a.example: b.example was not asked: offline, not cached", 44, "b.example was not asked: offline, not cached"),
+        ("a.example: b.example was not asked: offline, not cached", 24, "offline, not cached     "),
+        ("infra/stage/.terraform.lock.hcl:5: unresolved conflict", 24, "unresolved conflict     "),
+        ("needs action, 5.0 is not in range: ~> 4", 20, "needs action, 5.0 i…"),
     ],
 )
 def test_a_line_number_is_not_cut_off(text: str, width: int, shown: str) -> None:

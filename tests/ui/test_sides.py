@@ -140,6 +140,9 @@ async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -
             await on.press(key)
             assert on.lines[-2].split("  ")[0].strip() == "too early: nothing was loaded yet", key
         assert not on.screen.loader.marks
+        on.app.post_message(SidesWanted(Base(), top))
+        await until(on, lambda: on.screen.review is not None)
+        assert "too early" not in on.text
 
 
 async def test_two_files_have_no_revisions(running: Running, samples: Samples, top: Path) -> None:

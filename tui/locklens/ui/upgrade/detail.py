@@ -67,6 +67,7 @@ def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLa
         BarLayout((name[0], Piece(extent.strip())), counts),
         BarLayout(name[:1], counts),
         BarLayout((Piece(" "),), counts),
+        BarLayout((Piece(" "),), (*counts[:2], Piece(counts[2].text.partition(",")[0], counts[2].role), *counts[3:])),
     )
 
 

@@ -6,6 +6,7 @@ Wrapping, a style for each role, escaping of all outside text; pieces of a bar c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -78,25 +79,39 @@ def fitted_end(text: str, width: int) -> str:
 
 
 def fitted_name(text: str, width: int) -> str:
-    """The escaped text of a row's name, cut as `fitted_end` does; its indent and a number of roots, `×3`, are kept."""
+    """The escaped text of a row's name, cut as `fitted_end` does; its indent and a number of roots, `×3`, are kept.
+
+    Of a name with its tool, `acme/demo (terraform)`, the tool is cut before the name is.
+    """
     shown = harmless(text)
     name = shown.lstrip(" ")
     indent, (start, sign, number) = shown[: len(shown) - len(name)], name.rpartition(" ×")
     tail = f"{sign}{number}" if number.isdecimal() else ""
+    last = name.rpartition("/")[2]
+    if last.endswith(")") and last != name and cell_len(last) + len(indent) + 2 > width:
+        return fitted(f"{indent}{_ELLIPSIS}/{last}", width)
     if not tail or cell_len(shown) <= width:
         return fitted(f"{indent}{fitted_end(name, max(0, width - len(indent)))}", width)
     cut = fitted_end(start, max(0, width - len(indent) - len(tail))).rstrip(" ")
     return fitted(f"{indent}{cut}{tail}", width)
 
 
+_PLACE = re.compile(r"\S+: ")
+
+
 def fitted_place(text: str, width: int) -> str:
-    """The escaped text, in which the longest path is cut at its beginning: its end is the file with its line."""
+    """The escaped text, in which the longest path is cut at its beginning: its end is the file with its line.
+
+    An error, which begins with the place that it is about, has its reason at its end: what stands before goes first.
+    """
     shown = harmless(text)
     path = max((word for word in shown.split(" ") if "/" in word), key=len, default="")
     over = cell_len(shown) - width
     opening = "(" if path.startswith("(") else ""
     least = len(path) - path.rfind("/", 0, -1) - 1
     if over <= 0 or len(path) - len(opening) - over - 1 < least:
+        while cell_len(shown) > width and _PLACE.match(text) and ": " in shown:
+            shown = shown.partition(": ")[2]
         return fitted(shown, width)
     kept = path[len(opening) + over + 1 :]
     slash = kept.find("/", 0, len(kept) - 1)
