@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace as replace_node
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
@@ -128,6 +129,16 @@ def test_a_group_says_where_a_finding_differs_between_its_roots(samples: Samples
     assert "in 3 of 3" in shown
     assert "in 2 of them: darwin_arm64 is missing" in shown
     assert "and in 2 other wordings, which x lists" in said(*(f"{one} is missing" for one in "abcdef"))
+
+
+@pytest.mark.parametrize("roots", ["a", "ab"])
+def test_two_findings_of_one_rule_are_shown_as_the_one_that_is_counted(samples: Samples, roots: str) -> None:
+    found = tuple(samples.finding("LK002", Severity.BLOCK, words) for words in ("1 zh is foreign", "1 h1 is foreign"))
+    review = samples.review(*(samples.root(name, [samples.change(findings=found)]) for name in roots))
+    shown = texts(detail_lines(first_node(review), review)).split("FINDINGS")[1].split("VERSION")[0]
+    assert review.severity_counts[Severity.BLOCK] == shown.count("LK002") == shown.count("->") == 1
+    assert "1 zh is foreign" in shown
+    assert "1 h1 is foreign" in shown
 
 
 def test_what_is_accepted_in_one_root_is_not_called_accepted_in_all(samples: Samples) -> None:

@@ -27,7 +27,7 @@ from locklens.review.reports.lock_lines import NAME_THEM, coverage_lines, in_wor
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
-from locklens.ui.review.detail import asked_lines, finding_lines
+from locklens.ui.review.detail import asked_lines, finding_lines, one_of_each_rule
 from locklens.ui.shell.bars import (
     Reading,
     fact_line,
@@ -116,8 +116,8 @@ def _provider_lines(
         yield counts_line(known)
     if change.findings:
         yield from heading("FINDINGS")
-        for finding in change.findings:
-            yield from finding_lines(finding, in_full=in_full)
+        for own in one_of_each_rule(change.findings):
+            yield from finding_lines(*own, in_full=in_full)
     if len({tuple(finding.rule for finding in each.change.findings) for each in row.subjects}) > 1:
         yield line(
             Span("  Findings differ between the roots; the worst are shown. Unfold to compare.", Role.DIM), hanging=2

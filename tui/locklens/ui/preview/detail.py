@@ -28,7 +28,7 @@ from locklens.ui.preview.plan_pane import (
     unknown_facts,
     written_words,
 )
-from locklens.ui.review.detail import detail_lines, finding_lines
+from locklens.ui.review.detail import detail_lines, finding_lines, one_of_each_rule
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.widgets import BarLayout, Piece
 
@@ -125,8 +125,8 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
         name = change.address.short(root.tool.default_host)
         lead = (" ", state_span([change], width=5), Span(f" {name}  ", Role.STRONG))
         yield line(*lead, what_happened(change), hanging=8, copied=change_copied(change), place=place)
-        for finding in change.findings:
-            yield from finding_lines(finding, in_full=in_full)
+        for own in one_of_each_rule(change.findings):
+            yield from finding_lines(*own, in_full=in_full)
         if worst(tuple(finding for finding in change.findings if finding.severity is not Severity.OFF)) is None:
             yield from (line(Span("  unknown  ", Role.WARN), fact, hanging=11) for fact in unknown_facts(change))
     for finding in root.findings:

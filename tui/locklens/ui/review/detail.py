@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.project.configuration import Configuration
-    from locklens.review.model import Accepted, Change, Finding, Review, RootReview
+    from locklens.review.model import Accepted, Change, Finding, Review, RootReview, Severity
 
 _LABEL = 13
 _ABSENT = "-"
@@ -98,9 +98,9 @@ def _change_lines(subject: RootChange, review: Review, *, in_full: bool, is_aski
     yield line(what_happened(change))
     if change.findings:
         yield from heading("FINDINGS")
-        for finding in sorted(change.findings, key=_worst_first):
-            yield from finding_lines(finding, in_full=in_full)
-            yield from _pending_lines(finding, [subject], review)
+        for own in one_of_each_rule(change.findings):
+            yield from finding_lines(*own, in_full=in_full)
+            yield from _pending_lines(own[0], [subject], review)
     yield Line()
     yield from _entry_lines(change)
     yield from _signer_lines(change, review, is_asking=is_asking)
@@ -133,8 +133,9 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
         yield from heading("FINDINGS")
         for (_, accepted), own in sorted(found.items(), key=lambda one: (min(map(_worst, one[1])), bool(one[0][1]))):
             # In the words of the root where it is worst, as all that the roots do not share.
-            finding = min(own, key=_worst)[0]
-            yield from finding_lines(finding, in_full=in_full, hit=f"in {len(own)} of {len(node.subjects)}")
+            finding, worst = min(own, key=_worst)
+            (alike,) = (one for one in one_of_each_rule(worst.change.findings) if finding in one)
+            yield from finding_lines(*alike, in_full=in_full, hit=f"in {len(own)} of {len(node.subjects)}")
             yield from _other_words(finding, [one for one, _ in own], in_full=in_full)
             if accepted is None:
                 yield from _pending_lines(finding, [subject for _, subject in own], review)
@@ -193,8 +194,16 @@ def _variants(node: Node) -> list[list[RootChange]]:
     return list(found.values())
 
 
-def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator[Line]:
-    """A finding with its place; in full also the meaning of its rule and the remedy."""
+def one_of_each_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Return the findings about one change, the worst first; those of one rule together, which count as one."""
+    found: dict[tuple[str, Severity, Accepted | None], list[Finding]] = {}
+    for finding in sorted(findings, key=_worst_first):
+        found.setdefault((finding.rule, finding.severity, finding.accepted), []).append(finding)
+    return list(found.values())
+
+
+def finding_lines(finding: Finding, *others: Finding, in_full: bool, hit: str = "") -> Iterator[Line]:
+    """A finding with its place, and others of its rule; in full also the meaning of the rule and the remedy."""
     rule = RULES.get(finding.rule)
     title, remedy = (wording_of(finding).title, wording_of(finding).remedy) if rule else ("", "")
     place = FilePlace(finding.file, finding.line) if finding.line is not None else None
@@ -205,6 +214,10 @@ def finding_lines(finding: Finding, *, in_full: bool, hit: str = "") -> Iterator
     yield line(f"       {finding.message}", hanging=7)
     if finding.file:
         yield line("       ", Span(str(place) if place else finding.file, Role.PLACE), hanging=7)
+    for other in others:
+        where = FilePlace(other.file, other.line) if other.line is not None else None
+        yield line(f"       {other.message}", hanging=7, copied=finding_copied(other), place=where)
+        yield line("       ", Span(str(where or other.file), Role.PLACE), hanging=7)
     if finding.accepted is not None:
         word = "not counted" if finding.accepted.already_in else "accepted"
         yield line(Span(f"       {word}: {finding.accepted}", Role.GOOD), hanging=7)
