@@ -283,6 +283,12 @@ def test_files_that_come_and_go(top: Path) -> None:
     assert gone.still_differing == 2
 
 
+def test_a_plan_from_one_side_is_counted_against_the_commit(top: Path) -> None:
+    """The Preview of an upgrade says the same from the health, which has no base, as from a review."""
+    found = plan_reviewed(Prune(Scope(top, ("a", "b"))).plan(), ReviewRequest(partial(open_locked, top)))
+    assert (found.against, found.still_differing) == ("HEAD", len(found.review.changes)) != ("HEAD", 0)
+
+
 def test_without_git_and_before_the_first_commit(tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir()

@@ -23,7 +23,17 @@ from locklens.project import LOCK_FILE, RootPair
 from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
-from locklens.review.model import Accepted, Change, ChangeKind, Finding, Review, RootReview, Severity, by_severity
+from locklens.review.model import (
+    Accepted,
+    Change,
+    ChangeKind,
+    Finding,
+    Review,
+    RootReview,
+    Severity,
+    SideName,
+    by_severity,
+)
 from locklens.review.reports import hashes_of_review, numbers_in_words
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.root import layout_words
@@ -97,14 +107,18 @@ def review_plan(
     try:
         # The side of a merge that is kept changes no entry, and was not known to be good.
         request = replace(request, include_unchanged=bool(plan.compared), is_survey=False, prove="none")
-        against, committed = _committed(plan, comparison.repository, reviewed)
+        against, committed = _committed(plan, comparison.repository, reviewed.base)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
         review = _of_the_result(review, unlike, plan, is_older=_is_of_before(plan, comparison.repository, reviewed))
         review = _without_those_before(review, *_before(plan, comparison, review, request, reviewed))
-        number, tip = sum(map(len, unlike.values())), reviewed.base.tip_name if against else ""
+        tip = reviewed.base.tip_name if against else ""
+        if reviewed.base.kind == "worktree" and comparison.repository and not comparison.repository.is_unborn:
+            # The health has one side: its lock files are counted against the commit that they will be compared with.
+            against, committed = _committed(plan, comparison.repository, SideName("git", _HEAD, _HEAD))
+        number = sum(map(len, _unlike_base(review, committed).values()))
         has_others, is_committed = _beside_head(plan, comparison.repository)
         return PlanReview(review, _untouched(review, plan), against, number, tip, has_others, is_committed)
     finally:
@@ -165,9 +179,8 @@ def _locks(plan: Plan) -> Iterator[PlannedFile]:
     return (file for file in plan.proposal.files if file.path.rpartition("/")[2] == LOCK_FILE)
 
 
-def _committed(plan: Plan, repository: Repository | None, reviewed: Review) -> tuple[str, Mapping[str, LockFile]]:
-    """Return the name of the reviewed base ("" if it is not a revision), and the planned lock files in it."""
-    base = reviewed.base
+def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tuple[str, Mapping[str, LockFile]]:
+    """Return the name of a base ("" if it is not a revision), and the planned lock files in it."""
     if repository is None or base.revision is None:
         return "", {}
     contents = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
