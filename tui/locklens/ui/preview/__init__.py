@@ -33,11 +33,13 @@ from locklens.ui.widgets.line_view import LineView
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterable
+    from pathlib import Path
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from locklens.install.context import InstallEvent
+    from locklens.lines import FilePlace
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan import Plan
     from locklens.operations.plan.review import PlanReview
@@ -237,17 +239,23 @@ class PreviewScreen(LockLensScreen[Closed]):
         standing = self.standing
         self.query_one("#head", Bar).show_layouts(*preview_head(standing))
         self.query_one("#status", Bar).show_layouts(*preview_status(standing, self.message))
-        without = [] if self._examined is not None else ["i"]
-        without += [] if standing.lacks_modules else ["m"]
-        without += [] if standing.leaves_configuration else ["f"]
-        plan = standing.plan
-        if plan is not None or standing.stage is PlanStage.FAILED:
-            without += [] if plan is not None and plan.proposal.files else ["d", "x", "e"]
-            without += [] if plan is not None and plan_pane.groups(plan) else ["z"]
-            without += [] if standing.message else ["y"]
+        has_files = standing.plan is not None and bool(standing.plan.proposal.files)
         is_open = standing.stage in _MOVING or standing.has_files
-        without += [] if is_open and standing.stage is not PlanStage.STALE else ["enter"]
-        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=frozenset(without))
+        acts = {
+            "enter": is_open and standing.stage is not PlanStage.STALE,
+            "f": standing.leaves_configuration,
+            "m": standing.lacks_modules,
+            "r": standing.stage not in _MOVING,
+            "tab": standing.plan is not None,
+            "x": has_files,
+            "d": has_files,
+            "y": self._copied[0],
+            "z": self._subject,
+            "i": self._examined,
+            "e": self._place is not None and (self._place[0] / self._place[1].file).is_file(),
+        }
+        idle = frozenset(label for label, does in acts.items() if not does)
+        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=idle)
         self.query_one("#keys", Bar).show_layouts(*layouts)
 
     def help_lines(self) -> Iterable[Line]:
@@ -270,6 +278,11 @@ class PreviewScreen(LockLensScreen[Closed]):
     def _show_detail(self) -> None:
         if self.is_open:
             self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full))
+            self.refresh_bars()
+
+    @on(LineView.Highlighted, "#detail")
+    def _follow_line(self) -> None:
+        self.refresh_bars()
 
     # Keys
 
@@ -369,16 +382,24 @@ class PreviewScreen(LockLensScreen[Closed]):
         self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full), keep_place=True)
         self.say("full hashes and rules" if self._in_full else "short hashes")
 
+    @property
+    def _changed(self) -> tuple[plan_pane.Group, ...]:
+        return tuple(plan_pane.groups(self._known.plan)) if self._known.plan is not None else ()
+
+    @property
+    def _subject(self) -> plan_pane.Group | None:
+        """The highlighted change, or the only one of the plan."""
+        if isinstance(self._about, plan_pane.Group):
+            return self._about
+        return self._changed[0] if len(self._changed) == 1 else None
+
     def action_inside(self) -> None:
         """Show what is inside the packages of the highlighted change."""
-        about = self._about
-        if not isinstance(about, plan_pane.Group):
-            changed = plan_pane.groups(self._known.plan) if self._known.plan is not None else ()
-            if len(changed) != 1:
-                choice = "go to the row of a changed provider below PLAN first"
-                self.say(f"inside: {choice if changed else 'this plan changes no provider'}")
-                return
-            (about,) = changed
+        about = self._subject
+        if about is None:
+            choice = "go to the row of a changed provider below PLAN first"
+            self.say(f"inside: {choice if self._changed else 'this plan changes no provider'}")
+            return
         one, folder = about.first, self._source.folder
         show_inside(self, self._source, inside_request(one.address, one.old, one.new, folder=folder, root=one.root))
 
@@ -391,28 +412,35 @@ class PreviewScreen(LockLensScreen[Closed]):
             return
         self.app.push_screen(TextDialog("Full diff", lines, closing="d"))
 
-    def action_copy(self) -> None:
-        """Copy the commit message, the highlighted line of the detail, or the command line."""
+    @property
+    def _copied(self) -> tuple[str, str]:
+        """The highlighted line of the detail, the command line, or the commit message; and its name."""
         line = self.detail.current if self.detail.has_focus else None
         plan = self._known.plan
         if line is not None and line.copied:
-            self.say(copy_text(self.app, copied_line(line.copied)))
-        elif self._about == plan_pane.COMMAND and plan is not None:
-            self.say(copy_text(self.app, copied_line(ShellText(plan.proposal.command)), "the command line"))
-        elif message := self.standing.message:
-            words = ", ".join(filter(None, ("the commit message", self.standing.without_trailers)))
-            self.say(copy_text(self.app, message, words))
-        else:
-            self.say("nothing to copy: nothing is left to commit")
+            return copied_line(line.copied), ""
+        if self._about == plan_pane.COMMAND and plan is not None:
+            return copied_line(ShellText(plan.proposal.command)), "the command line"
+        return self.standing.message, ", ".join(filter(None, ("the commit message", self.standing.without_trailers)))
+
+    def action_copy(self) -> None:
+        """Copy the commit message, the highlighted line of the detail, or the command line."""
+        text, words = self._copied
+        self.say(copy_text(self.app, text, words) if text else "nothing to copy: nothing is left to commit")
+
+    @property
+    def _place(self) -> tuple[Path, FilePlace] | None:
+        """The top folder, and the place of the highlighted line below it."""
+        view, plan = self.detail if self.detail.has_focus else self.left, self._known.plan
+        place = view.current.place if view.current is not None else None
+        return (plan.proposal.top, place) if plan is not None and place is not None else None
 
     def action_edit(self) -> None:
         """Open the file of the highlighted line, as it is on disk."""
-        view = self.detail if self.detail.has_focus else self.left
-        place, plan = view.current.place if view.current is not None else None, self._known.plan
-        if plan is None or place is None:
+        if self._place is None:
             self.say("no line to open here")
             return
-        top = plan.proposal.top
+        top, place = self._place
         try:
             path = file_below(top, place)
         except LockLensError as error:
