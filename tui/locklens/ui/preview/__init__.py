@@ -252,7 +252,7 @@ class PreviewScreen(LockLensScreen[Closed]):
             "y": self._copied[0],
             "z": self._subject,
             "i": self._examined,
-            "e": self._place is not None and (self._place[0] / self._place[1].file).is_file(),
+            "e": self._has_file,
         }
         idle = frozenset(label for label, does in acts.items() if not does)
         layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=idle)
@@ -434,6 +434,14 @@ class PreviewScreen(LockLensScreen[Closed]):
         view, plan = self.detail if self.detail.has_focus else self.left, self._known.plan
         place = view.current.place if view.current is not None else None
         return (plan.proposal.top, place) if plan is not None and place is not None else None
+
+    @property
+    def _has_file(self) -> bool:
+        """True if that place is in a file on disk."""
+        try:
+            return self._place is not None and bool(file_below(*self._place))
+        except LockLensError:
+            return False
 
     def action_edit(self) -> None:
         """Open the file of the highlighted line, as it is on disk."""

@@ -160,7 +160,8 @@ def file_below(top: Path, place: FilePlace) -> Path:
         LockLensError: The file is missing, or outside the top folder.
     """
     path = Path(os.path.normpath(top / place.file))
-    if not path.is_relative_to(top) or not path.is_file():
+    # Unlike `Path.is_file` this raises nothing for a name that no file can have.
+    if not path.is_relative_to(top) or not os.path.isfile(path):  # noqa: PTH113
         raise LockLensError(f"{place.file} is not in the work tree")
     return path
 
