@@ -162,21 +162,30 @@ async def test_a_key_that_is_offered_acts_on_the_row(
     if pane == "detail":
         screen.focus_detail()
         await demo.settle()
-    acted = list[object]()
-    monkeypatch.setattr(Job, "start", lambda *_: acted.append("job"))
-    monkeypatch.setattr(demo.app, "push_screen", lambda *_: acted.append("dialog"))
-    post = screen.post_message
-    wanted = ViewWanted, PreviewWanted
-    monkeypatch.setattr(screen, "post_message", lambda it: acted.append(it) if isinstance(it, wanted) else post(it))
-    monkeypatch.setattr(screen, "open_editor", lambda *_: acted.append("editor") or "")
-    monkeypatch.setattr("locklens.ui.row_actions.copy_text", lambda *_: acted.append("copy") or "copied")
+    acted, post, wanted = list[object](), screen.post_message, (ViewWanted, PreviewWanted)
+
+    def act(*what: object) -> str:
+        acted.append(what)
+        return ""
+
+    def posted(message: Any) -> object:
+        return act(message) if isinstance(message, wanted) else post(message)
+
+    monkeypatch.setattr(Job, "start", act)
+    monkeypatch.setattr(demo.app, "push_screen", act)
+    monkeypatch.setattr(screen, "post_message", posted)
+    monkeypatch.setattr(screen, "open_editor", act)
+    monkeypatch.setattr("locklens.ui.row_actions.copy_text", act)
 
     def state() -> object:
         return acted.copy(), screen.loader.marks, getattr(screen, "marked", ()), getattr(screen, "selection", ())
 
+    def is_shown(key: str) -> bool:
+        return bool(screen._shown_key == key)
+
     for cursor, row in enumerate(screen.left.rows):
         screen.left.cursor = cursor
-        await until(demo, lambda key=row.key: screen._shown_key == key)
+        await until(demo, partial(is_shown, row.key))
         for one in (one for group in screen.TABLE.groups for one in group.keys if one.action in _ON_ROWS):
             if one.label in offered_by(demo):
                 before = state()
