@@ -227,6 +227,19 @@ def test_the_way_back_is_not_judged_as_the_crime(top: Path, environ: dict[str, s
     )
 
 
+def test_an_undo_that_makes_the_reviewed_change_again_is_judged_as_it_was(top: Path, environ: dict[str, str]) -> None:
+    path = top / "a" / LOCK
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition="first")))
+    git(top, "commit", "-qam", "before it was published again")
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    asked = request(top, environ)
+    reviewed = {(one.rule, one.message) for one in review(asked).findings if one.accepted is None}
+    assert "LK001" in {rule for rule, _ in reviewed}
+    apply(restore(Scope(top, ("a",)), ["demo"]).proposal)
+    found = plan_reviewed(undo(top), asked)
+    assert {(one.rule, one.message) for one in found.review.findings if one.accepted is None} == reviewed
+
+
 def test_a_host_that_only_the_work_tree_names_is_not_asked(
     top: Path, environ: dict[str, str], registry: DemoRegistry
 ) -> None:

@@ -6,6 +6,7 @@ signers in trailers: its last paragraph, `Key: value` each, as `git interpret-tr
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -112,7 +113,9 @@ def review_plan(
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
-        review = _of_the_result(review, unlike, plan, is_older=_is_of_before(plan, comparison.repository, reviewed))
+        unlike_before = _unlike_base(review, committed, attrgetter("old"))
+        is_older = _is_of_before(plan, comparison.repository, reviewed)
+        review = _of_the_result(review, unlike, plan, unlike_before=unlike_before, is_older=is_older)
         review = _without_those_before(review, *_before(plan, comparison, review, request, reviewed))
         tip = reviewed.base.tip_name if against else ""
         if reviewed.base.kind == "worktree" and comparison.repository and not comparison.repository.is_unborn:
@@ -227,13 +230,16 @@ def _is_of_before(plan: Plan, repository: Repository | None, reviewed: Review) -
 
 
 _Unlike = dict[str, frozenset[ProviderAddress]]
-"""The providers whose planned entries differ from those of the reviewed base, by lock file."""
+"""The providers whose entries differ from those of the reviewed base, by lock file."""
 
 
-def _unlike_base(review: Review, committed: Mapping[str, LockFile]) -> _Unlike:
+def _unlike_base(
+    review: Review, committed: Mapping[str, LockFile], of: Callable[[RootReview], LockFile] = attrgetter("new")
+) -> _Unlike:
+    """Return where the planned lock files, or others of the roots, differ from the reviewed base."""
     return {
         root.lock_file: frozenset(
-            address for side in _sides(root.new) for address, _, _ in differing(committed[root.lock_file], side)
+            address for side in _sides(of(root)) for address, _, _ in differing(committed[root.lock_file], side)
         )
         for root in review.roots
         if root.lock_file in committed
@@ -246,7 +252,7 @@ def _sides(lock: LockFile) -> tuple[LockFile, ...]:
 
 
 def _is_as_committed(root: RootReview, change: Change, unlike: _Unlike) -> bool:
-    """True if the planned entry is that of the reviewed base."""
+    """True if the entry is that of the reviewed base."""
     return change.address not in unlike.get(root.lock_file, {change.address})
 
 
@@ -272,19 +278,22 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
     return replace(review, roots=tuple(roots))
 
 
-def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_older: bool) -> Review:
+def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, unlike_before: _Unlike, is_older: bool) -> Review:
     """Leave out findings that are only about the state that the plan replaces.
 
     An undo, or the restoration of a committed entry, goes back to a known state: a downgrade, fewer hashes, or hashes
     of the version that is replaced say something of the state before the plan, not of its result. The same is true of a
-    file that could not be read before. The entry of any other commit is not known to be good: of two versions with the
-    same hashes, one was edited, and only the signed release tells which. Where an older commit has the hashes of
-    today's release, that release was there before the hashes that replaced them, and was not republished over these.
+    file that could not be read before. An undo from the entry of the base makes again the change that is reviewed, so
+    that what is said of this step is said of the result. The entry of any other commit is not known to be good: of two
+    versions with the same hashes, one was edited, and only the signed release tells which. Where an older commit has
+    the hashes of today's release, that release was there before the hashes that replaced them, and was not republished
+    over these.
 
     Args:
         review: The review of the plan.
         unlike: What differs from the reviewed base.
         plan: The plan.
+        unlike_before: What differed from it before the plan.
         is_older: True if it restores entries of a commit from which the base descends.
     """
 
@@ -295,7 +304,7 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_older: boo
             # That the replaced entry was signed by another key is no finding of the base, which has this signer.
             is_over = finding.rule == _OTHER_KEY or _is_of_the_step(finding, change)
         elif plan.proposal.undoes:
-            is_over = _is_of_the_step(finding, change)
+            is_over = not _is_as_committed(root, change, unlike_before) and _is_of_the_step(finding, change)
         else:
             is_over = bool(plan.restored_from) and _is_of_a_way_back(finding, change, is_older=is_older)
         return None if is_over else finding
