@@ -104,7 +104,7 @@ def reviewed(place: Place, run: Run, before: bytes, *options: str) -> tuple[int,
 @pytest.mark.parametrize(
     ("listed_as", "reason"),
     [
-        (lambda platform: "", "2 of 2 locked zh are no longer in"),
+        (lambda platform: "", "2 of 2 locked zh of packages are no longer in"),
         (lambda platform: f"old/{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
         (lambda platform: f"././{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
         (lambda platform: f"{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
@@ -227,7 +227,10 @@ def test_a_zh_that_never_was_is_not_said_to_be_republished(place: Place, run: Ru
     place.lock_file.write_bytes(before.replace(b'    "zh:', b'    "' + foreign + b'",\n    "zh:', 1))
     status, said = run("lock", "--platform", LINUX, "--check")
     assert status == 1
-    assert "the version was republished, or a locked hash never belonged to it: 1 of 3 locked zh is not in" in said
+    assert (
+        "the version was republished, or a locked hash never belonged to it: 1 of 3 locked zh of packages is not in"
+        in said
+    )
     assert "the version was republished: " not in said
     status, found = reviewed(place, run, before)
     assert (status, found["LK002"][0], "LK001" in found) == (1, "block", False)

@@ -117,7 +117,7 @@ def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytes
     assert counts(value)["not-authentic"] >= 2
     doubted = [one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK001"]
     edited = next(one for one in doubted if "netbox" in one["provider"])
-    assert edited["message"].startswith("3.10.0: 5 of 5 locked zh are not in"), (
+    assert edited["message"].startswith("3.10.0: 5 of 5 locked zh of packages are not in"), (
         "only a base tells that it was republished"
     )
     assert "locklens doctor tells whether the hashes were edited" in edited["message"]
