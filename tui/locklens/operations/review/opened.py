@@ -96,7 +96,8 @@ def open_review(request: ReviewRequest, on_event: Callable[[ReviewEvent], None] 
 def staged_providers(comparison: Comparison, review: Review) -> frozenset[tuple[str, ProviderAddress]]:
     """Return each staged provider, with its lock file; none where the new side is not the work tree.
 
-    A provider is staged where the index differs from HEAD, and has the block of the work tree.
+    A provider is staged where the index differs from HEAD, and has the block of the work tree. Of a file that is not
+    merged the index has no block that a commit could have.
 
     Raises:
         RepositoryError: Git failed.
@@ -116,7 +117,9 @@ def staged_providers(comparison: Comparison, review: Review) -> frozenset[tuple[
     differing = {path for change in changes for path in (change.old, change.new) if path is not None}
     staged, index = set(), IndexTree(repository)
     for root in review.roots:
-        if root.lock_file not in differing or not root.changes:
+        listed = index.files.get(root.lock_file)
+        is_unmerged = listed is not None and not listed.object_id
+        if root.lock_file not in differing or not root.changes or is_unmerged:
             continue
         locks = *(read_lock(tree, root.lock_file, root.tool) for tree in (committed, index)), root.new
         before, now, after = ({entry.address: entry.contents for entry in lock.entries} for lock in locks)
