@@ -17,6 +17,7 @@ from locklens.operations.health import HealthRequest, scan_health
 from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan import Plan, Scope
 from locklens.operations.plan.review import commit_message, known_findings, review_plan
+from locklens.operations.review.opened import open_review
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
@@ -97,6 +98,17 @@ def new_data(plan: Plan) -> bytes:
     (file,) = plan.proposal.files
     assert file.new is not None
     return file.new
+
+
+def test_of_a_file_that_is_not_merged_nothing_is_staged(merging: Merging) -> None:
+    merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
+    merging.lock.write_text(block("a", "1.2.0", *hashes("d", "D")))
+    for expected in (set(), {"a", "b"}):
+        opened = open_review(ReviewRequest(partial(open_git, merging.top)))
+        assert {change.address.type for change in opened.draft.changes} == {"a", "b"}
+        assert {address.type for _, address in opened.draft.staged} == expected
+        opened.close()
+        merging.git("add", "-A")
 
 
 @pytest.mark.parametrize("command", ["prune", "format", "restore a", "lock", "upgrade nosuch"])
