@@ -167,7 +167,8 @@ def why_no_newest(conflict: MergeConflict) -> str:
         return "both sides have the same version: take the entry of one, or lock the provider again"
     if share_packages(ours, theirs):
         return "both versions have the same hashes: lock the provider again"
-    return "the newer version is not known to satisfy the constraints of both sides"
+    how = "is not known to" if _recorded(ours, theirs) is None else "does not"
+    return f"the newer version {how} satisfy the constraints of both sides"
 
 
 def ways_to_settle(*, has_newest: bool) -> str:
@@ -188,8 +189,13 @@ def newest_of_both(conflict: MergeConflict) -> LockEntry | None:
     if ours.version == theirs.version or share_packages(ours, theirs):
         return None
     newest = ours if ours.version.compare(theirs.version) > 0 else theirs
+    constraints = _recorded(ours, theirs)
+    return newest if constraints is not None and constraints.admits(newest.version) else None
+
+
+def _recorded(ours: LockEntry, theirs: LockEntry) -> Constraints | None:
+    """Return the constraints that both sides recorded; None if these cannot be read."""
     try:
-        constraints = Constraints.parse_recorded(ours.constraints) + Constraints.parse_recorded(theirs.constraints)
+        return Constraints.parse_recorded(ours.constraints) + Constraints.parse_recorded(theirs.constraints)
     except ConstraintSyntaxError:
         return None
-    return newest if constraints.admits(newest.version) else None

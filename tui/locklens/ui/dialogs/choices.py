@@ -19,6 +19,7 @@ from locklens.text import counted
 from locklens.ui.clipboard import copy_text
 from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.widgets import Piece
+from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -304,9 +305,10 @@ class ClashesDialog(Dialog[SelectedSides | None]):
 
     @property
     def keys(self) -> Sequence[DialogKey]:
-        """The sides, and the newer version where it settles an entry; the same in upper case for all."""
-        newer = [clash.newest is not None for clash in self._clashes]
-        for_one = (DialogKey("n", "take the newer version", "take('newest')"),) if any(newer) else ()
+        """The sides, and the newer version where it settles the highlighted entry; the same in upper case for all."""
+        newer, current = [clash.newest is not None for clash in self._clashes], self.view.current
+        has_newer = current is not None and newer[int(current.copied)]
+        for_one = (DialogKey("n", "take the newer version", "take('newest')"),) if has_newer else ()
         sides = DialogKey("o", "take ours", "take('ours')"), DialogKey("t", "take theirs", "take('theirs')")
         if len(newer) == 1:
             return (*for_one, *sides, *self.KEYS)
@@ -317,6 +319,10 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         """Show the entries."""
         self._show()
         self.view.focus()
+
+    @on(LineView.Highlighted)
+    def _follow_line(self) -> None:
+        self.refresh_keys()
 
     def know(self, known: KnownSides) -> None:
         """Show what is known about the hashes of the entries."""
