@@ -364,8 +364,11 @@ class HealthScreen(RowActionsScreen):
 
     @property
     def _providers(self) -> tuple[str, ...]:
-        """The providers of the row's findings."""
-        found = self.left.current.found if self.left.current is not None else ()
+        """The provider whose versions the row has, or those of its findings."""
+        row = self.left.current
+        if row is not None and row.spread is not None:
+            return (str(row.spread.provider),)
+        found = row.found if row is not None else ()
         return tuple(sorted({str(finding.provider) for _, finding in found if finding.provider is not None}))
 
     @property
