@@ -369,13 +369,14 @@ async def test_the_key_line_has_the_keys_that_do_something_on_the_row(
     samples: Samples, running: Running, width: int
 ) -> None:
     async with running(samples.full(), size=(width, 30)) as on:
-        in_conflict = [row for row in on.changes.rows if row.node.is_in_conflict]
+        in_conflict = [row for row in on.changes.rows if row.node.in_conflict]
         assert [row.node.kind for row in in_conflict] == [NodeKind.SECTION, NodeKind.FINDING, NodeKind.CONFLICT]
         for row in in_conflict:
             on.changes.cursor = on.changes.rows.index(row)
             await on.pilot.pause()
             assert " M merge " in on.lines[-1]
-            assert not any(f" {key} " in on.lines[-1] for key in ("z inside", "v verify", "L lock", "A accept"))
+            others = "z inside", "v verify", "L lock", "A accept", "P prune"
+            assert not any(f" {key} " in on.lines[-1] for key in others)
         await on.go_to("acme/netbox")
         assert "M merge" not in on.lines[-1]
         assert width == 80 or "z inside" in on.lines[-1]

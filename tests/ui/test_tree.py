@@ -127,6 +127,20 @@ def test_roots_without_changes_show_their_findings_conflicts_and_format(samples:
     assert "quiet" not in nodes
 
 
+def test_a_section_counts_what_it_lists_and_the_roots_of_that(samples: Samples) -> None:
+    own = samples.finding("LK028", Severity.WARN, "locklens.toml differs")
+    about_root = samples.finding("LK006", Severity.BLOCK, "required, not locked")
+    merge = samples.root("merge", conflict=samples.conflict(), status=LockStatus.INVALID)
+    roots = merge, samples.root("forgot", findings=(about_root,)), samples.root("crlf", format_only=True)
+    review = replace(samples.review(*roots), own_findings=(own,))
+    sections = outline(review, Grouping.PROVIDER)
+    told = {section.title: [line.text for line in detail_lines(section, review)][2] for section in sections}
+    assert told["conflicts"] == "1 conflict in 1 root."
+    assert told["root-level findings"] == "1 root-level finding in 1 root.", "a root with a note alone is not counted"
+    own_words = outline(replace(review, roots=()), Grouping.SEVERITY)[0]
+    assert "1 finding about the policy." in [line.text for line in detail_lines(own_words, review)]
+
+
 def test_a_finding_about_the_policy_has_a_row_in_every_grouping(samples: Samples) -> None:
     finding = replace(samples.finding("LK028", Severity.WARN, "locklens.toml differs"), file="locklens.toml", line=3)
     review = replace(samples.many(2), own_findings=(finding,))

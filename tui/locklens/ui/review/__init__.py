@@ -130,7 +130,10 @@ class ReviewScreen(RowActionsScreen):
 
     @property
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
-        """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row."""
+        """`M` on a row of a lock file in conflict, `P` on one of an orphan, and the keys that do nothing on the row.
+
+        A lock file in conflict has nothing to prune or to format before it is merged.
+        """
         (_, idle), node = super().row_keys, self.node
         if node is None:
             return "", idle
@@ -148,8 +151,10 @@ class ReviewScreen(RowActionsScreen):
             does_nothing += "R"
         does_nothing += "" if has_diff(node) else "d"
         does_nothing += "" if self._has_marked(node) else "S"
-        marks = () if node.mark_ids else ("space",)
-        return "M" * node.is_in_conflict + "P" * node.is_orphan, (*idle, *does_nothing, *marks)
+        marks, in_conflict = () if node.mark_ids else ("space",), bool(node.in_conflict)
+        does_nothing += "" if in_conflict else "M"
+        does_nothing += "" if len(node.in_conflict) < len(node.roots) else "PF"
+        return "M" * in_conflict + "P" * node.is_orphan, (*idle, *does_nothing, *marks)
 
     def _has_marked(self, node: Node) -> bool:
         """True if a change is marked, or the row stands for one in one root."""

@@ -73,7 +73,7 @@ def merging(node: Node | None, where: ScopeOf) -> ResolveConflicts:
         LockLensError: Not possible on this row.
     """
     roots = _roots(node)
-    in_conflict = [root for root in roots if root.new.conflict is not None]
+    in_conflict = node.in_conflict if node is not None else ()
     return ResolveConflicts(where(_paths(in_conflict or roots)))
 
 
@@ -150,13 +150,11 @@ def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
     return Restore(where(()), restored, revision)
 
 
-def _roots(node: Node | None) -> list[RootReview]:
+def _roots(node: Node | None) -> tuple[RootReview, ...]:
     """The roots of a row."""
     if node is None:
         raise LockLensError("select a row")
-    roots = [node.root] if node.root is not None else [subject.root for subject in node.subjects]
-    roots += [child.root for child in node.children if child.root is not None]
-    roots = list({root.path: root for root in [*roots, *(subject.root for subject in node.subjects)]}.values())
+    roots = node.roots
     if not roots:
         raise LockLensError("no root on this row")
     odd = next((root.lock_file for root in roots if root.lock_file.rpartition("/")[2] != LOCK_FILE), None)

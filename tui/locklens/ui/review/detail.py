@@ -300,6 +300,24 @@ def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
         yield unrequired_line(subject.change, configuration)
 
 
+def _contents_words(node: Node) -> str:
+    """The numbers of changes, conflicts and findings of a section, and of the roots that have them."""
+    counting = [child for child in node.children if child.kind is not NodeKind.NOTE] or node.children
+    roots = {root.path for child in counting for root in child.roots}
+    findings = [child for child in node.children if child.finding is not None]
+    of_roots = sum(child.root is not None for child in findings)
+    numbers = {
+        "change": len(node.subjects),
+        "conflict": sum(child.pair is not None for child in node.children),
+        "root-level finding": of_roots,
+    }
+    found = ", ".join(counted(number, noun) for noun, number in numbers.items() if number)
+    words = [f"{found or 'no change'} in {counted(len(roots), 'root')}"] if roots else []
+    if own := len(findings) - of_roots:
+        words.append(f"{counted(own, 'finding')} about the policy")
+    return ", ".join(words)
+
+
 def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
     root = node.root
     names = {"ours": "ours", "theirs": "theirs"}
@@ -443,12 +461,11 @@ def section_lines(node: Node) -> Iterator[Line]:
     if node.key == "section:policy":
         yield line("Findings about the policy: the change under review edits the file that judges it.")
         return
-    roots = len({subject.root.path for subject in node.subjects})
     if node.key == "section:shared":
         yield line("Each row is one change in several roots: same provider, same versions, same zh hashes.")
         yield line("Marking it reviews it in all of the roots; l unfolds the roots.")
         return
-    yield line(f"{counted(len(node.subjects), 'change')} in {counted(roots, 'root')}.")
+    yield line(f"{_contents_words(node)}.")
     yield Line()
     for child in node.children:
         change = child.change

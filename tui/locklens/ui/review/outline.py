@@ -111,10 +111,16 @@ class Node:
         return None
 
     @property
-    def is_in_conflict(self) -> bool:
-        """True if git left a lock file of the node, or of one below it, in conflict."""
-        roots = (node.root for node in (self, *self.children))
-        return any(root is not None and root.new.conflict is not None for root in roots)
+    def roots(self) -> tuple[RootReview, ...]:
+        """The roots of the node and of those below it, each once."""
+        nodes = (node.root for node in (self, *self.children))
+        roots = *(root for root in nodes if root is not None), *(subject.root for subject in self.subjects)
+        return tuple({root.path: root for root in roots}.values())
+
+    @property
+    def in_conflict(self) -> tuple[RootReview, ...]:
+        """The roots whose lock file git left in conflict."""
+        return tuple(root for root in self.roots if root.new.conflict is not None)
 
     @property
     def is_orphan(self) -> bool:
