@@ -98,6 +98,27 @@ async def test_fields_are_the_same_on_every_screen(demo: Driver, key: str) -> No
     assert 'unknown field "colour"; fields here: ' in "\n".join(demo.lines[-5:])
 
 
+@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("key", "12345")
+async def test_a_detail_stays_the_pane_of_the_keys_while_the_files_are_read_anew(
+    demo: Driver, key: str, width: int
+) -> None:
+    await demo.pilot.resize_terminal(width, 30)
+    screen = await shown(demo, key)
+    await demo.press("j", "tab")
+    assert screen.detail.has_focus
+    await demo.press("r")
+    await until(demo, lambda: screen.review is not None and not screen.is_asking)
+    await demo.settle()
+    assert screen.detail.has_focus
+    assert "esc" in offered_by(demo)
+    await demo.press("slash", "escape")
+    assert screen.left.has_focus, "the filter is of the list"
+    await demo.press("tab", "escape")
+    assert screen.left.has_focus
+    assert screen.left.display
+
+
 @pytest.mark.parametrize("view", "12345")
 async def test_the_columns_of_the_help_are_apart(demo: Driver, view: str) -> None:
     screen = await shown(demo, view)

@@ -295,13 +295,18 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.post_message(ViewShown())
 
     def on_descendant_blur(self) -> None:
-        """Focus the list where a placeholder took the focus from it and is gone by now."""
+        """Focus a pane where a placeholder took the focus from it and is gone by now."""
         self.call_later(self.keep_focus)
 
     def keep_focus(self) -> None:
-        """Focus the list if nothing has the focus while it is shown."""
+        """Focus the pane that had the focus last, if nothing has it while the panes are shown."""
         if self.is_open and self.focused is None and self.app.app_focus and not self.has_class("-notice"):
-            self.set_focus(self.left)
+            self.set_focus(self.detail if self.has_class("-detail") else self.left)
+
+    def on_descendant_focus(self) -> None:
+        """Remember which pane has the focus, which is the one that narrow terminals show."""
+        if self.is_open and self.focused in {self.left, self.detail}:
+            self.set_class(self.detail.has_focus, "-detail")
 
     def refresh_bars(self) -> None:
         """Redraw head, status and key line."""
