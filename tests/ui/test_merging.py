@@ -80,6 +80,12 @@ async def test_what_does_not_clash_is_merged_in_a_preview_and_undone(opening: Op
         await on.ready()
         await on.press("enter")
         await until(on, lambda: merging.lock.read_bytes() == before)
+        await until(on, lambda: not on.has_preview())
+        await on.press("Z", "enter")
+        await until(on, on.has_preview)
+        await on.ready()
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file; 1 file unmerged in git until git add; Z undoes it" in on.text)
 
 
 async def test_the_row_has_the_versions_of_both_sides_and_not_of_merged_lines(opening: Opening) -> None:

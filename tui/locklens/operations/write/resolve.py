@@ -16,6 +16,7 @@ from locklens.operations.merge import MergeSides, Preference, merge_sides, newes
 from locklens.operations.plan import Plan, PlannedChange, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.write.apply import FileOperation, listed_roots, no_progress
+from locklens.project.tree import folder_of
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.merge import MergeConflict
+    from locklens.operations.plan.builder import PlanBuilder
     from locklens.operations.root_modules import Root
     from locklens.versions import Version
 
@@ -228,7 +230,7 @@ class _Conflicted(Struct, frozen=True):
             RepositoryError: Git failed.
         """
         conflict = root.lock.conflict
-        if (staged := _stages(root.lock.path, top)) is not None:
+        if (staged := stages_of(root.lock.path, top)) is not None:
             return cls(root, staged, conflict.names if conflict is not None and conflict.markers else _STAGES, True)
         sides = conflict_sides(root.lock.data)
         if sides is not None and conflict is not None:
@@ -276,11 +278,16 @@ class _Conflicted(Struct, frozen=True):
         parts = conflict_sides(data) or (b"", data, data)
         if any(line.rstrip(b"\r") not in known for part in parts for line in part.split(b"\n")):
             draft.warn(path, "lines that were edited since the merge are replaced: the sides are those of git's index")
-        command = shell_words(git_words(draft.top, "add", paths=[self.root.lock.path]))
-        draft.note(path, f"{command} {MARKS_RESOLVED}")
+        note_next_step(draft, self.root.lock.path)
 
 
-def _stages(path: str, top: Path) -> MergeSides | None:
+def note_next_step(draft: PlanBuilder, path: str) -> None:
+    """Note the command that marks a lock file as resolved in git."""
+    command = shell_words(git_words(draft.top, "add", paths=[path]))
+    draft.note(folder_of(path), f"{command} {MARKS_RESOLVED}")
+
+
+def stages_of(path: str, top: Path) -> MergeSides | None:
     """Return the sides of a file that is not merged in git's index; None where it is merged, or without git.
 
     Raises:

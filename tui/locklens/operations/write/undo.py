@@ -23,6 +23,7 @@ from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFi
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
+from locklens.operations.write.resolve import note_next_step, stages_of
 from locklens.packages.installed import MOST_ASIDE, differing_files, name_aside
 from locklens.project import LOCK_FILE
 from locklens.storage.files import is_within
@@ -36,6 +37,9 @@ _NAMED = 3
 
 
 _COMMAND_SHOWN = 100
+
+
+_RESOLVED_AGAIN = "the conflict is resolved again"
 
 
 _SECONDS = len("2026-11-21T14:02:11")
@@ -145,6 +149,8 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         draft.changes += _changes(planned)
         for words, dry_run in _of_conflicts(planned):
             draft.describe(f"{planned.path}: {words}", dry_run=f"{planned.path}: {dry_run}")
+            if words == _RESOLVED_AGAIN and stages_of(planned.path, top) is not None:
+                note_next_step(draft, planned.path)
     change = f"the change applied on {_moment(record)}: {_subject(record) or record.shown}"
     verbs = ("reapplies", "would reapply") if is_redo else ("reverts", "would revert")
     draft.describe(f"{verbs[0]} {change}", dry_run=f"{verbs[1]} {change}")
@@ -282,7 +288,7 @@ def _of_conflicts(file: PlannedFile) -> Iterator[tuple[str, str]]:
     if has and not had:
         yield "the conflict is back", "the conflict would be back"
     elif had and not has:
-        yield "the conflict is resolved again", "the conflict would be resolved again"
+        yield _RESOLVED_AGAIN, "the conflict would be resolved again"
 
 
 def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
