@@ -108,7 +108,7 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
         assert POLICY_FILE in on.plan
         assert "locklens accept" in on.plan
         assert "policy: locklens.toml edited, no lock file changes" in on.plan
-        assert "acceptances and pins count once HEAD has them: commit the file" in on.plan
+        assert "the edit counts once HEAD has it: commit the file" in on.plan
         assert "hashes:" not in on.plan
         assert "inside" not in on.lines[-1], "the plan changes no provider"
         assert not (top / POLICY_FILE).exists()
@@ -227,6 +227,7 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
         await until(on, on.has_preview)
         await on.ready()
         assert "locklens keys drop acme" in on.plan
+        assert "the edit counts once HEAD has it: commit the file" in on.plan
         await on.press("enter")
         await until(on, lambda: "trust" not in policy(top))
 

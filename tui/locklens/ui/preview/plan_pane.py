@@ -514,13 +514,13 @@ def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
     yield line(f"  policy: {POLICY_FILE} edited, no lock file changes", hanging=4)
     review = plan_review.review
     if review.policy.accept_from is AcceptFrom.HEAD:
-        when = "at once: the base has accept_from = head"
+        words = "what is added counts at once: the base has accept_from = head"
     else:
         # A fork point never gets another commit: its tip does.
         tip = plan_review.tip or "the base"
         is_next = tip in {"HEAD", "the base"}
-        when = f"once {tip} has them: {'commit the file' if is_next else 'a commit here is not enough'}"
-    yield line(Span(f"  acceptances and pins count {when}", Role.DIM), hanging=4)
+        words = f"the edit counts once {tip} has it: {'commit the file' if is_next else 'a commit here is not enough'}"
+    yield line(Span(f"  {words}", Role.DIM), hanging=4)
     for note in review.notes:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
 
