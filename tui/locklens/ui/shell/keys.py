@@ -119,7 +119,7 @@ UNDO = Key(
 )
 """On every view."""
 
-FILTER = Key("/", "filter", "filter rows: by text, fields and states, as listed below", "filter")
+FILTER = Key("/", "filter", "filter rows: by text, fields and states, which ? lists", "filter")
 """On every view; the terms are those of the screen's `GRAMMAR`."""
 
 PROGRAM_KEYS = KeyGroup("Program", UNDO, SIDES, *EVERYWHERE, QUIT)
