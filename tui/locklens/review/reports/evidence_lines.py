@@ -139,9 +139,9 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
     """A heading with the counts, and the lines of `each_hash_lines`."""
     yield from heading("HASHES")
     if change.claimed:
-        counts = Span(f"  {hash_words(change.hashes, claimed_word([change]))}", Role.STRONG)
+        yield line(Span(f"  {hash_words(change.hashes, claimed_word([change]))}", Role.STRONG), hanging=4)
         of = "" if change.old is None or len(change.claimed) == len(change.added) else f" from {change.old.version}"
-        yield line(counts, Span(f"   {len(change.kept)} unchanged{of}", Role.DIM), hanging=4)
+        yield line(Span(f"  {len(change.kept)} unchanged{of}", Role.DIM))
     elif change.removed:
         yield line(Span(f"  {len(change.kept)} unchanged", Role.DIM))
     else:
