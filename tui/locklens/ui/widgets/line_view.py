@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -12,6 +13,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from locklens.lines import Role, Span
 from locklens.ui.widgets import StyledPiece, strip_of, wrapped
 
 if TYPE_CHECKING:
@@ -148,7 +150,12 @@ class LineView(ScrollView, can_focus=True):
             return Strip.blank(width, self.rich_style)
         index, spans = self._painted[row]
         is_marked = index == self._found if self._found >= 0 else self.has_focus and index == self.cursor
-        return strip_of(spans, self, width=width, cursor=is_marked)
+        strip = strip_of(spans, self, width=width, cursor=is_marked)
+        is_cut = y == self.scrollable_content_region.height - 1 and row < len(self._painted) - 1
+        if self.can_focus or not is_cut:
+            return strip
+        end = min(cell_len("".join(span.text for span in spans).rstrip()) + 1, width - 1)
+        return Strip.join((strip.crop(0, end), strip_of((Span("…", Role.DIM),), self, width=width - end)))
 
     def find(self, text: str, by: int, *, is_fresh: bool = False) -> tuple[int, int]:
         """Mark and show the next line with a text, upper and lower case alike; after the last one the first.
