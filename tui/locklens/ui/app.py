@@ -263,7 +263,7 @@ class LockLensApp(CopyingApp):
         if isinstance(screen, LockLensScreen) and (default_namespace is screen or f"{action}".startswith("screen.")):
             screen.end_message()
             if isinstance(screen, TwoPaneScreen) and (refusal := screen.refusal_of(f"{action}")):
-                screen.say(refusal)
+                screen.refuse(refusal)
                 return True
         return await super().run_action(action, default_namespace, namespaces)
 

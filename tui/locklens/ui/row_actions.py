@@ -193,7 +193,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     def _copy(self, text: str, shown: str = "") -> None:
         if not text:
-            self.say("nothing to copy here")
+            self.refuse("nothing to copy here")
             return
         self.say(copy_text(self.app, copied_line(text), shown))
 
@@ -277,7 +277,7 @@ class RowActionsScreen(TwoPaneScreen):
         if not self.is_known(selected):
             self.say_too_early("lock", "L")
         elif not selected:
-            self.say("lock: this row names no locked provider")
+            self.refuse("lock: this row names no locked provider")
         else:
             self.with_platforms(selected, preview)
 
@@ -293,7 +293,7 @@ class RowActionsScreen(TwoPaneScreen):
         try:
             review, _ = self.writable
         except LockLensError as error:
-            self.say(f"lock: {error}")
+            self.refuse(f"lock: {error}")
             return
         if review.policy.platforms:
             lock(())
@@ -314,7 +314,7 @@ class RowActionsScreen(TwoPaneScreen):
         """Show what is inside the packages of the row's provider."""
         request = self.inside
         if request is None:
-            self.say("inside: no provider on this row")
+            self.refuse("inside: no provider on this row")
         else:
             show_inside(self, self.source, request)
 
@@ -327,7 +327,7 @@ class RowActionsScreen(TwoPaneScreen):
         """Examine the row's provider in its root on Doctor."""
         examined = self.examined
         if examined is None:
-            self.say("diagnose: this row names no root to look at")
+            self.refuse("diagnose: this row names no root to look at")
         else:
             self.post_message(ViewWanted(views.DOCTOR, self.top, examined=examined))
 
@@ -335,7 +335,7 @@ class RowActionsScreen(TwoPaneScreen):
         """Open the release's page, or copy its address."""
         release = self.row_target.release
         if release is None:
-            self.say("release page: no provider on this row")
+            self.refuse("release page: no provider on this row")
             return
         try:
             url = release_page(*release)
@@ -356,7 +356,7 @@ class RowActionsScreen(TwoPaneScreen):
     def action_export(self, form: str) -> None:
         """Ask for the file of the report."""
         if self.review is None:
-            self.say("nothing to export yet")
+            self.refuse("nothing to export yet")
             return
         report = REPORTS[self.VIEW.name, form]
         suggestion = f"locklens-{self.VIEW.name}.{report.suffix}"

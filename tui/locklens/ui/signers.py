@@ -379,14 +379,14 @@ class SignersScreen(RowActionsScreen):
             self.say_too_early("trust", "T")
             return
         if use is None or self.review is None:
-            self.say("trust: no signer on this row")
+            self.refuse("trust: no signer on this row")
             return
         name = policy_edits.namespace_name(self._signers, use.address)
         try:
             asks_name = not policy_edits.name_in_git(self.writable[1])
             pinned = policy_edits.seen_keys(self.review, name)
         except LockLensError as error:
-            self.say(f"trust: {error.sentence}")
+            self.refuse(f"trust: {error.sentence}")
             return
         form = trust_form(name, pinned, today_utc(), asks_name=asks_name)
         self.app.push_screen(form, partial(self._pin, name, pinned))

@@ -355,7 +355,7 @@ class DoctorScreen(TwoPaneScreen):
             self.say("verify: a diagnosis is running; press v again when it is done")
             return
         if self._diagnosis is None or not self._diagnosis.is_recognised:
-            self.say("verify: no diagnosis yet; p pastes a log, i diagnoses the root")
+            self.refuse("verify: no diagnosis yet; p pastes a log, i diagnoses the root")
             return
         dialog = DoctorProveDialog(self.source, self._request)
 
@@ -444,7 +444,7 @@ class DoctorScreen(TwoPaneScreen):
         if copied:
             self.say(copy_text(self.app, copied_line(copied)))
         elif self._diagnosis is None:
-            self.say("nothing to copy yet")
+            self.refuse("nothing to copy yet")
         else:
             from locklens.doctor import report_text
 

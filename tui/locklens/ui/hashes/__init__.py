@@ -267,7 +267,7 @@ class HashesScreen(RowActionsScreen):
         """Show the requirements of the provider."""
         row = self.left.current
         if row is None or row.change is None:
-            self.say("why: no provider on this row")
+            self.refuse("why: no provider on this row")
             return
         self.show_why(row.subjects[0].root.path, row.change.address)
 
@@ -276,7 +276,7 @@ class HashesScreen(RowActionsScreen):
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a finding, cyclically."""
         if not self.left.go_to_next(by, lambda row: row.has_findings):
-            self.say("no other row shown has a finding")
+            self.refuse("no other row shown has a finding")
 
     def action_root(self, by: int) -> None:
         """Go to the next or previous root, or to the entries of several."""
@@ -300,7 +300,7 @@ class HashesScreen(RowActionsScreen):
     def _toggle(self, rows: Iterable[HashRow]) -> None:
         named = selected_hash_row(rows)
         if not named:
-            self.say("no locked provider to mark")
+            self.refuse("no locked provider to mark")
             return
         is_marked = named <= self.marked
         self.marked = self.marked - named if is_marked else self.marked | named
@@ -318,7 +318,7 @@ class HashesScreen(RowActionsScreen):
         """Verify by download the unverified hashes."""
         targets = self._targets()
         if self.review is None or not targets:
-            self.say("verify: no provider on this row")
+            self.refuse("verify: no provider on this row")
         else:
             self.prove(targets)
 
@@ -328,9 +328,9 @@ class HashesScreen(RowActionsScreen):
         if self.comparer.stop():
             return
         if self.review is None or not targets:
-            self.say("packages: no provider on this row")
+            self.refuse("packages: no provider on this row")
         elif self.top is None:
-            self.say("packages: only the work tree's lock files have packages on this machine")
+            self.refuse("packages: only the work tree's lock files have packages on this machine")
         else:
             self.comparer.compare(self.source, self.review, self.top, targets)
 

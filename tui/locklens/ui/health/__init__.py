@@ -244,7 +244,7 @@ class HealthScreen(RowActionsScreen):
     def action_finding(self, by: int) -> None:
         """Go to the next or previous section with a finding, cyclically."""
         if not self.left.go_to_next(by, lambda row: bool(row.found) and not row.depth):
-            self.say("no other section shown has a finding")
+            self.refuse("no other section shown has a finding")
 
     def action_sort(self) -> None:
         """Sort by the next order."""
@@ -276,7 +276,7 @@ class HealthScreen(RowActionsScreen):
     def _toggle(self, paths: tuple[str, ...]) -> None:
         roots = frozenset(paths)
         if not roots:
-            self.say("no root to mark on this row")
+            self.refuse("no root to mark on this row")
             return
         is_marked = roots <= self.marked
         self.marked = self.marked - roots if is_marked else self.marked | roots
@@ -290,11 +290,11 @@ class HealthScreen(RowActionsScreen):
         """Plan to lock the required platforms of the roots, or of what the row's check finds in them."""
         roots, review, top = self._chosen_roots, self.review, self.top
         if not roots or review is None or top is None:
-            self.say("lock: no root on this row; space marks roots")
+            self.refuse("lock: no root on this row; space marks roots")
             return
         found = self._locking(roots)
         if not found.fixes:
-            self.say(f"lock: {[*found.by_hand, *(one.sentence for one in found.left_out)][0]}")
+            self.refuse(f"lock: {[*found.by_hand, *(one.sentence for one in found.left_out)][0]}")
             return
         chosen_roots = [root for root in review.roots if root.path in roots]
         named = [(root.lock_file, entry.address) for root in chosen_roots for entry in root.new.entries]
@@ -338,7 +338,7 @@ class HealthScreen(RowActionsScreen):
         """Plan to upgrade the providers of the row: to the versions that fix its advisories, or by the cooldown."""
         health, providers, fixes = self.health, self._providers, self._advised
         if not providers:
-            self.say("upgrade: no provider on this row")
+            self.refuse("upgrade: no provider on this row")
             return
         if fixes is None or health is None:
             self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
@@ -353,7 +353,7 @@ class HealthScreen(RowActionsScreen):
             where = partial(self.source.where, Path(health.top))
             self.decide("upgrade", lambda: Upgrade.of_picks(picks, where, policy=health.review.policy))
         else:
-            self.say(f"upgrade: {next((one.sentence for one in fixes.left_out), 'no root on this row')}")
+            self.refuse(f"upgrade: {next((one.sentence for one in fixes.left_out), 'no root on this row')}")
 
     @property
     def _advised(self) -> CheckRemedy | None:
@@ -381,7 +381,7 @@ class HealthScreen(RowActionsScreen):
         top, review = self.top, self.review
         roots = sorted(self._chosen_roots)
         if not roots or top is None or review is None:
-            self.say(f"{name}: no root on this row; space marks roots")
+            self.refuse(f"{name}: no root on this row; space marks roots")
             return
         self.decide(name, lambda: operation_of(self.source.where(top, roots), review.policy))
 

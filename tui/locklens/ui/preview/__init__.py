@@ -353,19 +353,19 @@ class PreviewScreen(LockLensScreen[Closed]):
         if isinstance(operation, Stage):
             self._plan_again(replace(operation, with_configuration=not operation.with_configuration))
         else:
-            self.say("stage files: only in a Preview of staging (S)")
+            self.refuse("stage files: only in a Preview of staging (S)")
 
     def action_without_modules(self) -> None:
         """Plan again without the modules that cannot be read."""
         if self.standing.lacks_modules:
             self._plan_again(self._operation.without_missing_modules())
         else:
-            self.say("missing modules: only where a root could not be planned for want of them")
+            self.refuse("missing modules: only where a root could not be planned for want of them")
 
     def action_other_pane(self) -> None:
         """Focus the other pane; on narrow terminals it fills the screen."""
         if self._known.plan is None:
-            self.say("no detail before the plan is ready")
+            self.refuse("no detail before the plan is ready")
             return
         is_left = self.left.has_focus
         self.set_class(is_left, "-detail")
@@ -398,7 +398,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         about = self._subject
         if about is None:
             choice = "go to the row of a changed provider below PLAN first"
-            self.say(f"inside: {choice if self._changed else 'this plan changes no provider'}")
+            self.refuse(f"inside: {choice if self._changed else 'this plan changes no provider'}")
             return
         one, folder = about.first, self._source.folder
         show_inside(self, self._source, inside_request(one.address, one.old, one.new, folder=folder, root=one.root))
@@ -408,7 +408,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         plan = self._known.plan
         lines = raw_diff(plan.proposal.files) if plan is not None else ()
         if not lines:
-            self.say("no file would change")
+            self.refuse("no file would change")
             return
         self.app.push_screen(TextDialog("Full diff", lines, closing="d"))
 
@@ -446,7 +446,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     def action_edit(self) -> None:
         """Open the file of the highlighted line, as it is on disk."""
         if self._place is None:
-            self.say("no line to open here")
+            self.refuse("no line to open here")
             return
         top, place = self._place
         try:
@@ -466,7 +466,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         """Leave, and examine on Doctor what the plan failed for; nothing is written."""
         examined = self._examined
         if examined is None:
-            self.say("diagnose: only of a plan that failed with a checksum or a signature")
+            self.refuse("diagnose: only of a plan that failed with a checksum or a signature")
             return
         top = self._known.plan.proposal.top if self._known.plan is not None else None
         self.app.post_message(ViewWanted(DOCTOR, top, examined=examined))
@@ -474,4 +474,4 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_undo(self) -> None:
         """Show where undo is available."""
-        self.say("undo: leave the Preview first (esc), then press Z")
+        self.refuse("undo: leave the Preview first (esc), then press Z")

@@ -284,14 +284,14 @@ class ReviewScreen(RowActionsScreen):
         entries = [(section, node) for section in self._outline for node in section.children]
         wanted = [index for index, (_, node) in enumerate(entries) if is_wanted(node)]
         if not wanted:
-            self.say(otherwise)
+            self.refuse(otherwise)
             return
         here = self._position_in(entries, by)
         ahead = [index for index in wanted if (index - here) * by > 0]
         target = (ahead or wanted)[0 if by > 0 else -1]
         section, node = entries[target]
         if node is self.node:
-            self.say(otherwise)
+            self.refuse(otherwise)
         if is_folded(section, self.turned):
             self.turned = self.turned ^ {section.key}
         self.refresh_list(cursor_key=node.key)
@@ -316,7 +316,7 @@ class ReviewScreen(RowActionsScreen):
         """Verify the `h1` of the highlighted row by download."""
         selected = self._locked_providers
         if self.review is None or not selected:
-            self.say("verify: this row names no locked provider")
+            self.refuse("verify: this row names no locked provider")
         else:
             self.prove(selected)
 
@@ -340,7 +340,7 @@ class ReviewScreen(RowActionsScreen):
         try:
             operation = merging(self.node, partial(self.source.where, self.writable[1]))
         except LockLensError as error:
-            self.say(f"merge: {error}")
+            self.refuse(f"merge: {error}")
         else:
             self._merging.start(lambda _: operation.clashes(), partial(self._merge, operation), self.say_error)
 
@@ -370,7 +370,7 @@ class ReviewScreen(RowActionsScreen):
             name, findings = acceptable(self.node)
             asks_name = not name_in_git(top)
         except LockLensError as error:
-            self.say(f"accept: {error}")
+            self.refuse(f"accept: {error}")
             return
         if self.is_asking:
             self.say_too_early("accept", "A")
@@ -420,7 +420,7 @@ class ReviewScreen(RowActionsScreen):
     def _toggle_marks(self, nodes: Iterable[Node]) -> None:
         ids = frozenset(one for node in nodes for one in node.mark_ids)
         if not ids:
-            self.say("only changes and findings can be marked as reviewed")
+            self.refuse("only changes and findings can be marked as reviewed")
             return
         marked = not ids <= self.loader.marks
         self._set_marks(ids, marked=marked)
@@ -461,7 +461,7 @@ class ReviewScreen(RowActionsScreen):
 
         review, marks, node = self.review, self.loader.marks, self.node
         if review is None:
-            self.say("nothing to stage yet")
+            self.refuse("nothing to stage yet")
             return
         if node is not None and node.kind is NodeKind.MEMBER:
             # The same change has one mark in all roots, so its row in one root stands for that root.
@@ -470,7 +470,7 @@ class ReviewScreen(RowActionsScreen):
         try:
             operation = marked_blocks(review, self.top, marks)
         except LockLensError as error:
-            self.say_error(error)
+            self.refuse(error.sentence)
         else:
             self.preview(operation)
 
@@ -499,7 +499,7 @@ class ReviewScreen(RowActionsScreen):
         """Show the diff."""
         lines = row_diff_lines(self.node) if self.node is not None else ()
         if not lines:
-            self.say(no_diff_words(self.node))
+            self.refuse(no_diff_words(self.node))
             return
         self.app.push_screen(TextDialog("Diff of the lock file", lines, closing="d"))
 
@@ -517,7 +517,7 @@ class ReviewScreen(RowActionsScreen):
         """Show the requirements of the provider, and the constraints that hold it back."""
         node = self.node
         if node is None or node.provider is None:
-            self.say("why: no provider on this row")
+            self.refuse("why: no provider on this row")
             return
         first, *others = [subject.root.path for subject in node.subjects] or [node.root.path if node.root else ""]
         self.show_why(first, node.provider, others=others)

@@ -199,6 +199,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         self.message = ""
         self._waiting = ""
         """News that the message keeps from being shown."""
+        self._is_refusal = False
         self._message_timer: Timer | None = None
 
     @abstractmethod
@@ -235,9 +236,11 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         Keys that are bound with priority do not get here; the others do, before their action is run.
         """
         if event.key in self.active_bindings:
+            if self._is_refusal:
+                self.end_message()
             return
         if label := label_of(event):
-            self.say(self.words_of_idle_key(label))
+            self.refuse(self.words_of_idle_key(label))
 
     def words_of_idle_key(self, label: str) -> str:
         """What is said about a key that does nothing."""
@@ -250,11 +253,16 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
 
     def say(self, message: str) -> None:
         """Show the answer to a key in the status line: until a key of the screen is pressed, or `_MESSAGE_SECONDS`."""
-        self.message = message
+        self.message, self._is_refusal = message, False
         if self._message_timer is not None:
             self._message_timer.stop()
         self._message_timer = after(self, _MESSAGE_SECONDS, self._clear_message)
         self.refresh_bars()
+
+    def refuse(self, message: str) -> None:
+        """Say why a key does nothing; a move of the cursor, which takes away no other message, ends this one."""
+        self.say(message)
+        self._is_refusal = True
 
     def announce(self, news: str) -> None:
         """Show what no key asked for, once the answer to the last key is no longer shown."""

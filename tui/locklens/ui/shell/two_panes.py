@@ -379,7 +379,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def go_to_section(self, by: int) -> None:
         """Go to the next or previous section, or say that it is the last or the first one."""
         if not self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False):
-            self.say("no section below" if by > 0 else "no section above")
+            self.refuse("no section below" if by > 0 else "no section above")
 
     def action_other_pane(self) -> None:
         """Focus the other pane."""
@@ -445,13 +445,13 @@ class TwoPaneScreen(LockLensScreen[int]):
         try:
             operation = operation_of()
         except LockLensError as error:
-            self.say(f"{name}: {error}")
+            self.refuse(f"{name}: {error}")
         else:
             self.preview(operation)
 
     def action_elsewhere(self, name: str, screen: str) -> None:
         """Show the screen that a key works on."""
-        self.say(f"{name}: on the screen {screen}")
+        self.refuse(f"{name}: on the screen {screen}")
 
     def action_undo(self) -> None:
         """List the applied writes; the highlighted one is undone, or redone, in a Preview."""
@@ -466,7 +466,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.say(damaged[0])
         if not writes:
             if not damaged:
-                self.say("nothing to undo here: no applied writes")
+                self.refuse("nothing to undo here: no applied writes")
             return
 
         def preview(write: AppliedWrite | None) -> None:

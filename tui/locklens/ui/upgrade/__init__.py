@@ -348,7 +348,7 @@ class UpgradeScreen(RowActionsScreen):
     def action_warned(self, by: int) -> None:
         """Go to the next or previous row with a warning, cyclically."""
         if not self.left.go_to_next(by, lambda row: row.is_warned):
-            self.say("no other row is held back or has warnings")
+            self.refuse("no other row is held back or has warnings")
 
     def action_section(self, by: int) -> None:
         """Go to the next or previous section."""
@@ -363,7 +363,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def _select(self, row: UpgradeRow) -> None:
         if refusal := self.refusal_of("select"):  # space arrives from the list, not as an action of the screen
-            self.say(refusal)
+            self.refuse(refusal)
             return
         self._take(toggled(self.selection, row))
         self.look_up_soon()
@@ -371,10 +371,10 @@ class UpgradeScreen(RowActionsScreen):
     def _take(self, chosen: Chosen, *, cursor_key: str | None = None) -> None:
         """Show another selection, and what is said about it; the cursor then stays on its row."""
         self.left.place()
-        self.selection = chosen.selection
+        before, self.selection = self.selection, chosen.selection
         self.refresh_list(cursor_key=cursor_key)
         if chosen.words:
-            self.say(chosen.words)
+            (self.refuse if chosen.selection == before else self.say)(chosen.words)
 
     def action_select_eligible(self) -> None:
         """Select all eligible upgrades, or clear the selection."""
@@ -402,7 +402,7 @@ class UpgradeScreen(RowActionsScreen):
         """Open the Preview of the selected upgrades."""
         picks = self.selection.picks
         if not picks or self.top is None:
-            self.say(nothing_selected(self.selection))
+            self.refuse(nothing_selected(self.selection))
             return
         where = partial(self.source.where, self.top)
         policy, has_unread = self.selection.terms.policy, self.selection.has_unread
@@ -454,7 +454,7 @@ class UpgradeScreen(RowActionsScreen):
         """Show the requirements of the provider, and the holds on newer versions."""
         row = self.row
         if row is None or not row.is_of_provider:
-            self.say("why: no provider on this row")
+            self.refuse("why: no provider on this row")
             return
         first, *others = row.offers
         self.show_why(first.root, first.address, others=[offer.root for offer in others])
