@@ -43,6 +43,27 @@ with interruptible():
         print("interrupted")
 """
 
+EXIT_IN_A_DESTRUCTOR = """
+import signal, threading
+from locklens.cli.interrupts import interruptible
+
+def end(number, frame):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    raise SystemExit(129)
+
+class Dropped:
+    def __del__(self):
+        signal.raise_signal(signal.SIGHUP)
+
+signal.signal(signal.SIGHUP, end)
+try:
+    with interruptible():
+        Dropped()
+        threading.Event().wait()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
 WITH_OTHERS = """
 import signal, sys, threading
 from locklens.cli.interrupts import interruptible
@@ -123,6 +144,11 @@ def test_a_signal_that_does_not_reach_the_main_threads_wait_ends_it(tmp_path: Pa
 
 def test_an_interrupt_that_a_destructor_drops_is_raised_again() -> None:
     done = finished(IN_A_DESTRUCTOR)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
+def test_an_exit_by_another_signal_that_a_destructor_drops_ends_it() -> None:
+    done = finished(EXIT_IN_A_DESTRUCTOR)
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
 

@@ -5,7 +5,8 @@ Python's own handling loses an interrupt in two cases, and the command then runs
 - It raises KeyboardInterrupt between two instructions of the main thread. A signal that arrives after the last of them
   and before the system call of a wait (on a loaded machine milliseconds: a thread that gives up the interpreter's lock
   is likely to lose the processor too), or that the system delivers to another thread, does not end that wait.
-- In a destructor or another callback of the interpreter, KeyboardInterrupt is reported and dropped.
+- In a destructor or another callback of the interpreter, KeyboardInterrupt is reported and dropped, and so is the
+  SystemExit that a handler of another signal raises.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class _Watch:
         sys.unraisablehook = self._hook
 
     def _dropped(self, problem: sys.UnraisableHookArgs) -> None:
-        if issubclass(problem.exc_type, KeyboardInterrupt):
+        if issubclass(problem.exc_type, KeyboardInterrupt | SystemExit):
             self._is_dropped = True  # What is raised here would be dropped as well: the thread sends it again.
         else:
             self._hook(problem)
