@@ -127,6 +127,10 @@ class PastEntry(Struct, frozen=True):
     date: str
     entry: LockEntry | None
 
+    def is_of(self, version: str) -> bool:
+        """True if it locks a version."""
+        return self.entry is not None and str(self.entry.version) == version
+
 
 class ElsewhereEntry(Struct, frozen=True):
     """An entry of the provider in another lock file.

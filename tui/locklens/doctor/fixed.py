@@ -121,7 +121,7 @@ def _was_locked(x: Examined) -> bool:
     """True if a commit has the version that the error names, or locklens replaced it later than the log."""
     if x.replaced_version == x.message.version:
         return True
-    return any(one.entry is not None and str(one.entry.version) == x.message.version for one in x.past)
+    return any(one.is_of(x.message.version) for one in x.past)
 
 
 def _was_chosen(x: Examined) -> bool:
@@ -313,7 +313,7 @@ def _covers(x: Examined) -> bool:
 
 def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since its last commit, where that need not end the error."""
-    if x.fitting:
+    if x.fitting or x.is_of_other_version:
         return ""
     if x.message.kind == "lock-not-updated":
         if x.platform or not _came(x):

@@ -188,6 +188,8 @@ class RecognisedError(Struct, frozen=True):
         searched: Providers that this run chose a version for, since the lock file had none.
         constraint: The version constraint in the message; "" for none.
         options: Options of the failing `init` that decide where it may install from, and what it may write.
+        selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
+        run: The line of the log where this run begins: errors with one number are of one run, and of one root.
     """
 
     kind: str
@@ -205,6 +207,8 @@ class RecognisedError(Struct, frozen=True):
     searched: tuple[str, ...] = ()
     constraint: str = ""
     options: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+    run: int = 0
 
     @property
     def plugin_folders(self) -> tuple[str, ...]:

@@ -112,9 +112,10 @@ _HOST = re.compile(rf"(?:could not connect to|[Tt]he host \"?|host |provider reg
 _LISTED = _ADDRESS.replace("?P<provider>", "?:")
 _ABOUT_RUN = re.compile(
     rf"^- (?:Reusing previous version of (?P<reused>{_LISTED}) from"
-    rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})(?: versions matching|\.\.\.))"
+    rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})(?: versions matching|\.\.\.)"
+    rf"|(?:Installing|Using(?: previously-installed)?) (?P<selected>{_LISTED} v\d[\w.+-]{{0,80}}?)(?:\.\.\.|\s|$))"
 )
-"""A line of `init` about one provider that the root requires."""
+"""A line of `init` about one provider that the root requires, or a version of it."""
 _INSTALLS = re.compile(rf"^- (?P<step>Installing|Installed) (?P<provider>{_LISTED}) v\d")
 _ABOUT_VERSIONS = frozenset({"registry-unreachable", "query-failed"})
 """Errors of requests that a run makes before it begins to install a provider."""
@@ -188,14 +189,25 @@ class _Event(Struct):
 _EVENTS = Decoder(_Event)
 
 
+_OF_RUN = ("reused", "searched", "selected", "options")
+"""What a run tells about each of its errors."""
+
+
 class _Run(Struct, frozen=True):
-    """A run of the tool, as far as the lines before an error tell: its folder, and the providers that it listed."""
+    """A run of the tool, as far as the lines before an error tell: its folder, and the providers that it listed.
+
+    Attributes:
+        first: The line that told the last of it.
+        start: The line where it begins.
+    """
 
     first: int
+    start: int
     folder: str = ""
     reused: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
 
 
 class _Block(Struct, frozen=True):
@@ -205,7 +217,7 @@ class _Block(Struct, frozen=True):
     number: int
     is_error: bool
     unit: str = ""
-    run: _Run = _Run(0)
+    run: _Run = _Run(0, 0)
     installed: Mapping[tuple[str, str, str], int] = {}
 
     def is_overcome(self, error: RecognisedError) -> bool:
@@ -253,7 +265,8 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
             key = (error.kind, error.provider, error.version, error.constraint)
             run = block.run
             lasting |= set() if block.is_overcome(error) else {key}
-            known = found.setdefault(key, replace(error, reused=run.reused, searched=run.searched, options=run.options))
+            told = {name: getattr(run, name) for name in _OF_RUN}
+            known = found.setdefault(key, replace(error, run=run.start, **told))
             more = tuple(one for one in block.folders if one not in known.folders)
             if more and len(known.folders) < MOST_ERRORS:
                 found[key] = replace(known, folders=(*known.folders, *more))
@@ -287,7 +300,7 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
 def _run_at(runs: Sequence[_Run], number: int) -> _Run:
     """Return the run that a line is of."""
     at = bisect_right(runs, number, key=lambda run: run.first)
-    return runs[at - 1] if at else _Run(0)
+    return runs[at - 1] if at else _Run(0, 0)
 
 
 def _installed(lines: Sequence[LogLine], runs: Sequence[_Run]) -> dict[tuple[str, str, str], int]:
@@ -301,7 +314,7 @@ def _installed(lines: Sequence[LogLine], runs: Sequence[_Run]) -> dict[tuple[str
 
 def _runs(lines: Sequence[LogLine]) -> list[_Run]:
     """Return the runs of the tool in lines, each from the line on that tells more about it."""
-    runs = [_Run(0)]
+    runs = [_Run(0, lines[0].number if lines else 0)]
     for line in lines:
         text, last = line.text, runs[-1]
         if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _NAMING_FOLDERS):
@@ -309,17 +322,18 @@ def _runs(lines: Sequence[LogLine]) -> list[_Run]:
         folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
         options = _options(text)
         if folder or _STEP.match(text):
-            runs.append(_Run(line.number, folder, options=options))
+            runs.append(_Run(line.number, line.number, folder, options=options))
         elif options:
-            runs.append(_Run(line.number, last.folder, options=options))
+            runs.append(_Run(line.number, line.number, last.folder, options=options))
         elif _BEGINS_RUN.match(text) and (last.reused or last.searched):
             if not text.startswith("Initializing provider plugins"):
-                runs.append(_Run(line.number, last.folder))
+                runs.append(_Run(line.number, line.number, last.folder))
         elif match := _ABOUT_RUN.match(text):
-            reused, searched = (tuple(filter(None, (match[name],))) for name in ("reused", "searched"))
-            if len(last.reused) + len(last.searched) < MOST_ERRORS:
-                known = {"reused": (*last.reused, *reused), "searched": (*last.searched, *searched)}
-                runs.append(replace(last, first=line.number, **known))
+            name = str(match.lastgroup)
+            known = getattr(last, name)
+            if len(known) < MOST_ERRORS:
+                own = match[name].replace(" v", " ")
+                runs.append(replace(last, first=line.number, **{name: (*known, own)}))
     return runs
 
 

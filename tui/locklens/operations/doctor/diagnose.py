@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Cause, Onset, RecognisedError, Remedy, RemedyWrite
     from locklens.operations.comparison import RootSettings
     from locklens.operations.doctor import DoctorRequest
+    from locklens.operations.doctor.subjects import DoctorSubject
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.operations.write.apply import Operation
 
@@ -184,10 +185,14 @@ def _diagnosed(
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     if not fixed:
         notes += dict.fromkeys(filter(None, (changed_words(one.examined, one.causes) for one in affected)))
-        notes += dict.fromkeys(_of_other_version(one) for one in known if one.is_of_other_version and not one.fitting)
-        notes += dict.fromkeys(_of_which_root(one) for one in known if one.fitting)
+        others = (one for one, words in zip_longest(known, past) if one.is_of_other_version and not words)
+        notes += dict.fromkeys(_of_other_version(one) for one in others if not one.fitting)
+        notes += dict.fromkeys(_of_which_root(one, known) for one in known if one.fitting)
         notes += dict.fromkeys(_of_no_root(one) for one in known if not one.is_of_root)
         notes += dict.fromkeys(_of_other_constraint(one) for one in known if not one.is_constraint_of_here)
+    notes += dict.fromkeys(_of_besides(checkout, one) for one in subjects if one.besides)
+    over = (_of_old_entry(finder, one) for one, words in zip(known, past, strict=False) if words and not one.fitting)
+    notes += dict.fromkeys(filter(None, over))
     pending = [one for one in affected if awaits_init(one.examined)] if fixed else []
     affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
     causes = joined_causes(affected, rules)
@@ -353,10 +358,26 @@ def _of_standing(x: Examined, words: str, other: Examined, cause: Cause) -> str:
     return f"the error of the log is over ({words}), but not all is well in {about}: {cause_title(cause)}; {command}"
 
 
-def _of_which_root(x: Examined) -> str:
+def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:
+    """Return a note on roots that the log fits besides the current folder's."""
+    others = listing([checkout.shown(path) for path in one.besides], 3)
+    return f"the log fits {others}, too: the current folder's root is taken; -- ROOT names another"
+
+
+def _of_old_entry(finder: SubjectFinder, x: Examined) -> str:
+    """Return a note on other roots with the entry that a fixed root had; "" for none."""
+    now = (x.entry.version, {*x.entry.hashes}) if x.entry is not None else None
+    past = [one.entry for one in (x.written, *x.past) if one is not None and one.is_of(x.message.version)]
+    was = next((one for one in past if one is not None and (one.version, {*one.hashes}) != now), None)
+    others = finder.same_entry(x.root, was) if was is not None else ()
+    has = "has" if len(others) == 1 else "have"
+    return f"{listing(list(others), 3)} {has} the entry of {x.name} that {x.where} had" if others else ""
+
+
+def _of_which_root(x: Examined, known: Sequence[Examined]) -> str:
     """Return a note on a log that does not tell its root, where it fits several."""
     roots = listing(list(x.fitting), 8)
-    if x.is_of_other_version:
+    if all(one.is_of_other_version for one in known if one.error == x.error):
         return f"no root here locks {x.name} {x.message.version}: check out the commit of the failing run"
     return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
 
@@ -380,9 +401,11 @@ def _of_other_version(x: Examined) -> str:
     """Return a note on a log of another version than the locked one: of another root or commit."""
     assert x.error is not None
     assert x.entry is not None
+    commit = next((one.commit[:12] for one in x.past if one.is_of(x.error.version)), "")
+    ways = f"commit {commit} has that version there: git checkout {commit}, to judge the log"
     return (
-        f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.root or '.'}: name the"
-        " root of the failing run with -- ROOT, or check its commit out"
+        f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.root or '.'}: "
+        f"{ways if commit else 'name the root of the failing run with -- ROOT, or check its commit out'}"
     )
 
 

@@ -20,7 +20,7 @@ from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, Recogni
 from locklens.doctor.redacting import redacted
 from locklens.hashes import packages_of
 from locklens.machine import path_from_shell
-from locklens.operations.doctor.history import LaterWrites, LockHistory
+from locklens.operations.doctor.history import LaterWrites
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
 from locklens.operations.doctor.subjects import twin_of
 from locklens.operations.root_modules import tool_of
@@ -87,7 +87,7 @@ class Examiner:
         self._checkout = checkout
         self._locks = finder
         self._packages_on_disk = PackageFinder(request.folder, cancel)
-        self._history = LockHistory(checkout.repository) if checkout.repository is not None else None
+        self._history = finder.history
         self._writes = LaterWrites(checkout.top, request.logged, self._history)
 
     @property
@@ -119,6 +119,9 @@ class Examiner:
             if not own and kind in _MENDED_BY_WRITES:
                 locks = self._locks.lock
                 own = [path for path in one.fitting if self._writes.has_written(locks(path), one.address)]
+            if not own and one.error is not None and one.error.version:
+                replaced, version = self._writes.replaced_version, one.error.version
+                own = [path for path in one.fitting if replaced(self._locks.lock(path), one.address) == version]
             own = own or mended
             if kind == "lock-incomplete":
                 own = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own

@@ -199,6 +199,14 @@ class LockHistory:
         states = enumerate(self._locks(lock_path))
         return next(((commit, later) for later, (commit, _, lock) in states if address in lock.by_address), ("", 0))
 
+    def last_where(self, lock_path: str, is_it: Callable[[LockFile], bool]) -> str:
+        """Return the newest commit of a lock file whose contents fit; "" for none.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        return next((commit for commit, _, lock in self._locks(lock_path) if is_it(lock)), "")
+
     def removed_by(self, lock_path: str, address: ProviderAddress) -> str:
         """Return the newest commit of a lock file, with date and author, if it removed an entry; else "".
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,12 @@ from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.model import WARNINGS, ReadLog, RecognisedError
 from locklens.errors import ConfigurationError, NoRepositoryError
+from locklens.lockfile import LockFile
 from locklens.lockfile.merge import share_packages
+from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
-from locklens.operations.doctor.history import LaterWrites
+from locklens.operations.doctor import changed_at
+from locklens.operations.doctor.history import PAST_COMMITS, LaterWrites, LockHistory
 from locklens.operations.root_modules import (
     Root,
     RootReader,
@@ -38,7 +41,7 @@ from locklens.versions import Constraints
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from locklens.lockfile import LockEntry, LockFile
+    from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
     from locklens.project.tree import Tree
 
@@ -110,6 +113,7 @@ class DoctorSubject(Struct, frozen=True):
 
     Attributes:
         fitting: The roots that the error may be of, relative to the top, where the log does not tell; else ().
+        besides: Others that it may be of, where the current folder's root was taken.
     """
 
     error: RecognisedError | None
@@ -117,6 +121,7 @@ class DoctorSubject(Struct, frozen=True):
     address: ProviderAddress | None
     entry: LockEntry | None
     fitting: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
 
     @property
     def is_of_root(self) -> bool:
@@ -158,6 +163,7 @@ class SubjectFinder:
         self._reader = RootReader(replace(request, tool=self._tool), environ=request.environ)
         self._roots: dict[str, Root] = {}
         self._locks: dict[str, LockFile] = {}
+        self.history = LockHistory(checkout.repository) if checkout.repository is not None else None
         self._known: list[str] | None = None
         self._fitting_roots: dict[RecognisedError, list[str]] = {}
 
@@ -179,6 +185,7 @@ class SubjectFinder:
             provider=_named(error.provider, of_version, default),
             reused=tuple(_named(name, every, default) for name in error.reused),
             searched=tuple(_named(name, every, default) for name in error.searched),
+            selected=tuple(name for name in error.selected if MASK not in name),
         )
 
     def subjects(self) -> list[DoctorSubject]:
@@ -286,34 +293,60 @@ class SubjectFinder:
         return found
 
     def _of_error(self, error: RecognisedError, named: list[str]) -> list[DoctorSubject]:
-        """Return the root that an error is of: the named one, that of the log, the current one, or all that it fits."""
-        here = self._checkout.here
-        told = named or self._of_folders(error) or ([here] if self._has_root(here) else [])
-        if not error.provider:
-            fitting = told or self._without_provider(error)
-            first = fitting[: len(named) or 1]
-            subjects = self._of_searched(error, first) or self._of_no_provider(error, first)
-            return _unsure(subjects, () if told else fitting)
-        fitting = told or self._fitting(error) or [here]
+        """Return the root that an error is of: the named one, that of the log, or all that it fits.
+
+        Of several that it fits, the current folder's is taken.
+        """
+        here, besides = self._checkout.here, tuple[str, ...]()
+        fitting = told = named or self._of_folders(error)
         if not told:
-            fitting = self._of_the_run(self._of_the_message(fitting, error), error)
-        found = []
-        for path in fitting if named else self._of_each_entry(fitting, error):
-            root = self._root(path)
-            address = self._address(error, root)
-            found.append(DoctorSubject(error, root, address, root.lock.by_address.get(address) if address else None))
-        return _unsure(found, () if told else fitting)
+            fitting = self._of_the_log(error) if error.provider else self._without_provider(error)
+        if not told and here in fitting:
+            fitting, besides = [here], tuple(path for path in fitting if path != here)
+        if not error.provider:
+            first = fitting[: len(named) or 1]
+            found = self._of_searched(error, first) or self._of_no_provider(error, first)
+        else:
+            found = []
+            for path in fitting if named else self._of_each_entry(fitting, error):
+                root = self._root(path)
+                address = self._address(error, root)
+                entry = root.lock.by_address.get(address) if address is not None else None
+                found.append(DoctorSubject(error, root, address, entry))
+        found = found or [self._of_none(error)]
+        return [replace(one, besides=besides) for one in _unsure(found, () if told else fitting)]
+
+    def _of_none(self, error: RecognisedError) -> DoctorSubject:
+        """Return the subject of an error that fits no root here: the current folder as one without files."""
+        root, here = self._root(self._checkout.here), self._checkout.here
+        empty = replace(root.configuration, has_files=False, requirements=())
+        nothing = replace(root, lock=LockFile.absent(lock_path(here)), configuration=empty)
+        return DoctorSubject(error, nothing, self._address(error, nothing), None)
 
     def _without_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error without a provider may be of: of the lock file, or of all that is required."""
-        locks = list(self._checkout.locks)
+        locks, here = list(self._checkout.locks), self._checkout.here
         if not error.reused and not error.searched:
-            return [path for path in locks if self.lock(path).problems] or locks or [self._checkout.here]
+            locks += [here] if here not in locks and self._has_root(here) else []
+            return [path for path in locks if self.lock(path).problems] or locks
         found = self._of_the_run(self._candidates(), error)
-        if not error.searched or any(self._is_listed(path, error) for path in found):
+        if any(self._is_listed(path, error) for path in found):
             return found
         requiring = [path for path in found if self._is_whole(path, error)]  # it may lock them since the run
-        return requiring or self._reusing(error) or found
+        return requiring or self._reusing(error) or [path for path in found if self._may_have(path, error)]
+
+    def _may_have(self, path: str, error: RecognisedError) -> bool:
+        """True if a root locks or requires all that the run took from its lock file, as far as is known."""
+        root = self._root(path)
+        known = {*root.lock.by_address, *root.configuration.required()}
+        return not root.configuration.complete or self._addresses(path, error.reused) <= known
+
+    def _of_the_log(self, error: RecognisedError) -> list[str]:
+        """Return the roots that an error about a provider fits, with all that the log tells of its run."""
+        fitting, here = self._fitting(error), self._checkout.here
+        if not fitting and self._has_root(here) and not self._root(here).configuration.complete:
+            return [here]  # what it requires is not all known
+        return self._of_the_run(self._of_other_errors(fitting, error), error)
 
     def _reusing(self, error: RecognisedError) -> list[str]:
         """Return the roots that lock what the run took from its lock file, and nothing that it lacked."""
@@ -359,7 +392,7 @@ class SubjectFinder:
             locking = self._locking(replace(error, version=""))
             if own := self._constrained(locking[:_MOST_READ], error):
                 return own
-        fitting = self._locking(error)
+        fitting = self._at_the_run(error) or self._locking(error)
         if error.kind == "provider-not-available":  # of a root that does not lock it, or has not installed it
             fitting = list(dict.fromkeys((*fitting, *self._requiring(error))))
         if not fitting and error.version:
@@ -385,10 +418,72 @@ class SubjectFinder:
         )
         return own or others
 
-    def _of_the_message(self, paths: list[str], error: RecognisedError) -> list[str]:
-        """Return those of some roots that the message's errors about other providers fit too; all if these fit none."""
+    def _at_the_run(self, error: RecognisedError) -> list[str]:
+        """Return the roots with a lock file that had all which the log tells of the run: here at its time, else ever.
+
+        An entry that was changed since the log leaves the log with its root.
+        """
+        for is_other in (False, True) if error.kind != "entries-migrated" else (True, False):
+            if own := [path for path in self._checkout.locks if self._had_all(path, error, is_other=is_other)]:
+                return own
+        history = self.history
+        if history is None:
+            return []
+        locking = self._locking(replace(error, version=""))[:_MOST_READ]
+        had_all = partial(self._has_all, error=error)
+        return [path for path in locking if history.last_where(lock_path(path), had_all)]
+
+    def _had_all(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
+        """True if a lock file has all that the log tells of the run, or had it before it was changed since."""
+        if self._has_all(self.lock(path), error, is_other=is_other):
+            return True
+        name = lock_path(path)
+        earlier = [tree.read(name) for tree in self._trees_at_the_log if self._is_later(name)]
+        return any(self._has_all(parse(data, name), error, is_other=is_other) for data in earlier if data is not None)
+
+    def _has_all(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
+        """True if a lock file has what the run took from its own: the listed providers, and the versions told."""
+        parse_source = (self._tool or lock.writer or TERRAFORM).parse_source
+        searched = {_parsed(name, parse_source) for name in error.searched}
+        told = [(name, "") for name in error.reused if MASK not in name]
+        told += [(name, version) for name, _, version in (one.partition(" ") for one in error.selected)]
+        told += [
+            (one.provider, one.version)
+            for one in self._read.errors
+            if one.run == error.run and one.provider and one.kind not in _OF_UNLOCKED
+        ]
+        for name, version in told:
+            address = _parsed(name, parse_source)
+            if address in searched and address is not None:
+                continue
+            address = twin_of(address) if is_other and address is not None else address
+            entry = lock.by_address.get(address) if address is not None else None
+            if entry is None or version not in {"", str(entry.version)}:
+                return False
+        return True
+
+    def _is_later(self, name: str) -> bool:
+        """True if a file was changed later than the log, whose time is known."""
+        logged = self._request.logged
+        return logged != "" and changed_at(self._checkout.top / name) >= logged
+
+    @cached_property
+    def _trees_at_the_log(self) -> tuple[Tree, ...]:
+        """The files before locklens wrote any later than the log, and those of the last commit before it."""
+        tree, repository, logged = self._checkout.tree, self._checkout.repository, self._request.logged
+        trees: list[Tree] = []
+        if before := LaterWrites(self._checkout.top, logged, None).files_before():
+            trees.append(OverlayTree(before, tree))
+        if repository is not None:
+            commits = repository.touching(".", PAST_COMMITS)
+            last = next((commit for commit, date in commits if date[:19] <= logged[:19]), "")
+            trees += [RevisionTree(repository, last)] if last else []
+        return tuple(trees)
+
+    def _of_other_errors(self, paths: list[str], error: RecognisedError) -> list[str]:
+        """Return those of some roots that other errors of the run fit too; all where these fit none."""
         for other in self._read.errors:
-            if len(paths) > 1 and other.line == error.line and other.provider not in {"", error.provider}:
+            if len(paths) > 1 and other.run == error.run and other.provider not in {"", error.provider}:
                 fitting = set(self._fitting(other))
                 paths = [path for path in paths if path in fitting] or paths
         return paths
@@ -400,6 +495,7 @@ class SubjectFinder:
         if error.constraint:
             paths = self._constrained(paths, error) or paths
         if error.reused or error.searched:
+            paths = [path for path in paths if self._had_all(path, error)] or paths
             listed = [path for path in paths if self._is_listed(path, error)]
             paths = listed or [path for path in paths if self._is_whole(path, error)] or paths
         return paths
@@ -466,7 +562,9 @@ class SubjectFinder:
                 for one in self._root(path).configuration.requirements
                 if one.module
             }
-            self._known = [*locks, *(path for path in folders if path not in locks and path not in called)]
+            own = [self._checkout.here] if self._has_root(self._checkout.here) else []
+            folders = [path for path in folders if path not in called]
+            self._known = list(dict.fromkeys((*locks, *folders, *own)))
         return self._known
 
     def _configured_folders(self) -> list[str]:

@@ -1,0 +1,134 @@
+"""Which root a log is of: one run is of one root, wherever the shell is, and whatever was changed since the log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kit.command_line import no_screen
+from kit.git import git
+from msgspec.structs import replace
+
+from locklens.cli.main import main
+from locklens.demo import lock_file
+from locklens.demo.cases import requires, sample_entry
+from locklens.demo.incidents import SampleIncident
+
+DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+DEMO_15, NETBOX_310 = replace(DEMO, version="1.5.0"), replace(NETBOX, version="3.10.0")
+BOTH = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+ROOTS = {
+    "dns": (BOTH[:1], (DEMO,)),
+    "net": (BOTH, (DEMO, NETBOX)),
+    "newer": (BOTH, (DEMO, NETBOX_310)),
+    "twin": (BOTH, (DEMO, NETBOX_310)),
+}
+LISTED = (
+    "Initializing the backend...\nInitializing provider plugins...\n"
+    "- Reusing previous version of acme/demo from the dependency lock file\n"
+    "- Reusing previous version of acme/netbox from the dependency lock file\n"
+)
+INSTALLING = "- Installing acme/demo v1.4.2...\n- Installing acme/netbox v3.9.1...\n"
+
+
+def failed(name: str, version: str) -> str:
+    return (
+        f"\nError: Failed to install provider\n\nError while installing {name} v{version}: the current package for\n"
+        f"registry.terraform.io/{name} {version} doesn't match any of the\n"
+        "checksums previously recorded in the dependency lock file; for more\ninformation:\n"
+        "https://developer.hashicorp.com/terraform/language/files/dependency-lock#checksum-verification\n"
+    )
+
+
+@pytest.fixture
+def top(made: Any, tmp_path: Path) -> Path:
+    """A repository with roots that share entries; returns its top."""
+    made(SampleIncident("", ("none",), (lock_file(DEMO),), BOTH[:1]))
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    for name, (required, entries) in ROOTS.items():
+        (folder / name).mkdir()
+        (folder / name / "main.tf").write_text(requires(*required), "utf-8")
+        (folder / name / ".terraform.lock.hcl").write_bytes(lock_file(*entries))
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "roots")
+    return folder
+
+
+def roots_of(document: Any) -> list[list[str]]:
+    return [one["roots"] for one in document["errors"]]
+
+
+@pytest.mark.parametrize("log", [
+    LISTED + INSTALLING + failed("acme/demo", "1.4.2"),
+    LISTED + failed("acme/demo", "1.4.2") + failed("acme/netbox", "3.9.1"),
+    failed("acme/demo", "1.4.2") + failed("acme/netbox", "3.9.1"),
+])  # fmt: skip
+@pytest.mark.parametrize("folder", ["", "dns", "newer"])
+def test_all_that_a_run_tells_is_of_one_root_wherever_the_shell_is(
+    folder: str, log: str, top: Path, doctor: Any
+) -> None:
+    (top / "ci.log").write_text(log, "utf-8")
+    document = doctor(top / folder, str(top / "ci.log"))
+    assert {tuple(one) for one in roots_of(document)} == {("net",)}
+
+
+@pytest.mark.parametrize("change", ["locklens", "disk", "commit"])
+def test_a_root_that_was_changed_since_the_log_is_its_root(change: str, top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(LISTED + failed("acme/demo", "1.4.2") + failed("acme/netbox", "3.9.1"), "utf-8")
+    assert main(["upgrade", "--no-cache", "acme/demo=1.5.0", f"--root={top / 'net'}"], no_screen) == 0
+    if change != "locklens":
+        (top / "net/.terraform.lock.hcl").write_bytes(lock_file(DEMO_15, NETBOX))
+    if change == "commit":
+        git(top, "commit", "-qam", "upgrade")
+    document = doctor(top, "ci.log")
+    assert roots_of(document) == [["net"], ["net"]]
+    notes = document["run"]["notes"]
+    assert "the lock file no longer has acme/demo 1.4.2: 1.5.0 is locked (net/.terraform.lock.hcl:4)" in notes
+    assert "dns, newer, twin have the entry of acme/demo that net had" in notes
+    assert not any(one.startswith("the log is of") for one in notes), "its error is over"
+
+
+def test_without_a_list_the_root_that_locklens_upgraded_is_fixed(top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(failed("acme/demo", "1.4.2"), "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [["dns", "net", "newer", "twin"]]
+    assert main(["upgrade", "--no-cache", "acme/demo=1.5.0", f"--root={top / 'net'}"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    assert (document["state"], roots_of(document)) == ("fixed", [["net"]])
+
+
+def test_of_several_roots_the_current_folder_s_is_taken_and_the_others_are_named(top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(LISTED + INSTALLING.replace("3.9.1", "3.10.0") + failed("acme/demo", "1.4.2"), "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [["newer", "twin"]]
+    document = doctor(top / "newer", "../ci.log")
+    assert roots_of(document) == [["newer"]]
+    note = "the log fits ../twin, too: the current folder's root is taken; -- ROOT names another"
+    assert note in document["run"]["notes"]
+    assert not any("the log fits" in one for one in doctor(top / "newer", "../ci.log", "--", ".")["run"]["notes"])
+
+
+def test_the_current_folder_s_root_is_not_taken_where_it_has_nothing_of_the_log(top: Path, doctor: Any) -> None:
+    log = failed("hashicorp/vault", "4.1.0")
+    (top / "ci.log").write_text(log, "utf-8")
+    for listed in ("", "- Reusing previous version of hashicorp/vault from the dependency lock file\n"):
+        (top / "ci.log").write_text(listed + log, "utf-8")
+        document = doctor(top / "net", "../ci.log")
+        assert (document["facts"]["root"], roots_of(document)) == (None, [[]])
+        (note,) = document["run"]["notes"]
+        assert note.startswith("no root here locks or requires hashicorp/vault: ")
+
+
+def test_a_log_of_an_older_commit_names_it(top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(LISTED + failed("acme/netbox", "3.9.1"), "utf-8")
+    locked = replace(NETBOX_310, hashes_of="3.9.1")
+    (top / "net/.terraform.lock.hcl").write_bytes(lock_file(DEMO, locked))
+    commit = git(top, "rev-parse", "--short=12", "HEAD").strip()
+    git(top, "commit", "-qam", "edited")
+    for named in ((), ("--", "net")):
+        document = doctor(top, "ci.log", *named)
+        assert roots_of(document) == [["net"]]
+        (note,) = (one for one in document["run"]["notes"] if one.startswith("the log is of"))
+        assert note.endswith(f"commit {commit} has that version there: git checkout {commit}, to judge the log")
+        assert not any("--platform" in note for note in document["run"]["notes"])
