@@ -180,6 +180,7 @@ def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
         ("yes", "platform-missing", "demo", ["hash"]),
         ("yes", "platform-missing", "netbox", ["ver2"]),
         ("yes", "constraint-conflict", "demo", ["con"]),
+        ("yes", "not-required", "netbox", ["ver2"]),
         ("likely", "hand-edit", "demo", ["ver", "ver2"]),
     ]
     out = " ".join(doctor(several, "--format", "text").split())

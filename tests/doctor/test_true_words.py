@@ -578,6 +578,16 @@ def test_a_read_only_lock_file_that_has_the_right_providers_now(made: Any, docto
     assert document["fixed"].endswith("has just the providers now that live/prod requires")
 
 
+def test_an_entry_that_nothing_requires_is_found_without_a_log(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["not-required"])
+    document = doctor(folder, "--", "live/prod")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"], document["remedies"][0]["id"]) == ("not-required", "yes", "prune")
+    assert first["evidence"].endswith(": init removes the entry, and init -lockfile=readonly fails")
+    assert main(["prune", "acme/netbox", "--root=live/prod"], no_screen) == 0
+    assert "[OK]" in doctor(folder, "--format", "text", "--", "live/prod")
+
+
 def test_the_write_of_a_fix_tells_which_root_failed(several: Path, doctor: Any) -> None:
     git(several, "add", "--all")
     git(several, "commit", "-qm", "roots")

@@ -124,7 +124,7 @@ CAUSES = (
         "terraform providers lists what is required; compare it with the blocks of the lock file.",
         lock_causes.not_required,
         remedies.fix_unrequired,
-        Trait.NONE,
+        Trait.STOPS_INIT | Trait.ENDED_BY_INIT,
         rules=("LK007",),
     ),
     KnownCause(

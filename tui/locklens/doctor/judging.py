@@ -73,7 +73,7 @@ def _of_the_run(cause: Cause, examined: Examined) -> Cause:
 def standing_cause(examined: Examined) -> tuple[Examined, Cause] | None:
     """Return the confirmed cause for which init fails in the root as it is now, whatever its log says; else None.
 
-    What init replaces by itself does not count. Of the root's other providers, only the constraints are judged.
+    What init mends by itself does not count. Of the root's other providers, only the constraints are judged.
     """
     x = replace(examined, error=None)
     found = (one for one in judge_causes(x) if Trait.ENDED_BY_INIT not in one.traits)

@@ -187,6 +187,8 @@ def not_required(x: Examined) -> Judgement | None:
     if unknown := x.configuration.unknown_reason:
         return Judgement(_UNKNOWN, f"{place}; whether anything requires it is not known", unknown)
     words = f"{place}, and nothing in {x.where} requires it"
+    if x.error is None:
+        return Judgement(_YES, f"{words}: init removes the entry, and init -lockfile=readonly fails")
     if not x.of_run:
         return Judgement(_YES, words)
     if x.address in x.of_run:

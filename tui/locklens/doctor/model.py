@@ -51,7 +51,7 @@ class Trait(Flag):
 
     NONE = 0
     STOPS_INIT = auto()
-    """A root is examined for it without a log."""
+    """A root is examined for it without a log: init, or one that may not write the lock file, fails for it."""
     OF_HASHES = auto()
     """Copies of the locked package would help, and popular fixes that accept any bytes would hide it."""
     OF_PLATFORM = auto()
@@ -61,7 +61,7 @@ class Trait(Flag):
     OF_HOST = auto()
     """It is between the machine and a host: one such fact holds for each provider that the host was asked for."""
     ENDED_BY_INIT = auto()
-    """The next init replaces what is wrong by itself."""
+    """The next init mends what is wrong by itself, where it may write."""
 
 
 class CauseVerdict(StrEnum):
