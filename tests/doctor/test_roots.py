@@ -132,3 +132,27 @@ def test_a_log_of_an_older_commit_names_it(top: Path, doctor: Any) -> None:
         (note,) = (one for one in document["run"]["notes"] if one.startswith("the log is of"))
         assert note.endswith(f"commit {commit} has that version there: git checkout {commit}, to judge the log")
         assert not any("--platform" in note for note in document["run"]["notes"])
+
+
+def test_a_provider_that_is_locked_at_another_registry_is_named_with_its_own(top: Path, doctor: Any) -> None:
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    listed = '- Finding acme/demo versions matching "~> 1.4"...\n\n'
+    log = f'{listed}Error: Provider dependency changes detected\n\n{words} run "tofu init" without it.\n'
+    (top / "ci.log").write_text(log, "utf-8")
+    out = " ".join(doctor(top, "--format", "text", "ci.log").split())
+    assert "ROOT dns registry.opentofu.org/acme/demo; not locked here, nor in any other root" in out
+
+
+def test_lines_of_another_unit_are_no_part_of_an_error(top: Path, doctor: Any) -> None:
+    lines = list(enumerate((LISTED + INSTALLING + failed("acme/demo", "1.4.2")).splitlines()))
+    first_error = next(number for number, text in lines if text.startswith("Error:"))
+    log = ""
+    for number, text in lines:
+        stream = "STDERR" if number >= first_error else "STDOUT"
+        log += f"21:50:{number:02}.120 {stream} [net] terraform: {text}\n"
+        log += f"21:50:{number:02}.220 STDOUT [dns] terraform: - Reusing previous version of acme/demo from the dependency lock file\n"
+    (top / "ci.log").write_text(log, "utf-8")
+    (error,) = doctor(top, "ci.log")["errors"]
+    assert error["roots"] == ["net"]
+    assert "[dns]" not in error["text"]
+    assert "Reusing" not in error["text"]

@@ -236,6 +236,8 @@ def test_an_entry_that_nothing_requires_is_removed(listed: bool, made: Any, doct
     assert probable == [("not-required", provider, "yes")]
     commands = [one["command"] for one in document["remedies"]]
     assert commands == ["locklens prune acme/netbox --root=live/prod"]
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "acme/demo" not in out.partition("VERDICT")[0].replace(provider, ""), "the message names no provider"
     without = {one["id"]: one["verdict"] for one in doctor(folder, "--provider", provider, "--", "live/prod")["causes"]}
     assert (without["plugin-missing"], without["constraint-conflict"]) == ("no", "no")
 

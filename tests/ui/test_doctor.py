@@ -185,6 +185,24 @@ async def test_keys_that_need_a_diagnosis_are_offered_with_one(opened: Opening) 
         assert "enter open" not in on.lines[-1]
 
 
+async def test_a_log_that_fits_no_root_is_shown_with_its_reason(opened: Opening) -> None:
+    log = (
+        "- Reusing previous version of hashicorp/vault from the dependency lock file\n\n"
+        "Error: Failed to install provider\n\nError while installing hashicorp/vault v4.1.0: the current package for\n"
+        "registry.terraform.io/hashicorp/vault 4.1.0 doesn't match any of the checksums\n"
+        "previously recorded in the dependency lock file\n"
+    )
+    async with opened("republished") as on:
+        on.app.post_message(events.Paste(log))
+        for size in ((80, 24), (140, 45)):
+            await on.pilot.resize_terminal(*size)
+            await until(on, lambda: "p pastes the log" in on.text and "The log fits no root here." in on.text)
+            words = " ".join(on.text.split())
+            assert "ERROR current-package" in words
+            assert "no root here locks or requires hashicorp/vault" in words
+            assert "Nothing matches the filter." not in on.text
+
+
 async def test_a_fix_is_copied_as_its_command(opened: Opening) -> None:
     async with opened("republished") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))

@@ -83,6 +83,8 @@ _TOKENS = re.compile(
     r"\[[^\]]{0,120}\]|=[^\s\"\[]{1,120}|[ \t]{1,40}|[0-9A-Za-z]{0,40}\d[0-9A-Za-z]{0,40}\+?|[A-Za-z]{1,60}|.",
     re.DOTALL,
 )
+_STREAMS = ("STDOUT", "STDERR", "stdout", "stderr")
+"""The streams that lines of one output alternate between."""
 _UNIT = re.compile(r"prefix=\[?(?P<named>[^\]\s\"]{1,200})|\[(?P<bracket>[^\]\s\"]{1,200})\]")
 _NAME = re.compile(r"[^\W\d_]{3}")
 """A character that names have, and times and counters have not."""
@@ -364,6 +366,8 @@ def _shape(tokens: Sequence[str]) -> str:
             words.append(r"\[[^\]]{0,200}\]")
         elif token[0] == "=" and len(token) > 1:
             words.append(r"=[^\s\"\[]{1,200}")
+        elif token in _STREAMS:
+            words.append(f"(?:{'|'.join(_STREAMS)})")
         elif token.isspace():
             is_last = number == len(tokens) - 1
             words.append(r"(?:[ \t]{1,40}|$)" if is_last else r"[ \t]{1,40}")

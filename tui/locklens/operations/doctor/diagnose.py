@@ -330,6 +330,8 @@ def _places(
             has_cause = any(cause.is_probable for one in own for cause in one.causes)
             x = own[0].examined
             headline = f"{x.name} {error.version}" if error.version and x.address is not None else _headline(x)
+            if not error.provider and len(own) > 1:
+                headline = ""  # the message names none of them
             is_fixed = all(words for _, words in pairs)
             found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause, is_fixed))
     return tuple(found)
@@ -427,7 +429,10 @@ def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause
 
 
 def _headline(examined: Examined) -> str:
-    return examined.release if examined.entry is not None else examined.name
+    """Return the provider, with its registry where it is locked at another one."""
+    if examined.entry is None and examined.twins:
+        return str(examined.address)
+    return examined.release
 
 
 def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -> Operation:

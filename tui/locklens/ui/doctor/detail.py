@@ -107,6 +107,11 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]
         yield from _cause_lines(row.cause, row)
     if row.remedy is not None:
         yield from _remedy_lines(row.remedy, settings)
+    yield from _incident_lines(diagnosis)
+
+
+def _incident_lines(diagnosis: Diagnosis) -> Iterator[Line]:
+    """What is known about the whole incident, which can be shared."""
     yield from heading("VERDICT")
     certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
     yield line(Span(f"  {certainty}  ", Role.STRONG), report_text.verdict_sentence(diagnosis), hanging=2)
@@ -230,6 +235,8 @@ def before_diagnosis(
             line(f"  {words}", hanging=2),
             *keys,
         )
+    if diagnosis is not None and not diagnosis.causes and not diagnosis.remedies:
+        return *_incident_lines(diagnosis), *keys
     title = "Why did init fail?" if diagnosis is None else "Nothing matches the filter."
     return line(), line(Span(f"  {title}", Role.STRONG)), *keys
 
