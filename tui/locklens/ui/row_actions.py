@@ -228,6 +228,19 @@ class RowActionsScreen(TwoPaneScreen):
             if (root.lock_file, change.address) in selected
         )
 
+    def may_be_verified(self, selected: ProvingSelection) -> bool:
+        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet.
+
+        Args:
+            selected: The providers, each by lock file and address.
+        """
+        return any(
+            change.evidence is None or change.evidence.to_prove > 0
+            for root in (self.review.roots if self.review is not None else ())
+            for change in root.changes
+            if (root.lock_file, change.address) in selected
+        )
+
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
         if self.review is None or not self.is_known(selection):

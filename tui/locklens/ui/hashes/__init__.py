@@ -188,6 +188,7 @@ class HashesScreen(RowActionsScreen):
         (first, idle), row = super().row_keys, self.left.current
         targets = self._targets()
         needs = ("" if targets else "p") + ("" if targets and self.is_known(targets) else "vL")
+        needs += "" if self.may_be_verified(targets) else "v"
         needs += "" if row is not None and row.change is not None else "w"
         return first, (*idle, *needs, *(() if selected_hash_row((row,) if row else ()) else ("space",)))
 

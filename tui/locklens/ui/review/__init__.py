@@ -60,14 +60,9 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
     from locklens.operations.write.resolve import Clash, ResolveConflicts
-    from locklens.review.model import Change, Finding, Review
+    from locklens.review.model import Finding, Review
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets import BarLayout
-
-
-def _may_be_verified(change: Change) -> bool:
-    """True if a download can verify one of its `h1`, or what is known of it is not yet."""
-    return change.evidence is None or change.evidence.to_prove > 0
 
 
 class ReviewScreen(RowActionsScreen):
@@ -139,8 +134,7 @@ class ReviewScreen(RowActionsScreen):
             return "", idle
         locked = self._locked_providers
         does_nothing = "" if locked and self.is_known(locked) else "vL"
-        if not any(_may_be_verified(subject.change) for subject in node.subjects):
-            does_nothing += "v"
+        does_nothing += "" if self.may_be_verified(locked) else "v"
         if node.change is None:
             does_nothing += "zUA" if node.provider is not None else "zUAw"
         elif self.is_asking or not any(
