@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from kit.registries import lead_to
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 from textual import events
 from ui.conftest import Driver, until
 
@@ -36,8 +37,9 @@ from locklens.releases import NetworkSettings
 from locklens.review.model import HostState
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.doctor import DoctorScreen, PasteDialog
+from locklens.ui.doctor import DoctorProveDialog, DoctorScreen, PasteDialog
 from locklens.ui.preview import PreviewScreen
+from locklens.ui.widgets import Bar
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 
@@ -387,7 +389,38 @@ async def test_packages_are_downloaded_once_that_is_agreed_to(opened: Opening) -
         await until(on, lambda: "each cause was tested again" in on.text)
         assert on.titles[0] == "yes the lock file has no h1 for the platform"
         await on.press("v")
-        await until(on, lambda: "nothing to download" in on.text)
+        assert "verify: no download here tells an open cause (checked against the registry)" in on.doctor.message
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        ("bad-merge", "no cause is open"),
+        ("credentials", "(asked registry.terraform.io: requires authentication credentials"),
+        ("yanked", "(checked against the registry)"),
+        ("republished", ""),
+        ("package-altered", ""),
+    ],
+)
+async def test_a_download_is_offered_where_it_tells_a_cause(opened: Opening, cause: str, reason: str) -> None:
+    async with opened(cause) as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await on.pilot.resize_terminal(160, 45)
+        assert ("v verify" in on.lines[-1]) is not bool(reason)
+        assert ("v downloads packages" in on.text) is not bool(reason)
+        await on.press("v")
+        await until(on, lambda: reason in on.doctor.message if reason else isinstance(on.app.screen, DoctorProveDialog))
+        assert isinstance(on.app.screen, DoctorScreen if reason else DoctorProveDialog)
+        await on.press("escape")
+
+
+async def test_the_line_above_a_sample_names_no_key_that_does_nothing(opened: Opening) -> None:
+    async with opened("bad-merge") as on:
+        on.doctor.source.request = replace(on.doctor.source.request, is_demo=True)
+        await on.doctor.mount(Bar(id="banner"), before="#notice")
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await on.pilot.resize_terminal(160, 45)
+        assert "Try enter open, y copy, 2 Upgrade, ? keys, q quit" in on.text
 
 
 async def test_a_root_has_one_name_on_the_screen_in_whichever_folder_it_was_opened(

@@ -286,7 +286,7 @@ def text_of(layout: BarLayout) -> str:
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [((80, 24), "Z undo"), ((160, 45), "nothing of yours is touched"), ((30, 10), "?")]
+    ("size", "words"), [((80, 24), "q quit"), ((160, 45), "nothing of yours is touched"), ((30, 10), "?")]
 )
 async def test_the_sample_says_that_it_is_one(
     samples: Samples, running: Running, size: tuple[int, int], words: str

@@ -40,6 +40,7 @@ from locklens.ui.doctor.detail import (
     fact_lines,
     how_to_apply,
     row_detail,
+    why_no_download,
 )
 from locklens.ui.prove import DownloadDialog, Proved
 from locklens.ui.shell import Job, Run, keys
@@ -172,7 +173,7 @@ class DoctorProveDialog(DownloadDialog):
         """Return what was done."""
         del roots
         if not is_planned:
-            return "nothing to download: each locked h1 is known, or no registry can be asked for its package"
+            return "nothing was downloaded: the registry has no package for that now"
         return "packages were hashed, and each cause was tested again"
 
 
@@ -211,8 +212,9 @@ class DoctorScreen(TwoPaneScreen):
 
     @property
     def row_keys(self) -> tuple[str, str]:
-        """`r` has nothing to diagnose again before a first diagnosis."""
-        return "", "r" if self._diagnosis is None and self._problem is None else ""
+        """`r` has nothing to diagnose again before a first diagnosis, and `v` acts where a download tells a cause."""
+        idle = "r" if self._diagnosis is None and self._problem is None else ""
+        return "", idle if self._diagnosis is not None and not why_no_download(self._diagnosis) else f"{idle}v"
 
     # Display
 
@@ -356,6 +358,9 @@ class DoctorScreen(TwoPaneScreen):
             return
         if self._diagnosis is None or not self._diagnosis.is_recognised:
             self.refuse("verify: no diagnosis yet; p pastes a log, i diagnoses the root")
+            return
+        if reason := why_no_download(self._diagnosis):
+            self.say(f"verify: {reason}")
             return
         dialog = DoctorProveDialog(self.source, self._request)
 

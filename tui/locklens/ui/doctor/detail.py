@@ -214,6 +214,16 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         yield line(Span(" entry    ", Role.DIM), words, hanging=10)
 
 
+def why_no_download(diagnosis: Diagnosis) -> str:
+    """Return why no download here tells an open cause; "" if one may."""
+    causes = diagnosis.with_verdict(CauseVerdict.LIKELY, CauseVerdict.UNKNOWN)
+    if any(cause.missing and cause.is_by_download for cause in causes):
+        return ""
+    if not causes:
+        return "no cause is open that a download could tell"
+    return f"no download here tells an open cause ({report_text.asked_words(diagnosis)})"
+
+
 def before_diagnosis(
     *, is_working: bool, problem: LockLensError | None, diagnosis: Diagnosis | None
 ) -> tuple[Line, ...]:

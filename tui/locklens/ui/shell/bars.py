@@ -55,20 +55,26 @@ def tabs(active: View) -> tuple[BarLayout, ...]:
     return strip("  "), strip("")
 
 
-def demo_banner(table: KeyTable, view: View) -> tuple[BarLayout, ...]:
-    """The line that says what the sample is, and what to try first: the screen's first keys that act on rows."""
-    of_rows = {key.label: key for key in keys_of_rows(table, is_narrowed=True)}
+def demo_banner(table: KeyTable, view: View, without: frozenset[str] = frozenset()) -> tuple[BarLayout, ...]:
+    """The line that says what the sample is, and what to try first: the screen's first keys that act on rows.
+
+    Args:
+        table: The screen's keys.
+        view: The screen.
+        without: Labels of keys that do nothing now.
+    """
+    of_rows = {key.label: key for key in keys_of_rows(table, is_narrowed=True) if key.label not in without}
     useful = [label for label in table.in_list if label in of_rows][:2]
     first = [key for label, key in of_rows.items() if label in useful]
     other = UPGRADE if view != UPGRADE else REVIEW
-    rest = f"{other.key} {other.title}, Z undo, ? keys, q quit"
-    whole, short = (", ".join(words) for words in ([f"{key.label} {key.short}" for key in first], [*useful]))
+    rest = f"{other.key} {other.title}, ? keys, q quit"
+    whole, short = (", ".join((*one, rest)) for one in ([f"{key.label} {key.short}" for key in first], useful))
     place = Piece(" Sample repository in a temporary folder: nothing of yours is touched.", Role.INFO)
     sample = Piece(" Sample, temporary.", Role.INFO)
     return (
-        BarLayout((place, Piece(f" Try {whole}, {rest}", Role.DIM))),
-        BarLayout((sample, Piece(f" Try {whole}, {rest}", Role.DIM))),
-        BarLayout((sample, Piece(f" Try {short}, {rest}", Role.DIM))),
+        BarLayout((place, Piece(f" Try {whole}", Role.DIM))),
+        BarLayout((sample, Piece(f" Try {whole}", Role.DIM))),
+        BarLayout((sample, Piece(f" Try {short}", Role.DIM))),
         BarLayout((sample, Piece(" Try ?, q", Role.DIM))),
     )
 

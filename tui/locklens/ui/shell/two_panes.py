@@ -161,9 +161,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         yield Bar(id="head")
         yield Bar(id="tabs")
         if self.source.request.is_demo:
-            banner = Bar(id="banner")
-            banner.show_layouts(*bars.demo_banner(self.TABLE, self.VIEW))
-            yield banner
+            yield Bar(id="banner")
         yield LineView(id="notice")
         with Horizontal(id="panes"):
             with Vertical(id="left"):
@@ -326,13 +324,11 @@ class TwoPaneScreen(LockLensScreen[int]):
         if self.left.current is None or self.has_class("-notice"):
             of_rows = keys_of_rows(self.TABLE, is_narrowed=self.is_narrowed)
             first, idle = ["esc"] * self.is_narrowed, (*idle, *(key.label for key in of_rows))
-        keys = bars.key_line(
-            self.TABLE,
-            in_detail=self.detail.has_focus,
-            first=() if writes else tuple(first),
-            without=frozenset((*idle, *writes)),
-        )
+        without, is_detail = frozenset((*idle, *writes)), self.detail.has_focus
+        keys = bars.key_line(self.TABLE, in_detail=is_detail, first=() if writes else tuple(first), without=without)
         self.query_one("#keys", Bar).show_layouts(*keys)
+        if self.source.request.is_demo:
+            self.query_one("#banner", Bar).show_layouts(*bars.demo_banner(self.TABLE, self.VIEW, without))
 
     @on(LineView.Highlighted, "#detail")
     def _follow_line(self) -> None:
