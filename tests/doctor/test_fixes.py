@@ -462,6 +462,22 @@ def test_entries_that_were_renamed_are_not_those_of_the_tool_that_wrote_the_file
     assert "it changes nothing where no newer version than 3.6.3 can be selected" in out
 
 
+def test_a_root_whose_constraints_exclude_an_older_version_does_not_go_back_to_it(made: Any, doctor: Any) -> None:
+    constraints = (("acme/demo", "~> 1.3"), ("hashicorp/random", ">= 3.0"))
+    newest = replace(INCIDENTS["key-changed"], locks=(lock_file(NEWER),), constraints=constraints)
+    folder = made(replace(newest, rules=(FaultRule(Fault.UNKNOWN_ISSUER, NEWER.provider, NEWER.version),)))
+    shutil.copytree(folder / "live/prod", folder / "live/other")
+    other = folder / "live/other/main.tf"
+    other.write_text(other.read_text("utf-8").replace("~> 1.3", "~> 1.5").replace("random", "null"), "utf-8")
+    log = (folder / "ci.log").read_text("utf-8").replace("1.4.2", "1.5.0")
+    listed = "Initializing provider plugins...\n" + "".join(
+        f"- Reusing previous version of {name} from the dependency lock file\n" for name, _ in constraints
+    )
+    (folder / "ci.log").write_text(listed + log, "utf-8")
+    commands = [one["command"] for one in doctor(folder, "ci.log")["remedies"] if "=1.4.2" in one["command"]]
+    assert commands == ["locklens upgrade acme/demo=1.4.2 --root=live/prod"]
+
+
 def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_on_the_preview(
     made: Any, doctor: Any
 ) -> None:

@@ -63,14 +63,14 @@ class Affected(Struct, frozen=True):
         return replace(self, roots=tuple(root for root in self.roots if root in own) or self.roots[:1])
 
     def by_constraints(self, listed: Sequence[Version]) -> list[Affected]:
-        """Return the roots in groups whose constraints, as far as they were read, allow the same listed versions."""
+        """Return the roots whose constraints were read, in groups that allow the same listed versions."""
         x = self.examined
         if x.configuration is None or x.address is None:
             return [self]
         own = x.configuration.of(x.address)
         read = {other.root: other.requirements for other in x.others if other.requirements}
         groups: dict[frozenset[Version], list[str]] = {}
-        required = {root: read.get(root, own) for root in self.roots}
+        required = {root: read.get(root, own) for root in self.roots if root in read or root in self.alone.roots}
         for root, those in required.items():
             allowed = frozenset(one for one in listed if all(each.constraints.admits(one) for each in those))
             groups.setdefault(allowed, []).append(root)

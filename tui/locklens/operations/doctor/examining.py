@@ -47,7 +47,7 @@ _OF_PATHS = frozenset({"cached-modified", "package-damaged"})
 """Errors whose message names the folder or the file of a package."""
 
 _MOST_READ = 200
-"""Other roots whose configuration is read for the modules that they share with the one that failed."""
+"""Other roots whose configuration is read for the modules that they share with the one that failed, or its entry."""
 
 
 _MOST_DATED = 5
@@ -352,11 +352,14 @@ class Examiner:
     def _with_requirements(self, one: DoctorSubject, others: Mapping[str, ElsewhereEntry]) -> Iterator[ElsewhereEntry]:
         """Yield the entries of other roots, with what requires the provider where a constraint may be theirs, too.
 
-        That is so in the roots that a log fits as well, and in all that call a module of the root.
+        That is so in the roots that a log fits as well, in those with the same hashes, which a fix would change too,
+        and in all that call a module of the root.
         """
         own = one.root.configuration.of(one.address) if one.address is not None else ()
         is_shared = any(posixpath.dirname(each.file) != one.root.path for each in own)
-        read = [path for path in others if path in one.fitting or (is_shared and len(others) <= _MOST_READ)]
+        same = [path for path, other in others.items() if _has_same_hashes(other.entry, one.entry)]
+        further = (list(others) if is_shared else same) if len(others) <= _MOST_READ else []
+        read = list(dict.fromkeys((*(path for path in others if path in one.fitting), *further)))
         roots = {each.root.path: each.root for each in self._locks.elsewhere(one, read)}
         differing = [path for path, other in others.items() if _differs(other.entry, one.entry)][:_MOST_DATED]
         for path, other in others.items():
@@ -488,6 +491,10 @@ class Examiner:
 def _differs(entry: LockEntry, own: LockEntry | None) -> bool:
     """True if an entry has other hashes of the version than one of another root."""
     return own is not None and entry.version == own.version and {*entry.hashes} != {*own.hashes}
+
+
+def _has_same_hashes(entry: LockEntry, own: LockEntry | None) -> bool:
+    return own is not None and entry.version == own.version and {*entry.hashes} == {*own.hashes}
 
 
 def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
