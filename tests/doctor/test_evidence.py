@@ -16,7 +16,7 @@ from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file, write_unpacked
+from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
@@ -470,6 +470,47 @@ def test_a_given_package_of_unknown_origin_confirms_no_place(made: Any, doctor: 
     assert "yes" not in _verdicts(document).values()
     named = doctor(folder, "--package", f"zh:{'1' * 64}", "--install-path", "packed-mirror", "ci.log")
     assert _first(named) == ("mirror-differs", "yes")
+
+
+def test_a_given_package_is_held_against_its_own_provider_alone(made: Any, doctor: Any, tmp_path: Path) -> None:
+    netbox = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    locks = (lock_file(DEMO, netbox),)
+    folder = made(
+        replace(
+            INCIDENTS["download-damaged"], locks=locks, constraints=(("acme/demo", "~> 1"), ("acme/netbox", "~> 3"))
+        )
+    )
+    of_netbox = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    (folder / "ci.log").write_text(boxed_log((MISMATCH[0], WHILE)) + boxed_log((MISMATCH[0], of_netbox)), "utf-8")
+    altered = package_bytes(netbox.provider, "3.9.1", HERE, "tampered")
+    (tmp_path / "given.zip").write_bytes(altered)
+    words = ("--install-path", "network-mirror", "ci.log")
+
+    def blamed(package: str) -> tuple[list[tuple[str, str]], str]:
+        document = doctor(folder, "--package", package, *words)
+        given = (one for one in document["causes"] if one["verdict"] == "yes")
+        notes = (note for note in document["run"]["notes"] if "compared with no entry" in note)
+        return [(one["id"], one["provider"]) for one in given], next(notes, "")
+
+    own = [("mirror-differs", "registry.terraform.io/acme/netbox")]
+    assert blamed(str(tmp_path / "given.zip")) == (own, "")  # the name of its program tells
+    found, note = blamed(f"zh:{'1' * 64}")
+    assert found == []
+    assert "nothing tells of which it is: registry.terraform.io/acme/demo, registry.terraform.io/acme/netbox" in note
+    locked = next(one for one in DEMO.hashes() if one.startswith("zh:"))
+    assert blamed(locked) == ([], "")
+
+
+def test_an_installed_folder_that_is_given_is_no_copy_of_a_mirror(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    place = "live/prod/.terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64"
+    words = ("--platform=linux_amd64", "--prove=all", "--package")
+    document = doctor(folder, *words, place, "--", "live/prod")
+    assert [one["id"] for one in document["causes"] if one["verdict"] == "yes"] == ["plugin-corrupted"]
+    shutil.copytree(folder / place, tmp_path / "elsewhere")
+    document = doctor(folder, *words, str(tmp_path / "elsewhere"), "--", "live/prod")
+    (found,) = (one for one in document["causes"] if one["id"] == "mirror-differs")
+    assert (found["verdict"], found["missing"]) == ("unknown", "the origin of the package: --install-path")
 
 
 def test_a_hash_that_no_tool_writes_beside_sound_ones_confirms_nothing(made: Any, doctor: Any) -> None:

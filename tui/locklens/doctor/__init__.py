@@ -43,6 +43,7 @@ class FoundPackage(Struct, frozen=True):
         behind: The kind of the place that this machine's settings name before its mirror, and that gives the package:
             a folder with a copy of the platform, else a server, else the registry; None for none.
         is_new: True if it was put there later than the log.
+        types: The types of providers that its name, or those of its files, have, where it was handed in.
     """
 
     kind: str
@@ -62,6 +63,7 @@ class FoundPackage(Struct, frozen=True):
     cached: str = ""
     behind: MethodKind | None = None
     is_new: bool = False
+    types: frozenset[str] = frozenset()
 
     @property
     def zh(self) -> str:

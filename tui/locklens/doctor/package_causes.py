@@ -313,7 +313,8 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if x.message.kind == "oci-artifact":
         title = "what the tag in the OCI registry names is no provider that OpenTofu installs"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
-    found = tuple(one for one in x.of_kind("given", "mirror") if x.error is not None or x.is_first(one))
+    kinds = ("mirror",) if x.error is None and path is None else ("given", "mirror")
+    found = tuple(one for one in x.of_kind(*kinds) if x.error is not None or x.is_first(one))
     broken = next((one for one in found if one.is_damaged and x.is_of_local_file and one.is_of_run), None)
     if broken is not None:
         words = f"the message names {broken.path}, and here it cannot be hashed either: {broken.problem}"
@@ -321,7 +322,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if found:
         return _copy(x, found)
     if x.error is None:
-        return _unasked(x)
+        return _of_unknown_origin(x) or _unasked(x)
     if x.replaced and (x.is_mirror_replaced or not x.asks_registry):
         words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
         return Judgement(_LIKELY, words, basis=Basis.HERE)
@@ -332,6 +333,16 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if x.message.kind == "mirror-checksum":
         return _of_index(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
+
+
+def _of_unknown_origin(x: Examined) -> Judgement | None:
+    """Return what is said of a package that was handed in without a log or an origin, and is not the locked one."""
+    given = x.of_kind("given")
+    judged = _copy(x, given) if given else None
+    if judged is None or not judged.is_probable:
+        return None
+    words = f"{judged.evidence}; where it came from is not known"
+    return replace(judged, verdict=_UNKNOWN, evidence=words, missing="the origin of the package: --install-path")
 
 
 def _unasked(x: Examined) -> Judgement | None:
@@ -498,7 +509,7 @@ _NAMES = {
     "mirror": "the mirror's copy",
     "plugin-cache": "the plugin cache's copy",
     "installed": "the installed package",
-    "given": "the package of the failing run",
+    "given": "the given package",
 }
 """Kinds of places of copies in words."""
 

@@ -131,6 +131,7 @@ def _diagnosed(
     examiner = Examiner(request, read, checkout, finder, cancel)
     subjects = examiner.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
+    notes += examiner.notes
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
     entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
     entries += [(x.tool, x.earlier.entry) for x in found if x.earlier is not None and x.earlier.entry is not None]

@@ -21,13 +21,14 @@ from locklens.doctor.redacting import redacted
 from locklens.hashes import packages_of
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.history import LaterWrites
-from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources
+from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources, of_provider
 from locklens.operations.doctor.subjects import twin_of
 from locklens.operations.root_modules import tool_of
 from locklens.packages.installed import KEPT_ASIDE, differing_files
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
 from locklens.storage.files import is_within
+from locklens.text import listing
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Examiner:
         self._packages_on_disk = PackageFinder(request.folder, cancel)
         self._history = finder.history
         self._writes = LaterWrites(checkout.top, request.logged, self._history)
+        self.notes: list[str] = []
 
     @property
     def is_cut(self) -> bool:
@@ -182,7 +184,32 @@ class Examiner:
         platform = self.incident(first, sources).platform or ""
         given = self._packages_on_disk.given(package, platform) if package else None
         of_package = given.platform if given is not None else ""
-        return [self._examined(one, self.incident(one, sources, of_package), sources, given) for one in subjects]
+        address = self._address_of(given, subjects) if given is not None else None
+        return [
+            self._examined(
+                one, self.incident(one, sources, of_package), sources, given if one.address == address else None
+            )
+            for one in subjects
+        ]
+
+    def _address_of(self, given: FoundPackage, subjects: Sequence[DoctorSubject]) -> ProviderAddress | None:
+        """Return the provider that the package which was handed in is of; None, and a note, where nothing tells it."""
+        addresses = {one.address: None for one in subjects if one.address is not None}
+        entries = [entry for path in self._checkout.locks for entry in self._locks.lock(path).entries]
+        for one in subjects:
+            past = self._history.past(one.root.lock.path, one.address) if self._history and one.address else ()
+            entries += [state.entry for state in past if state.entry is not None]
+        locking = {entry.address for entry in entries if not given.hashes.isdisjoint(entry.hashes)}
+        address = of_provider(given, addresses, locking)
+        if addresses and address not in addresses:
+            why = f"it is a package of {address}"
+            if address is None:
+                way = (
+                    "name its provider with --provider" if self._request.log is None else "pass that one's error alone"
+                )
+                why = f"nothing tells of which it is: {listing(sorted(map(str, addresses)), 5)}; {way}"
+            self.notes.append(f"{given.path} was compared with no entry: {why}")
+        return address
 
     def incident(self, subject: DoctorSubject | None, sources: Sources, of_package: str = "") -> Incident:
         """Return the circumstances of the error: what the user said, else the log, else this machine.
@@ -271,7 +298,7 @@ class Examiner:
         known, mirrors = sources.of_provider(one.address), self._mirrors(one)
         packages = self._packages(one, known)
         if given is not None:
-            packages = (replace(given, is_of_run=True), *packages)
+            packages = self._with_given(packages, replace(given, is_of_run=True), one)
         if entry is not None:
             packages = self._compared(packages, entry)
         incident = _of_layout(incident, one.error, packages)
@@ -428,6 +455,14 @@ class Examiner:
                 behind = method.kind if any(each.platform == platform for each in copies) else behind
         found = [replace(each, is_of_run=True) if self._is_named(each, one.error) else each for each in found]
         return tuple(replace(one, base=self._bound(one.base)) if one.base else one for one in found)
+
+    def _with_given(
+        self, packages: tuple[FoundPackage, ...], given: FoundPackage, one: DoctorSubject
+    ) -> tuple[FoundPackage, ...]:
+        """Add the package that was handed in; without a log, one that was found here already counts once."""
+        place = os.path.realpath(self._request.folder / given.path)
+        is_found = any(each.place and os.path.realpath(each.place) == place for each in packages)
+        return packages if is_found and one.error is None else (given, *packages)
 
     def _mirrors(self, one: DoctorSubject) -> tuple[str, ...]:
         """Return the folders of mirrors that the user names, and those here that the log names as searched."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -13,6 +16,7 @@ from msgspec.structs import replace
 from locklens.doctor import FoundPackage
 from locklens.errors import ConfigurationError, LockLensError, PackageError
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
+from locklens.packages import LIMITS, read_directory
 from locklens.packages.hashing import hash_package
 from locklens.packages.installed import KEPT_ASIDE, hashed_folder, name_aside
 from locklens.project.cliconfig import read_cli_config
@@ -21,11 +25,12 @@ from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.project.tree import FileSystem
 from locklens.sources.hosts import environment_tokens
 from locklens.sources.mirrors import opened_zip, provider_packages
+from locklens.storage.files import open_regular
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -38,6 +43,9 @@ _MOST_PLATFORMS = 32
 
 _MOST_FILES = 1000
 """The most files whose times are read: a package has some ten."""
+
+_PROGRAM = re.compile(r"terraform-provider-([a-z0-9-]+?)_v?[0-9]")
+"""The beginning of the name of a provider's program, and of its zip file."""
 
 _LEADS_OUT = "it is behind a link that leads out of the repository"
 
@@ -146,7 +154,8 @@ class PackageFinder:
         if not place.exists():
             hint = "name a folder, a zip file, or a hash such as h1:..."
             raise ConfigurationError("no such package", path=text, hint=hint)
-        found = self._hashed(place, FoundPackage("given", text, platform or _platform_in(place.name)))
+        of = platform or _platform_in(place.name)
+        found = self._hashed(place, FoundPackage("given", text, of, types=_types_named(place)))
         if found.problem:
             raise ConfigurationError(f"cannot be hashed: {found.problem}", path=text)
         return found
@@ -233,6 +242,36 @@ def _changed_later(folder: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(name for name, changed in times.items() if changed > made + _LATER_SECONDS)
+
+
+def of_provider(
+    given: FoundPackage, addresses: Collection[ProviderAddress], locking: Collection[ProviderAddress]
+) -> ProviderAddress | None:
+    """Return the provider that a package which was handed in is of; None where nothing tells it.
+
+    Args:
+        given: The package.
+        addresses: The providers that are examined.
+        locking: The providers whose entries have a hash of it, in any lock file here or commit of an examined one.
+    """
+    in_path = [one for one in addresses if f"{one}/" in given.path.replace(os.sep, "/")]
+    of_names = [one for one in addresses if one.type in given.types]
+    known = (locking, in_path, of_names, () if given.types else addresses)
+    first = next(filter(None, known), ())
+    return next(iter(first)) if len(first) == 1 else None
+
+
+def _types_named(place: Path) -> frozenset[str]:
+    """Return the types of providers that the names of a package and of its files have."""
+    names = [place.name]
+    with suppress(OSError, PackageError):
+        if place.is_dir():
+            names += (one.name for one in islice(place.iterdir(), _MOST_FILES))
+        else:
+            with open_regular(place) as file:
+                entries = read_directory(file, os.fstat(file.fileno()).st_size, LIMITS)
+                names += (entry.name.decode(errors="replace") for entry in entries)
+    return frozenset(found[1] for found in map(_PROGRAM.match, names) if found is not None)
 
 
 def _platform_in(name: str) -> str:
