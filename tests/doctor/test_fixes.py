@@ -187,6 +187,14 @@ def test_a_command_that_shows_and_mends_nothing_is_a_hint(made: Any, doctor: Any
     assert "hint: `locklens why" in doctor(folder, "--format", "markdown", "ci.log")
 
 
+def test_a_provider_that_its_registry_lacks_is_not_offered_to_be_locked(made: Any, doctor: Any) -> None:
+    document = doctor(made(INCIDENTS["wrong-source"]), "--", "live/prod")
+    found = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (found["wrong-source"], found["not-locked"]) == ("yes", "yes")
+    fixes = {one["id"]: one["command"] or one["hint"] for one in document["remedies"]}
+    assert [name for name, line in fixes.items() if "acme/dmeo" in line] == ["correct-source"]
+
+
 @pytest.mark.parametrize(("host", "named", "note"), [
     ("registry.terraform.io", "$TF_TOKEN_registry_terraform_io", "providers.v1"),
     ("localhost:19500", "$TOKEN", "the credentials block of localhost:19500: a host with a port has no TF_TOKEN_ variable"),

@@ -750,9 +750,11 @@ def test_a_provider_whose_source_nobody_names(several: Path, doctor: Any) -> Non
     named, implied = "registry.terraform.io/acme/netbox", "registry.terraform.io/hashicorp/mystery"
     assert "names its source" not in evidence[named]
     assert evidence[implied].endswith(f"no required_providers names its source, so that {implied} is meant")
-    out = " ".join(doctor(several, "--format", "text", "--", "live/newp").split())
+    out = " ".join(doctor(several, "--offline", "--format", "text", "--", "live/newp").split())
     assert f"where the registry has no {implied}, required_providers has to name its source" in out
     assert f"where the registry has no {named}" not in out
+    out = " ".join(doctor(several, "--format", "text", "--", "live/newp").split())
+    assert "Correct the source address of hashicorp/mystery by hand" in out
 
 
 def test_a_merge_of_the_version_of_one_side_and_the_hashes_of_the_other(made: Any, doctor: Any) -> None:

@@ -144,7 +144,7 @@ CAUSES = (
         "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
         lock_causes.wrong_source,
         provider_remedies.fix_source,
-        Trait.NONE,
+        Trait.STOPS_INIT,
     ),
     KnownCause(
         CauseId.OTHER_TOOL,

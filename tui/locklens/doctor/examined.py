@@ -261,8 +261,9 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_denied(self) -> bool:
         """True if the registry answered that it does not have the provider or the version."""
-        troubles = (self.case.new.trouble, self.case.listing.trouble) if self.case is not None else ()
-        return any(one is not None and one.is_no for one in troubles)
+        release = self.case.new.trouble if self.case is not None else None
+        listing = self.listing.trouble if self.listing is not None else None
+        return any(one is not None and one.is_no for one in (release, listing))
 
     @property
     def git(self) -> tuple[str, ...]:

@@ -240,6 +240,8 @@ _NONE_FITS = "no available version satisfies the constraints"
 
 def wrong_source(x: Examined) -> Judgement | None:
     """Test if a registry has no provider of the name that the configuration gives."""
+    if x.error is None:
+        return _absent(x)
     if x.message.kind != "provider-unknown":
         return None
     required = x.configuration.of(x.address) if x.configuration is not None and x.address is not None else ()
@@ -261,6 +263,29 @@ def wrong_source(x: Examined) -> Judgement | None:
     if trouble is not None and trouble.is_no:
         return Judgement(_YES, f"{words}, nor has it here", basis=Basis.RUN)
     return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too", _SAME_REQUEST, basis=Basis.RUN)
+
+
+def _absent(x: Examined) -> Judgement | None:
+    """Judge, without a log, a provider that is required and not locked; None where its registry was not looked up.
+
+    Of a locked one, the list of its versions is another cause.
+    """
+    if x.entry is not None or x.address is None or x.listing is None:
+        return None
+    host, trouble = x.address.host, x.listing.trouble
+    if trouble is None:
+        return Judgement(_NO, f"{host} lists versions of {x.name}", as_of=x.listing.as_of)
+    if not x.asks_registry:
+        return Judgement(_NO, "the settings let init ask no registry")
+    if not trouble.is_no:
+        missing = "run without --offline" if x.is_offline else trouble.words
+        return Judgement(_UNKNOWN, f"whether {host} has {x.name} is not known", missing, basis=Basis.GUESS)
+    words = f"{host} has no {x.name}"
+    if x.mirrors or x.servers:
+        return Judgement(_UNKNOWN, words, "whether a mirror of the settings has it", x.listing.as_of, basis=Basis.HERE)
+    if host not in {tool.default_host for tool in DIALECTS.values()}:
+        return Judgement(_LIKELY, words, "the same request with a token", x.listing.as_of, basis=Basis.HERE)
+    return Judgement(_YES, words, as_of=x.listing.as_of, basis=Basis.HERE)
 
 
 def _clash(x: Examined) -> str:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.provider_remedies import listed_versions, upgrade
+from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.merge import MergeSide, merge, share_packages
@@ -295,6 +295,9 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     command = one.line("lock", *one.mirror_words, *words, x.name)
     if x.is_of_mirror_alone:
         yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, note)
+        return
+    if x.is_denied and x.address is not None and x.address.host == x.tool.default_host:  # others may want a token
+        yield from fix_source(one)
         return
     title = f"Lock {x.name}, with the hashes of its signed release"
     write = one.write("lock", platform=x.platform)
