@@ -300,6 +300,30 @@ def test_a_folder_that_was_replaced_is_fixed(made: Any, doctor: Any) -> None:
     assert {one["verdict"] for one in document["causes"]} == {"no"}
 
 
+def _named(document: Any, cause: str) -> Any:
+    return next(one for one in document["causes"] if one["id"] == cause)
+
+
+@pytest.mark.parametrize(
+    ("cause", "now"),
+    [
+        ("plugin-corrupted", "nothing is installed in its place: run init"),
+        ("mirror-differs", "no mirror here has the package: init fails until one is filled"),
+    ],
+)
+def test_a_cause_stays_what_it_is_when_its_folder_was_moved_aside(cause: str, now: str, made: Any, doctor: Any) -> None:
+    incident = INCIDENTS[cause]
+    folder = made(incident)
+    words = (*incident.options, "--platform=linux_amd64", "--prove=all", "ci.log")
+    before = _named(doctor(folder, *words), cause)
+    place = shlex.split(doctor(folder, *words)["remedies"][-1]["command"].partition("mv -- ")[2])[0]
+    (folder / place).rename(folder / f"{place}.suspect")
+    after = _named(doctor(folder, *words), cause)
+    assert (before["verdict"], after["verdict"]) == ("yes", "yes")
+    assert after["evidence"] == f"{before['evidence'].partition('; ')[0]}; it was moved aside, and {now}"
+    assert "command" not in after or not after["command"]
+
+
 def test_an_installed_folder_that_leads_into_the_plugin_cache_is_the_cache_s(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["plugin-corrupted"])
     place = folder / "live/prod/.terraform/providers" / DEMO / "1.4.2/linux_amd64"
@@ -318,8 +342,12 @@ def test_an_installed_folder_that_leads_into_the_plugin_cache_is_the_cache_s(mad
     out = " ".join(doctor(folder, "--format", "text", *words).split())
     assert "VERDICT The plugin cache's copy, which the installed folder is a link to, is not the locked package" in out
     cached.rename(f"{cached}.suspect")
+    out = " ".join(doctor(folder, "--format", "text", *words).split())
+    assert "VERDICT The plugin cache's copy, which the installed folder is a link to, is not the locked package" in out
+    assert "moved aside, and nothing is in its place in the plugin cache: run init" in out
     shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", cached)  # as init installs it again
-    assert doctor(folder, *words)["state"] == "fixed"
+    document = doctor(folder, *words)
+    assert (document["state"], document["fixed"].partition(" was moved aside")[0]) == ("fixed", shown)
 
 
 def test_a_mirror_that_is_the_only_source_is_filled_again(made: Any, doctor: Any, tmp_path: Path) -> None:

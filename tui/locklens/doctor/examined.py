@@ -110,7 +110,7 @@ class Examined(Struct, frozen=True, dict=True):
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
         is_offered: True if the mirror on a server, which the settings here name, gives now what the run did not get.
-        replaced: A folder of the package that was moved aside here, as reports show it; "" if there is none.
+        moved: The package that was moved aside here later than the log, by the path that it had; None without one.
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
@@ -162,8 +162,7 @@ class Examined(Struct, frozen=True, dict=True):
     hashes_of: str = ""
     is_offered: bool = False
     is_offline: bool = False
-    replaced: str = ""
-    is_mirror_replaced: bool = False
+    moved: FoundPackage | None = None
     fitting: tuple[str, ...] = ()
     registry_url: str = ""
     asks_registry: bool = True
@@ -182,6 +181,16 @@ class Examined(Struct, frozen=True, dict=True):
     may_send_token: bool = True
     earlier_host: str = ""
     unlisted: frozenset[tuple[ProviderAddress, str]] = frozenset()
+
+    @property
+    def replaced(self) -> str:
+        """The path of a package that was moved aside; "" without one."""
+        return self.moved.path if self.moved is not None else ""
+
+    @property
+    def is_mirror_replaced(self) -> bool:
+        """True if that package was a mirror's."""
+        return self.moved is not None and self.moved.kind == "mirror"
 
     @property
     def message(self) -> RecognisedError:

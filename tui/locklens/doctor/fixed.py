@@ -81,7 +81,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == "lock-incomplete":
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
-        return "" if _speaks(causes) else _exchanged(x)
+        return "" if _speaks(x, causes) else _exchanged(x)
     if x.is_offered:
         mirror = x.failing_mirror or x.oci_mirror or x.servers[0].place
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
@@ -171,7 +171,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     exchanged = _exchanged(x)
     if exchanged and (x.is_mirror_replaced or not x.replaced):
         return exchanged  # whatever else is so, a copy that the lock file accepts is where the run looks
-    if _speaks(causes):
+    if _speaks(x, causes):
         return ""
     if x.replaced:
         return exchanged
@@ -194,9 +194,11 @@ def _added_words(x: Examined) -> str:
     return f"the lock file has the {which} of {x.platform} for {x.release} now ({place})" if came and was else ""
 
 
-def _speaks(causes: Sequence[Cause]) -> bool:
-    """True if more than the kind of the error speaks for a cause."""
-    return any(cause.is_probable and cause.basis is not Basis.GUESS for cause in causes)
+def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
+    """True if more than the kind of the error speaks for a cause, but for a cached copy that was moved aside."""
+    is_of_cache = x.moved is not None and x.moved.kind == "plugin-cache"
+    rest = (cause for cause in causes if not (is_of_cache and cause.place == "plugin-cache"))
+    return any(cause.is_probable and cause.basis is not Basis.GUESS for cause in rest)
 
 
 def _exchanged(x: Examined) -> str:

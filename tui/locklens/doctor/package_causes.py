@@ -323,7 +323,9 @@ def mirror_differs(x: Examined) -> Judgement | None:
         return _copy(x, found)
     if x.error is None:
         return _of_unknown_origin(x) or _unasked(x)
-    if x.replaced and (x.is_mirror_replaced or not x.asks_registry):
+    if (moved := _moved(x, "mirror")) is not None:
+        return moved
+    if x.replaced and not x.asks_registry:
         words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
         return Judgement(_LIKELY, words, basis=Basis.HERE)
     if path is None and x.message.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
@@ -383,7 +385,7 @@ def cache_differs(x: Examined) -> Judgement | None:
     if found:
         return _copy(x, found)
     if is_named:
-        return _unknown_copy(x, "the cache's copy is not at hand")
+        return _moved(x, "plugin-cache") or _unknown_copy(x, "the cache's copy is not at hand")
     return None
 
 
@@ -398,9 +400,28 @@ def _modified_cache(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
         if not judged.is_probable or judged.basis is not Basis.HASHES:
             return judged
         return replace(judged, verdict=_YES, evidence=f"{says}; {judged.evidence}", missing="")
-    if x.replaced:
-        return _unknown_copy(x, f"{says}; {x.replaced} was moved aside")
+    if (moved := _moved(x, "plugin-cache")) is not None:
+        return moved
     return replace(_unknown_copy(x, says), verdict=_LIKELY, basis=Basis.RUN)
+
+
+def _moved(x: Examined, *kinds: str) -> Judgement | None:
+    """Judge the package that a fix moved aside, where no other one has taken its place; None without one."""
+    one = x.moved
+    if one is None or one.kind not in kinds:
+        return None
+    judged, now = _copy(x, (one,)), f"was moved aside, and {_NOTHING_NOW[one.kind]}"
+    if judged.is_probable:
+        return replace(judged, evidence=f"{judged.evidence}; it {now}")
+    return Judgement(_LIKELY, f"{one.path} {now}", basis=Basis.HERE)
+
+
+_NOTHING_NOW = {
+    "installed": "nothing is installed in its place: run init",
+    "plugin-cache": "nothing is in its place in the plugin cache: run init",
+    "mirror": "no mirror here has the package: init fails until one is filled",
+}
+"""What is so after a package was moved aside, and the next step, by the kind of its place."""
 
 
 def _copy(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
@@ -550,6 +571,11 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         if copy.verdict is _NO and is_of_other:
             return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")
         return copy
+    if is_of_other or x.message.kind in {"cached-package", "cached-modified"}:
+        moved = _moved(x, "installed", "plugin-cache")
+        if moved is not None:
+            is_linked = x.moved is not None and x.moved.kind == "plugin-cache"
+            return replace(moved, title=_OF_LINK) if is_linked else moved
     if x.message.kind == "cached-modified":
         copy = _unknown_copy(x, "the message says so")
         return replace(copy, verdict=_LIKELY, basis=Basis.RUN)
@@ -571,8 +597,10 @@ def _of_link(copy: Judgement, cached: str) -> Judgement:
     if not cached or copy.verdict not in {_YES, _LIKELY}:
         return copy
     words = f"{copy.evidence}; it is a link to {cached} in the plugin cache, as those of other roots may be"
-    title = "the plugin cache's copy, which the installed folder is a link to, is not the locked package"
-    return replace(copy, evidence=words, title=title)
+    return replace(copy, evidence=words, title=_OF_LINK)
+
+
+_OF_LINK = "the plugin cache's copy, which the installed folder is a link to, is not the locked package"
 
 
 def plugin_missing(x: Examined) -> Judgement | None:

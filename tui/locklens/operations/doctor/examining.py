@@ -246,26 +246,35 @@ class Examiner:
         root = self._checkout.shown(of.path) if of is not None and subject is not None and not subject.fitting else None
         return Incident(tool or None, version or None, platform or None, path, root, tuple(told.items()))
 
-    def _replaced(self, one: DoctorSubject, sources: Sources) -> tuple[str, bool]:
-        """Return a folder of the package that a fix has moved aside, "" for none, and whether it is a mirror's."""
+    def _moved(self, one: DoctorSubject, sources: Sources) -> FoundPackage | None:
+        """Return the package that a fix has moved aside, by the path that it had; None without one."""
         if one.entry is None:
-            return "", False
-        below = f"{one.entry.address}/{one.entry.version}"
-        mirrors = sources.of_provider(one.entry.address).mirrors
-        mirrors = (*self._mirrors(one), *mirrors)
-        named = [place for place in (sources.cache, _named_cache(one.error), *mirrors) if place]
-        for top in (self._installed(one.root.path, one.error).place, *named):
-            if platform := self._kept_aside(self._request.folder / top / below):
-                return f"{below}/{platform}", top in mirrors
-        return "", False
+            return None
+        below, finder = f"{one.entry.address}/{one.entry.version}", self._packages_on_disk
+        installed = self._installed(one.root.path, one.error)
+        mirrors = (*self._mirrors(one), *sources.of_provider(one.entry.address).mirrors)
+        caches = filter(None, (sources.cache, _named_cache(one.error)))
+        places = [("installed", installed.place, installed.shown)]
+        places += [("plugin-cache", top, finder.shown(top)) for top in caches]
+        places += [("mirror", top, finder.shown(top)) for top in mirrors]
+        for kind, top, shown in places:
+            folder = self._request.folder / top / below
+            if name := self._kept_aside(folder):
+                platform = name.partition(KEPT_ASIDE)[0]
+                is_of_run = top in (self._request.cache, *self._request.mirrors) or (
+                    self._request.package != "" and self._request.folder / self._request.package == folder / platform
+                )
+                found = FoundPackage(kind, f"{shown}/{below}/{platform}", platform, is_of_run=is_of_run)
+                return finder.once(folder / name, found)
+        return None
 
     def _kept_aside(self, folder: Path) -> str:
-        """Return the platform of a package of a version's folder that was moved aside later than the log; else ""."""
+        """Return the name of a package in a version's folder that was moved aside later than the log; else ""."""
         try:
             found = sorted(each.name for each in os.scandir(folder) if KEPT_ASIDE in each.name)
         except (OSError, ValueError):
             return ""
-        return next((name.partition(KEPT_ASIDE)[0] for name in found if self._is_later(folder / name)), "")
+        return next((name for name in found if self._is_later(folder / name)), "")
 
     def _is_later(self, place: Path) -> bool:
         """True if a folder was made, moved or changed later than the log, whose time is known."""
@@ -303,7 +312,6 @@ class Examiner:
             packages = self._compared(packages, entry)
         incident = _of_layout(incident, one.error, packages)
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
-        replaced, is_mirror_replaced = self._replaced(one, sources)
         others = self._elsewhere(one.address, root.path)
         removed_by, is_ignored = self._lost(one)
         is_of_file = one.error is not None and one.error.kind == "lock-invalid"
@@ -335,8 +343,7 @@ class Examiner:
             merge=self._history.merge_of(past, entry) if self._history and entry is not None else "",
             installed=self._installed(root.path, one.error),
             twins=tuple(twins.values()),
-            replaced=replaced,
-            is_mirror_replaced=is_mirror_replaced,
+            moved=self._moved(one, sources),
             is_offline=self._request.network is None or self._request.network.is_offline,
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             asks_registry=known.has_direct and not one.is_of_plugin_folders,

@@ -175,7 +175,7 @@ class PackageFinder:
             version: The version.
             shown: The folder as reports show it; "" for its path.
         """
-        folder, shown = self._folder / top, shown or self._shown(top)
+        folder, shown = self._folder / top, shown or self.shown(top)
         real, number = os.path.realpath(folder), 0
         try:
             for one in provider_packages(folder, address):
@@ -191,19 +191,19 @@ class PackageFinder:
                 if kind == "mirror" and self._files.leads_out(os.fspath(place)):
                     found = replace(found, problem=_LEADS_OUT)
                 else:
-                    found = self._once(place, found)
+                    found = self.once(place, found)
                 found = replace(found, aside=name_aside(os.fspath(place)).removeprefix(os.fspath(place)))
                 where = {"place": os.fspath(place), "base": os.fspath(folder)}
                 yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:
             yield FoundPackage(kind, shown, problem=f"it cannot be searched: {reason_of(error)}")
 
-    def _shown(self, path: str) -> str:
+    def shown(self, path: str) -> str:
         """Return a path relative to the current folder where it is below it."""
         below = os.path.relpath(self._folder / path, self._folder)
         return path if below.startswith("..") else below.replace(os.sep, "/")
 
-    def _once(self, place: Path, found: FoundPackage) -> FoundPackage:
+    def once(self, place: Path, found: FoundPackage) -> FoundPackage:
         """Return a package with its hashes, which are computed once for each place on disk."""
         key = os.path.realpath(place)
         known = self._known.get(key)
