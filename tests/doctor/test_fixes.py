@@ -449,6 +449,8 @@ def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> No
     assert words in out
     assert "The lock file has the entry of the other tool's registry, and the provider is not locked." in out
     run(locks[0])
+    commands = [one["command"] for one in doctor(both, "--", "live/opentofu")["remedies"]]
+    assert commands == ["locklens prune registry.opentofu.org/hashicorp/random --tool terraform --root=live/opentofu"]
     run(prune)
     assert doctor(both, "ci.log", "--", "live/opentofu")["fixed"]
     assert '"registry.terraform.io/hashicorp/random"' in (both / "live/opentofu/.terraform.lock.hcl").read_text("utf-8")

@@ -25,6 +25,7 @@ from locklens.operations.plan.review import PlanReview, review_plan
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review, review_lock_files
 from locklens.operations.write.apply import apply
+from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.undo import undo
@@ -107,6 +108,24 @@ def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     assert [(one.rule, one.message) for one in real.findings] == [
         (one.rule, one.message) for one in found.review.findings
     ]
+
+
+def test_a_plan_for_a_tool_is_judged_by_that_tool(top: Path, environ: dict[str, str]) -> None:
+    where, short = Scope(top, ("a",), tool=OPENTOFU), "hashicorp/random"
+    locked = SampleLock(f"{HOST}/{short}", "3.6.3", "~> 3.6")
+    (top / "a/main.tf").write_text(requires(random="~> 3.6").replace("acme/", "hashicorp/"))
+    (top / "a" / LOCK).write_bytes(lock_file(locked))
+    git(top, "commit", "-qam", "a root of Terraform")
+    asked = request(top, environ)
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
+        locking = Lock(where, (), (short,)).plan(supply)
+    orphan = ("LK007", f"nothing requires {HOST}/{short}")
+    for plan, kind, expected in ((locking, ChangeKind.NEW_PROVIDER, [orphan]), (None, ChangeKind.REMOVED, [])):
+        made = plan or Prune(where, (f"{HOST}/{short}",)).plan()
+        found = plan_reviewed(made, asked).review
+        assert [change.kind for change in found.changes] == [kind]
+        assert [(one.rule, one.message) for one in found.findings if one.accepted is None] == expected
+        apply(made.proposal)
 
 
 def test_a_layout_that_the_file_has_already_is_no_finding_of_the_plan(top: Path, environ: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
-from locklens.dialect import TERRAFORM
+from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, holding, likeliest_mirror
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
@@ -355,7 +355,8 @@ class Examiner:
             registry_url=known.registries.get(one.address.host, "") if one.address is not None else "",
             may_send_token=one.address is None or known.may_send_token(one.address.host),
             machine=this_platform(),
-            names_tool=tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
+            names_tool=_is_of_both_tools(root.lock)
+            or tool_of(self._checkout.tree, root.path, root.lock) is not root.tool,
             start=path_from_shell(self._request.folder),
             top=path_from_shell(self._checkout.top),
             here=self._checkout.here,
@@ -528,6 +529,12 @@ class Examiner:
         if self._history is None or examined.entry is None:
             return None
         return self._history.onset(examined.lock, examined.past, examined.entry)
+
+
+def _is_of_both_tools(lock: LockFile) -> bool:
+    """True if a lock file has entries of each tool's registry: a review judges it by the tool of its base."""
+    hosts = {entry.address.host for entry in lock.entries}
+    return all(tool.default_host in hosts for tool in DIALECTS.values())
 
 
 def _differs(entry: LockEntry, own: LockEntry | None) -> bool:

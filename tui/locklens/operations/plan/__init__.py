@@ -148,6 +148,7 @@ class Plan(Struct, frozen=True):
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
         compared: Lock files by path that a review compares the planned ones with, where those on disk are half merged.
         restored_from: The revision whose entries the changes restore; "" for all other plans.
+        tool: The tool that was named for its roots, and judges the plan; None: each root's own.
     """
 
     proposal: FileChanges
@@ -157,6 +158,7 @@ class Plan(Struct, frozen=True):
     dry_run_words: tuple[str, ...] = ()
     compared: Mapping[str, bytes] = {}
     restored_from: str = ""
+    tool: Dialect | None = None
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
         """Return the same plan with further diagnostics in front."""
@@ -186,6 +188,7 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
         {name: result for plan in plans for name, result in plan.results.items()},
         tuple(line for plan in plans for line in plan.dry_run_words),
         restored_from=plans[0].restored_from,
+        tool=plans[0].tool,
     )
 
 

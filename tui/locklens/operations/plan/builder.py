@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from locklens.addresses import Platform, ProviderAddress
+    from locklens.dialect import Dialect
     from locklens.operations.plan import Scope
     from locklens.project.constraint_edits import ConstraintEdit
 
@@ -41,6 +42,7 @@ class PlanBuilder:
         files: The planned file of each path.
         changes: Planned changes of providers.
         compared: See `Plan`.
+        tool: See `Plan`.
         diagnostics: Errors, warnings and notes.
 
     Args:
@@ -58,6 +60,7 @@ class PlanBuilder:
         self.files: dict[str, PlannedFile] = {}
         self.changes: list[PlannedChange] = []
         self.compared: dict[str, bytes] = {}
+        self.tool: Dialect | None = None
         self.diagnostics: list[Diagnostic] = []
         self._lines: list[tuple[str, str]] = []
 
@@ -129,6 +132,7 @@ class PlanBuilder:
             tuple(self.diagnostics),
             dry_run_words=(*changes, *(line for _, line in self._lines)),
             compared=dict(self.compared),
+            tool=self.tool,
         )
 
 
@@ -187,6 +191,7 @@ class ScopedPlanBuilder(PlanBuilder):
         top, self.disk, paths = _ground(scope)
         super().__init__(top)
         self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
+        self.tool = scope.tool
 
     def locked(self) -> list[str]:
         """Return every folder of the repository that has a lock file, [] outside of a repository."""

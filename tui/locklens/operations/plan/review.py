@@ -92,7 +92,7 @@ def review_plan(
     """Review a plan like any other change. Nothing is written.
 
     Registries are asked as for the review that the plan was made from, and its policy and tools apply: a plan is judged
-    by nothing that the change under review introduces.
+    by nothing that the change under review introduces. A tool that the plan names comes first.
 
     Args:
         plan: A plan with files to write.
@@ -107,7 +107,8 @@ def review_plan(
     comparison = _comparison(plan)
     try:
         # The side of a merge that is kept changes no entry, and was not known to be good.
-        request = replace(request, include_unchanged=bool(plan.compared), is_survey=False, prove="none")
+        tool = plan.tool or request.tool
+        request = replace(request, include_unchanged=bool(plan.compared), is_survey=False, prove="none", tool=tool)
         against, committed = _committed(plan, comparison.repository, reviewed.base)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)

@@ -121,6 +121,7 @@ class _Locking:
             self._source.locker(tool).fetch([request for work in same_tool for request in work.requests])
         folder = self._operation.where.folder
         draft = PlanBuilder(enclosing(folder, [folder / work.root.path for work in works]))
+        draft.tool = self._operation.where.tool
         results: dict[str, RootResult | LockLensError] = {}
         for name, outcome in read.items():
             self._on_root(name)
