@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import jsonschema
@@ -22,7 +22,10 @@ from locklens.policy import POLICY_FILE
 
 HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
-TODAY = datetime.now(UTC).date()
+
+
+def today() -> date:
+    return datetime.now(UTC).date()  # At each comparison: a run may go on over midnight.
 
 
 @pytest.fixture
@@ -142,7 +145,7 @@ def test_an_accepted_finding_counts_once_it_is_in_the_base(run: Run, top: Path, 
     assert (b"\r\n" in data) is ("\r" in (before or ""))
     (entry,) = tomllib.loads(data.decode())["accept"]
     assert (entry["rule"], entry["provider"], entry["reason"]) == ("LK001", DEMO, "confirmed by telephone")
-    assert (entry["by"], entry["on"], str(entry["until"])) == ("Ann Example", TODAY, "2099-01-01")
+    assert (entry["by"], entry["on"], str(entry["until"])) == ("Ann Example", today(), "2099-01-01")
     status, out, _ = run("review", "--format", "text", "--no-cache")
     assert (status, "pending acceptance of LK001" in out) == (1, True)
     git(top, "add", POLICY_FILE)
@@ -228,7 +231,7 @@ def test_keys_are_pinned_in_full_and_dropped(
     assert pin["keys"] == [publisher("acme").key.fingerprint]
     assert (pin["by"], pin["on"], pin["why"], str(pin["review_by"])) == (
         "Ann Example",
-        TODAY,
+        today(),
         "their page",
         "2099-01-01",
     )

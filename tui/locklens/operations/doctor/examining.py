@@ -392,11 +392,11 @@ class Examiner:
         """
         own = one.root.configuration.of(one.address) if one.address is not None else ()
         is_shared = any(posixpath.dirname(each.file) != one.root.path for each in own)
-        same = [path for path, other in others.items() if _has_same_hashes(other.entry, one.entry)]
-        further = (list(others) if is_shared else same) if len(others) <= _MOST_READ else []
+        is_same = {path: _has_same_hashes(other.entry, one.entry) for path, other in others.items()}
+        further = [path for path in others if is_shared or is_same[path]] if len(others) <= _MOST_READ else []
         read = list(dict.fromkeys((*(path for path in others if path in one.fitting), *further)))
         roots = {each.root.path: each.root for each in self._locks.elsewhere(one, read)}
-        differing = [path for path, other in others.items() if _differs(other.entry, one.entry)][:_MOST_DATED]
+        differing = [path for path in others if is_same[path] is False][:_MOST_DATED]
         for path, other in others.items():
             required = roots[path].configuration.of(other.entry.address) if path in roots else ()
             since = self._history.since_of(other) if self._history is not None and path in differing else ""
@@ -537,13 +537,9 @@ def _is_of_both_tools(lock: LockFile) -> bool:
     return all(tool.default_host in hosts for tool in DIALECTS.values())
 
 
-def _differs(entry: LockEntry, own: LockEntry | None) -> bool:
-    """True if an entry has other hashes of the version than one of another root."""
-    return own is not None and entry.version == own.version and {*entry.hashes} != {*own.hashes}
-
-
-def _has_same_hashes(entry: LockEntry, own: LockEntry | None) -> bool:
-    return own is not None and entry.version == own.version and {*entry.hashes} == {*own.hashes}
+def _has_same_hashes(entry: LockEntry, own: LockEntry | None) -> bool | None:
+    """Return whether an entry has the hashes of another root's; None if its version is another one."""
+    return {*entry.hashes} == {*own.hashes} if own is not None and entry.version == own.version else None
 
 
 def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
