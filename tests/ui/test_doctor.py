@@ -566,6 +566,8 @@ def test_a_verdict_names_what_is_likely_in_a_root_that_nothing_certain_concerns(
 def test_a_host_that_its_error_names_is_named_once() -> None:
     for error, words in (
         ("r.example.com requires a token", "requires a token"),
+        ("r.example.com: 127.0.0.1:1 answered 500", "127.0.0.1:1 answered 500"),
+        ("r.example.community: no answer", "r.example.community: no answer"),
         ("no answer in time", "no answer in time"),
     ):
         host = HostState("r.example.com", True, None, error, "")

@@ -93,6 +93,18 @@ async def test_the_status_is_2_where_nothing_could_be_read(samples: Samples, run
     assert on.app.return_value == 2
 
 
+@pytest.mark.parametrize("part", TwoPaneScreen.PARTS)
+async def test_a_screen_is_not_drawn_between_two_removals(samples: Samples, running: Running, part: str) -> None:
+    async with running(serving(samples)) as on:
+        await on.settle()
+        screen = on.app.screen
+        assert isinstance(screen, TwoPaneScreen)
+        await screen.query(part).remove()
+        screen.refresh_bars()
+        screen.refresh_keys()
+        assert not screen.is_open
+
+
 @pytest.mark.parametrize("tab", ["1", "3", "4", "5"])
 async def test_a_row_that_is_told_of_between_two_removals_shows_nothing(
     samples: Samples, running: Running, tab: str

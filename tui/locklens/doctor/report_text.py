@@ -187,7 +187,8 @@ def asked_words(diagnosis: Diagnosis) -> str:
         return "offline"
     asked = [one for one in diagnosis.hosts if one.asked]
     if failed := next((one for one in asked if one.error), None):
-        return f"asked {failed.host}: {(failed.error or '').removeprefix(f'{failed.host} ')}"
+        error = (failed.error or "").removeprefix(f"{failed.host} ").removeprefix(f"{failed.host}: ")
+        return f"asked {failed.host}: {error}"
     return "checked against the registry" if asked else "no registry asked"
 
 

@@ -109,6 +109,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     """
 
     TABLE = PREVIEW_KEYS
+    PARTS: ClassVar[tuple[str, ...]] = (*LockLensScreen.PARTS, "#plan")
     BINDINGS: ClassVar[list[BindingType]] = [*keys.dialog_bindings(PREVIEW_KEYS)]
 
     def __init__(self, source: LockLens, operation: Operation, review: Review | None) -> None:

@@ -187,9 +187,11 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
 
     Class attributes:
         TABLE: The screen's keys.
+        PARTS: Selectors of the widgets that the screen draws into.
     """
 
     TABLE: ClassVar[KeyTable]
+    PARTS: ClassVar[tuple[str, ...]] = ("#head", "#detail", "#status", "#keys")
     COMMANDS: ClassVar = {_commands}
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     VERTICAL_BREAKPOINTS = _HEIGHTS
@@ -218,8 +220,8 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
 
     @property
     def is_open(self) -> bool:
-        """True while the screen has widgets: late messages may arrive after they were removed."""
-        return bool(self.children)
+        """True while all parts are there: on the way out, timers and messages come between their removals."""
+        return all(map(self.query, self.PARTS))
 
     @property
     def is_narrow(self) -> bool:

@@ -80,6 +80,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     VIEW: ClassVar[View]
     GRAMMAR: ClassVar[Grammar]
     LIST: ClassVar[type[RowList[Any]]]
+    PARTS: ClassVar[tuple[str, ...]] = (*LockLensScreen.PARTS, "#notice", "RowList", "#facts")
     TERMS: ClassVar[tuple[tuple[str, Mapping[str, str]], ...]] = ()
     EMPTY: ClassVar[str] = ""
 
@@ -144,11 +145,6 @@ class TwoPaneScreen(LockLensScreen[int]):
     def show_narrowed(self) -> None:
         """Show the rows after the filter changed."""
         self.refresh_list()
-
-    @property
-    def is_open(self) -> bool:
-        """True while both panes are there: on the way out, timers and messages come between their removals."""
-        return super().is_open and bool(self.query("RowList")) and bool(self.query("#detail"))
 
     @property
     def is_narrowed(self) -> bool:
@@ -319,6 +315,8 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def refresh_keys(self) -> None:
         """Redraw the key line, with the keys that do something on the highlighted row."""
+        if not self.is_open:
+            return
         first, idle = self.row_keys
         writes = [key.shown for key in disk_keys(self.TABLE)] if self.read_only_words else []
         if self.left.current is None or self.has_class("-notice"):
@@ -327,8 +325,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         without, is_detail = frozenset((*idle, *writes)), self.detail.has_focus
         keys = bars.key_line(self.TABLE, in_detail=is_detail, first=() if writes else tuple(first), without=without)
         self.query_one("#keys", Bar).show_layouts(*keys)
-        if self.source.request.is_demo:
-            self.query_one("#banner", Bar).show_layouts(*bars.demo_banner(self.TABLE, self.VIEW, without))
+        for banner in self.query("#banner").results(Bar):
+            banner.show_layouts(*bars.demo_banner(self.TABLE, self.VIEW, without))
 
     @on(LineView.Highlighted, "#detail")
     def _follow_line(self) -> None:
