@@ -43,6 +43,68 @@ with interruptible():
         print("interrupted")
 """
 
+SWALLOWED = """
+import signal, threading
+from locklens.cli.interrupts import interruptible
+
+with interruptible():
+    try:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            pass
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+AS_ANOTHER_ERROR = """
+import signal, threading
+from locklens.cli.interrupts import interruptible
+
+class Named:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIGINT)
+
+class Lock:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.release = self.lock.release
+
+    def acquire(self, *given):
+        if "interrupted" in globals():
+            signal.raise_signal(signal.SIGINT)
+        return self.lock.acquire(*given)
+
+    __enter__ = acquire
+
+    def __exit__(self, *_):
+        self.release()
+
+def make():
+    class Owner:
+        name = Named()
+
+def wait():
+    global interrupted
+    condition = threading.Condition(Lock())
+    with condition:
+        interrupted = True
+        condition.wait(0.01)
+
+for work in (make, wait):
+    try:
+        with interruptible():
+            work()
+    except KeyboardInterrupt:
+        print("interrupted")
+try:
+    with interruptible():
+        raise RuntimeError("own")
+except RuntimeError as error:
+    print(error)
+"""
+
 EXIT_IN_A_DESTRUCTOR = """
 import signal, threading
 from locklens.cli.interrupts import interruptible
@@ -145,6 +207,16 @@ def test_a_signal_that_does_not_reach_the_main_threads_wait_ends_it(tmp_path: Pa
 def test_an_interrupt_that_a_destructor_drops_is_raised_again() -> None:
     done = finished(IN_A_DESTRUCTOR)
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
+def test_an_interrupt_that_something_swallows_is_raised_again() -> None:
+    done = finished(SWALLOWED)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
+def test_an_interrupt_that_the_interpreter_turns_into_another_error_is_one() -> None:
+    done = finished(AS_ANOTHER_ERROR)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\ninterrupted\nown\n", "")
 
 
 def test_an_exit_by_another_signal_that_a_destructor_drops_ends_it() -> None:

@@ -1,12 +1,14 @@
 """Ctrl-C ends a command wherever the main thread is.
 
-Python's own handling loses an interrupt in two cases, and the command then runs on until its work ends by itself:
+Python's own handling loses an interrupt, and the command then runs on until its work ends by itself:
 
 - It raises KeyboardInterrupt between two instructions of the main thread. A signal that arrives after the last of them
   and before the system call of a wait (on a loaded machine milliseconds: a thread that gives up the interpreter's lock
   is likely to lose the processor too), or that the system delivers to another thread, does not end that wait.
 - In a destructor or another callback of the interpreter, KeyboardInterrupt is reported and dropped, and so is the
-  SystemExit that a handler of another signal raises.
+  SystemExit that a handler of another signal raises. Extension modules, and the interpreter where it looks something
+  up, drop exceptions without a report.
+- While a class is made, and while a wait takes its lock back, KeyboardInterrupt becomes a RuntimeError.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 _AGAIN_SECONDS = 0.05
 """Seconds between two attempts to wake the main thread; the first may come before its system call too."""
 
+_LOST_ATTEMPTS = 20
+"""Attempts, a second of them, after which an interrupt that has not ended the block was dropped: tidying up takes less
+(see `Session`), and has to endure a second interrupt in any case, because impatient users send one."""
+
 _CHUNK_BYTES = 4096
 
 _ENDS = frozenset(getattr(signal, name, signal.SIGINT) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
@@ -32,7 +38,7 @@ _ENDS = frozenset(getattr(signal, name, signal.SIGINT) for name in ("SIGINT", "S
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let an interrupt end each wait of the block, and raise again what a callback of the interpreter has dropped.
+    """Let an interrupt end each wait of the block, and send it again while it has not ended the block.
 
     It does nothing in other threads than the main one, where interrupts are ignored or left to the system (as for a
     command in the background of a shell), and on systems without signals for threads.
@@ -45,6 +51,10 @@ def interruptible() -> Iterator[None]:
     watch.begin()
     try:
         yield
+    except RuntimeError as error:
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
     finally:
         watch.end()
 
@@ -54,13 +64,12 @@ class _Watch:
 
     After one that ends the command it wakes the main thread, until the block ends: SIGURG has a handler here that does
     nothing, and so its one effect is that a system call returns, and the interpreter looks for signals. Nothing else
-    uses it, and the system ignores it where it has no handler.
+    uses it, and the system ignores it where it has no handler. SIGINT itself is sent again more rarely.
     """
 
     def __init__(self) -> None:
         self._main = threading.get_ident()
         self._is_over = threading.Event()
-        self._is_dropped = False
         self._thread = threading.Thread(target=self._run, name="locklens-interrupts", daemon=True)
 
     def begin(self) -> None:
@@ -84,17 +93,15 @@ class _Watch:
         sys.unraisablehook = self._hook
 
     def _dropped(self, problem: sys.UnraisableHookArgs) -> None:
-        if issubclass(problem.exc_type, KeyboardInterrupt | SystemExit):
-            self._is_dropped = True  # What is raised here would be dropped as well: the thread sends it again.
-        else:
+        if not issubclass(problem.exc_type, KeyboardInterrupt | SystemExit):  # Those are sent again: no report.
             self._hook(problem)
 
     def _run(self) -> None:
         while data := os.read(self._told, _CHUNK_BYTES):
             if not _ENDS.isdisjoint(data):
                 break
+        attempts = 0
         while data and not self._is_over.wait(_AGAIN_SECONDS):
-            number = signal.SIGURG
-            if self._is_dropped:
-                self._is_dropped, number = False, signal.SIGINT
-            signal.pthread_kill(self._main, number)
+            attempts += 1
+            is_lost = attempts % _LOST_ATTEMPTS == 0
+            signal.pthread_kill(self._main, signal.SIGINT if is_lost else signal.SIGURG)
