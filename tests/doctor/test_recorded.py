@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from doctor.recording import RECORDED, TOOLS, is_here, played, scenes
+from doctor.recording import HOST, RECORDED, TOOLS, is_here, played, scenes
 from kit.effort import effort
+from msgspec.structs import replace
 
 from locklens.cli.main import main
+from locklens.demo.incidents import SampleCopy
 from locklens.doctor.recognising import read_log
 
 SCENES = scenes()
@@ -54,3 +56,28 @@ def test_a_real_error_is_diagnosed(
     assert (status, document["errors"][0]["kind"]) == (0, scene.kinds[tool]), result.output
     assert document["causes"][0]["id"] == scene.incident.cause, document
     assert document["causes"][0]["verdict"] in {"yes", "likely"}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize(("edition", "status", "verdict"), [("", 0, "unknown"), ("tampered", 1, "yes")])
+def test_a_refused_signature_stops_init_only_where_nothing_locked_is_installed(
+    edition: str,
+    status: int,
+    verdict: str,
+    tool: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if not is_here(tool):
+        pytest.skip(f"{TOOLS[tool]} is not on PATH")
+    copy = SampleCopy("live/prod/.terraform/providers", f"{HOST}/acme/demo", "1.4.2", edition=edition)
+    scene = SCENES["key-changed"]
+    with played(replace(scene, incident=replace(scene.incident, copies=(copy,))), tool) as result:
+        for variable, value in result.variables.items():
+            monkeypatch.setenv(variable, value)
+        words = ["doctor", "--tool", tool, "--no-cache", "--format", "json", "--", "live/prod"]
+        main(["-C", str(result.folder), *words], lambda request, view: pytest.fail("screen"))
+    causes = {one["id"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["causes"]}
+    assert (result.status, causes["key-changed"]) == (status, verdict), result.output

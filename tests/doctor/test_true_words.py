@@ -19,7 +19,7 @@ from locklens.cli.main import main
 from locklens.demo import lock_file, package_bytes
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
-from locklens.demo.incidents import boxed_log, sample_incidents
+from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
 from locklens.doctor.model import RecognisedError
 from locklens.doctor.report_text import distinct_messages
 from locklens.project.clifiles import this_platform
@@ -604,6 +604,39 @@ def test_a_read_only_lock_file_that_has_the_right_providers_now(made: Any, docto
     document = doctor(folder, "ci.log")
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init -lockfile=readonly")
     assert document["fixed"].endswith("has just the providers now that live/prod requires")
+
+
+@pytest.mark.parametrize(("fault", "cause", "words"), [
+    (Fault.UNKNOWN_ISSUER, "key-changed", "signed by a key that the registry does not list"),
+    (Fault.BAD_SIGNATURE, "key-changed", "the signature is bad"),
+    (Fault.EXPIRED_SIGNATURE, "key-expired", "the signature has expired, or is dated in the future"),
+    (Fault.REVOKED_KEY, "key-revoked", "was revoked by its owner"),
+])  # fmt: skip
+def test_a_signature_that_is_refused_is_found_without_a_log(
+    fault: Fault, cause: str, words: str, made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["key-changed"], rules=(FaultRule(fault, "registry.terraform.io/acme/demo"),)))
+    first = doctor(folder, "--", "live/prod")["causes"][0]
+    assert (first["id"], first["verdict"], words in first["evidence"]) == (cause, "yes", True)
+
+
+@pytest.mark.parametrize("place", ["live/prod/.terraform/providers", "plugins", "mirror"])
+def test_a_signature_that_init_does_not_ask_for_is_no_certain_cause(
+    place: str, made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    copy = SampleCopy(place, DEMO, "1.4.2", str(this_platform()))
+    rules = (FaultRule(Fault.REVOKED_KEY, "registry.terraform.io/acme/demo"),)
+    folder = made(replace(INCIDENTS["key-revoked"], rules=rules, copies=(copy,)))
+    settings = tmp_path / "demo.tfrc"
+    block = f'provider_installation {{\n  filesystem_mirror {{\n    path = "{folder}/mirror"\n  }}\n}}\n'
+    more = {"plugins": f'plugin_cache_dir = "{folder}/plugins"\n', "mirror": block}.get(place, "")
+    settings.write_text(settings.read_text("utf-8") + more, "utf-8")
+    causes = {one["id"]: one for one in doctor(folder, "--", "live/prod")["causes"]}
+    found = causes["key-revoked"]
+    assert (found["verdict"], "was revoked by its owner" in found["evidence"]) == (
+        "no" if place == "mirror" else "unknown",
+        True,
+    )
 
 
 def test_an_entry_that_nothing_requires_is_found_without_a_log(made: Any, doctor: Any) -> None:

@@ -545,6 +545,12 @@ class Examined(Struct, frozen=True, dict=True):
         judged = self.case.new.authentication if self.case is not None else None
         return not self.is_known or (judged is not None and judged.signed_by is not None)
 
+    @property
+    def is_refused(self) -> bool:
+        """True if the tool would refuse the release that the registry has now, where it asks for it."""
+        judged = self.case.new.authentication if self.case is not None else None
+        return self.asks_registry and judged is not None and judged.refusal is not None
+
     def source_of_expected(self, platform: str) -> str:
         """Return what the `h1` in `expected` is of, in words."""
         zh = self.platforms.get(platform, "")
@@ -581,6 +587,13 @@ class Examined(Struct, frozen=True, dict=True):
     def sound_mirror(self) -> FoundPackage | None:
         """The first of them; None without one."""
         return next(iter(self.sound_mirrors), None)
+
+    @property
+    def sound_copy(self) -> FoundPackage | None:
+        """A copy that init here would use without asking who signed the release; None without one."""
+        of_root = (one for one in self.of_kind("installed") if one.is_of_root)
+        folders = (one for one in (*of_root, *self.of_kind("plugin-cache")) if one.of_files & self.unpacked)
+        return next(iter((*folders, *filter(self.is_first, self.sound_mirrors))), None)
 
     def committed(self, one: FoundPackage) -> str:
         """Return the commit, HEAD's or its parent's, that locks a package for this version; "" if none does."""

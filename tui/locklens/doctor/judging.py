@@ -31,14 +31,34 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     """
     row = BY_KIND.get(examined.message.kind)
     suggested = suggested_causes(rules)
-    of_roots = (cause.id for cause in CAUSES if Trait.STOPS_INIT in cause.traits)
+    of_roots = (one.id for one in CAUSES if one.traits & (_OF_REFUSED if examined.is_refused else Trait.STOPS_INIT))
     ids = row.causes if row is not None else (*suggested, *of_roots)
     causes = []
     for known in (BY_ID[one] for one in ids):
         x = _on_its_platform(examined, known)
         if (cause := _tested(x, known)) is not None:
-            causes.append(_of_the_run(cause, x) if examined.error is not None else cause)
+            is_of_run, is_told = examined.error is not None, known.id in suggested
+            causes.append(
+                _of_the_run(cause, x) if is_of_run else cause if is_told else _where_it_is_asked_for(cause, x)
+            )
     return most_likely_first(causes, suggested)
+
+
+_OF_REFUSED = Trait.STOPS_INIT | Trait.OF_SIGNATURE
+
+
+def _where_it_is_asked_for(cause: Cause, x: Examined) -> Cause:
+    """Return a cause of a root: a refused signature stops init only where it fetches the package from the registry."""
+    if Trait.OF_SIGNATURE not in cause.traits or cause.verdict is not CauseVerdict.YES:
+        return cause
+    if not x.asks_registry:
+        words = f"{cause.evidence}, and the settings let init ask no registry"
+        return replace(cause, verdict=CauseVerdict.NO, evidence=words)
+    if (copy := x.sound_copy) is None:
+        return cause
+    words = f"{cause.evidence}; {copy.path} has a locked hash, so that init here asks for no signature"
+    missing = "whether init fails elsewhere, where no copy is: its log"
+    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=missing)
 
 
 def _tested(x: Examined, known: KnownCause) -> Cause | None:

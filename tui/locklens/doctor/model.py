@@ -52,6 +52,9 @@ class Trait(Flag):
     NONE = 0
     STOPS_INIT = auto()
     """A root is examined for it without a log: init, or one that may not write the lock file, fails for it."""
+    OF_SIGNATURE = auto()
+    """A root is examined for it without a log where the tool refuses the release that its registry has now. It is
+    certain only where init would ask who signed the release."""
     OF_HASHES = auto()
     """Copies of the locked package would help, and popular fixes that accept any bytes would hide it."""
     OF_PLATFORM = auto()

@@ -310,6 +310,12 @@ def key_expired(x: Examined) -> Judgement | None:
     return _untold(x)
 
 
+_OF_KEYS = frozenset(
+    {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY, Refusal.BAD_SIGNATURE, Refusal.BROKEN_SIGNATURE,
+     Refusal.BAD_TRUST_SIGNATURE}
+)  # fmt: skip
+"""Refusals for which no listed key is known to have signed the release."""
+
 _NO_LISTED_KEY = "no key that the registry lists made the signature"
 
 
@@ -322,7 +328,7 @@ def key_changed(x: Examined) -> Judgement | None:
         title = "the registry lists a key that cannot be read"
         return Judgement(_YES, "the message says so", as_of=x.as_of, basis=Basis.RUN, title=title)
     is_said = x.message.kind == "unknown-issuer" or "unknown issuer" in x.text
-    if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS, Refusal.BROKEN_KEY}:
+    if judged is not None and judged.refusal in _OF_KEYS:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
         title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
         basis = Basis.RUN if is_said else Basis.HERE
