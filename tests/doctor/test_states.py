@@ -140,6 +140,48 @@ def test_what_is_fixed_is_said_with_the_next_step(
     assert "FIXED" in doctor(folder, *options, "--format", "markdown", "ci.log")
 
 
+def test_an_edit_in_a_commit_is_fixed_by_the_hashes_of_its_version(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    edit, lock = git(folder, "rev-parse", "--short=12", "HEAD"), folder / LOCK
+    whole = sample_entry("acme/netbox", "3.10.0", "~> 3.9")
+    lock.write_bytes(lock_file(replace(whole, hashes_of="3.11.0")))
+    assert doctor(folder, "ci.log")["state"] == "open"
+    lock.write_bytes(lock_file(whole))
+    words = f"acme/netbox 3.10.0 had zh of 3.9.1 in commit {edit}, and has only zh of its own release now"
+    assert doctor(folder, "ci.log")["fixed"].startswith(words)
+    assert doctor(folder, "--offline", "ci.log")["state"] == "open"  # which hashes are of the release is not known
+    git(folder, "commit", "-qam", "mended")
+    assert doctor(folder, "ci.log")["fixed"].startswith(words)
+
+
+def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["platform-missing"])
+    options, before = INCIDENTS["platform-missing"].options, (folder / LOCK).read_bytes()
+    fix = next(one["command"] for one in doctor(folder, *options, "ci.log")["remedies"] if one["command"])
+    assert main(shlex.split(fix)[1:], no_screen) == 0
+    assert doctor(folder, *options, "ci.log")["state"] == "fixed"
+    assert main(["undo"], no_screen) == 0
+    assert (folder / LOCK).read_bytes() == before
+    document = doctor(folder, *options, "ci.log")
+    assert document["state"] == "open"
+    assert not [note for note in document["run"]["notes"] if "locklens" in note]
+
+
+def test_who_wrote_an_entry_is_not_asked_for_where_git_tells(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["other-tool"])
+    head = git(folder, "rev-parse", "--short=12", "HEAD")
+    found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
+    assert found["bad-merge"]["verdict"] == "no"
+    assert found["bad-merge"]["evidence"].endswith(f"; commit {head}, which is no merge, added the whole entry")
+    assert found["hand-edit"]["missing"].startswith(f"how commit {head} made these hashes")
+
+
+def test_an_edit_that_only_deletes_is_not_ruled_out(made: Any, doctor: Any) -> None:
+    out = doctor(made(INCIDENTS["platform-missing"]), "--format", "text", "ci.log")
+    ruled_out = " ".join(out.partition("RULED OUT")[2].split())
+    assert "hand-edit: the version or a zh in the block was changed by hand" in ruled_out
+
+
 def test_an_edit_that_may_be_the_cause_fixes_nothing(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["republished"])
     lock = folder / LOCK

@@ -840,6 +840,7 @@ def test_a_merge_of_the_version_of_one_side_and_the_hashes_of_the_other(made: An
     assert (verdicts["bad-merge"], verdicts["hand-edit"]) == ("yes", "unknown")
     first = document["causes"][0]
     assert f"the version 1.4.2 of commit {side} with the hashes of commit" in first["evidence"]
+    assert "(a merge)" in doctor(folder, "--offline", "--format", "text", "--", "live/prod")  # counts against neither
     restore = [one["command"] for one in document["remedies"] if one["id"] == "restore-entry"]
     assert restore == [f"locklens restore acme/demo --from {side} --root=live/prod"]
 

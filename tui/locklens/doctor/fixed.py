@@ -157,7 +157,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     assert x.entry is not None
     before = _before(x)
     covers = _covers_since(x)
-    words = _added_words(x) or f"locklens wrote other hashes of {x.release} into {x.lock.path}, later than the log"
+    words = _added_words(x) or _written_words(x)
     if x.written is not None and covers and _accepts_release(x):
         return words
     is_more = before is not None and before.entry is not None and {*before.entry.hashes} < {*x.entry.hashes}
@@ -175,6 +175,8 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     if x.replaced:
         return exchanged
+    if edited := _edited_words(x):
+        return edited
     if before is None or not covers:
         return ""
     if x.written is not None:
@@ -192,6 +194,30 @@ def _added_words(x: Examined) -> str:
     place = f"{x.lock.path}:{x.entry.line}"
     which = " and the ".join(sorted(came, reverse=True))
     return f"the lock file has the {which} of {x.platform} for {x.release} now ({place})" if came and was else ""
+
+
+def _written_words(x: Examined) -> str:
+    """Return which hashes locklens wrote later than the log."""
+    was = frozenset(x.written.entry.hashes) if x.written is not None and x.written.entry is not None else None
+    is_more = x.entry is not None and was is not None and was < {*x.entry.hashes}
+    verb, preposition = ("added", "to") if is_more else ("wrote other", "into")
+    return f"locklens {verb} hashes of {x.release} {preposition} {x.lock.path}, later than the log"
+
+
+def _edited_words(x: Examined) -> str:
+    """Return that a commit has hashes of another version, where the release's alone are locked now; "" otherwise."""
+    assert x.entry is not None
+    now = frozenset(x.entry.hashes)
+    states = [(one.commit, one.entry) for one in x.past[:2] if one.entry is not None]
+    commit, was = next((one for one in states if frozenset(one[1].hashes) != now), ("", None))
+    if was is None or was.version != x.entry.version or x.stale or not _accepts_release(x):
+        return ""
+    odd = packages_of(was.hashes) - x.listed
+    of = next((one.version for _, one in x.entries_of_other_versions() if odd and odd <= packages_of(one.hashes)), None)
+    if of is None or _covers(replace(x, entry=was)):
+        return ""
+    place = f"{x.lock.path}:{x.entry.line}"
+    return f"{x.release} had zh of {of} in commit {commit[:12]}, and has only zh of its own release now ({place})"
 
 
 def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:

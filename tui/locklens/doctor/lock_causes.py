@@ -128,6 +128,8 @@ def bad_merge(x: Examined) -> Judgement | None:
         if number == len(x.packed):
             missing = "whether the change that made it so was a merge: its author"
             return Judgement(_UNKNOWN, f"{words}, and the version is {x.entry.version}", missing)
+    if x.added_by:
+        return Judgement(_NO, f"{words}; commit {x.added_by[:12]}, which is no merge, added the whole entry")
     missing = "the commit that wrote these hashes" if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
@@ -384,8 +386,12 @@ def hand_edit(x: Examined) -> Judgement | None:
         if x.met_release:
             words = f"{words}; an edit that was never committed, and is undone, leaves no trace"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
-        return Judgement(_NO, words, as_of=x.as_of)
-    missing = x.why_unknown if not x.is_known else "the reason of the commit that wrote these hashes: its author"
+        title = "the version or a zh in the block was changed by hand"  # of what was deleted, nothing is said
+        return Judgement(_NO, words, as_of=x.as_of, title=title)
+    missing = "the reason of the commit that wrote these hashes: its author"
+    if x.added_by:
+        missing = f"how commit {x.added_by[:12]} made these hashes: its author"
+    missing = missing if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, "whether a tool or a person wrote these hashes is not known", missing, as_of=x.as_of)
 
 

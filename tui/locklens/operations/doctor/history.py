@@ -64,7 +64,7 @@ class LaterWrites:
     def _replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry, of any version, as it was before locklens wrote its present state; None if it did not."""
         now = lock.by_address.get(address) if address is not None else None
-        if now is None:
+        if now is None or self._is_undone(lock, now.address):
             return None
         for record, file in self._writes_of(lock):
             old, new = (parse(data or b"", lock.path).by_address.get(now.address) for data in (file.old, file.new))
@@ -80,7 +80,7 @@ class LaterWrites:
 
     def has_written(self, lock: LockFile, address: ProviderAddress | None) -> bool:
         """True if locklens wrote the present state of an entry: its version, constraints and hashes, or its absence."""
-        if address is None:
+        if address is None or self._is_undone(lock, address):
             return False
         for record, file in self._writes_of(lock, includes_creation=True):
             states = (parse(file.old or b"", lock.path), parse(file.new or b"", lock.path), lock)
@@ -91,6 +91,12 @@ class LaterWrites:
                 )
                 return new == now and not is_old
         return False
+
+    def _is_undone(self, lock: LockFile, address: ProviderAddress) -> bool:
+        """True if an entry is as it was before the first write after the log, such as after a fix and its undo."""
+        writes = list(self._writes_of(lock, includes_creation=True))
+        first = parse(writes[-1][1].old or b"", lock.path) if writes else None
+        return first is not None and _contents(first.by_address.get(address)) == _contents(lock.by_address.get(address))
 
     def providers_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         """Return the providers that a lock file had before the first write after the log; None without such a write."""
@@ -307,6 +313,22 @@ class LockHistory:
             return ""
         return past[0].commit if self._repository.commit(past[0].commit).parents > 1 else ""
 
+    def added_by(self, past: Sequence[PastEntry], now: LockEntry) -> str:
+        """Return the commit that added an entry just as it is, if it is no merge; else "".
+
+        Args:
+            past: The entry's states.
+            now: The entry.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        if not past or _version_and_hashes(past[0].entry) != _version_and_hashes(now):
+            return ""
+        parents = self._repository.commit(past[0].commit).parents
+        is_new = len(past) > 1 and past[1].entry is None
+        return past[0].commit if parents == 0 or (parents == 1 and is_new) else ""
+
     def was_repaired(self, lock: LockFile) -> bool:
         """True if a lock file cannot be read in some commit, but can be read in the work tree.
 
@@ -388,7 +410,7 @@ class LockHistory:
             is_added = not is_end and len({one.commit for one in blamed}) == 1
             return replace(onset, change=_change(None, now) if is_added else "")
         facts = self._repository.commit(past[0].commit)
-        change = _change(older.entry, now)
+        change = _change(older.entry, now) if facts.parents < 2 else "a merge"  # which counts against each parent
         return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
 
 
