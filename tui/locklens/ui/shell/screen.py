@@ -221,7 +221,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
     @property
     def is_open(self) -> bool:
         """True while all parts are there: on the way out, timers and messages come between their removals."""
-        return all(map(self.query, self.PARTS))
+        return all(self.query_one_optional(part) is not None for part in self.PARTS)
 
     @property
     def is_narrow(self) -> bool:
