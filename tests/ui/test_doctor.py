@@ -512,6 +512,9 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await until(
             on, lambda: isinstance(on.app.screen, DoctorScreen) and "no the installed package was altered" in on.titles
         )
+        assert on.titles[0] == "fix Run the command that failed again"
+        await on.press("home", "enter")
+        assert "do it by hand: there is no command to copy" in on.text
         assert {one.name: one.read_bytes() for one in place.iterdir()} != before
         kept = place.with_name("linux_amd64.suspect")
         assert {one.name: one.read_bytes() for one in kept.iterdir()} == before

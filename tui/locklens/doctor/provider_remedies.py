@@ -414,7 +414,7 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, line, note)
 
 
-_AGAIN = ", and fetch the package again"
+_AGAIN = ", before the package is fetched again"
 _OF_PLATFORM = " --platform="
 
 

@@ -38,6 +38,12 @@ def run_again(one: Affected) -> Remedy:
     return Remedy("run-again", "Run init again", len(one.alone.roots), _NONE, None, one.next_step, note)
 
 
+def run_command_again(one: Affected) -> Remedy:
+    """Return the step after a fix that left init nothing to do."""
+    note = "if it fails again, diagnose its new log"
+    return Remedy("run-again", "Run the command that failed again", len(one.alone.roots), _NONE, 0, "", note)
+
+
 def fix_platform(one: Affected) -> Iterator[Remedy]:
     """The platform's hashes are added from the signed package, or the commit that had them is restored."""
     x, platform = one.examined, one.platform

@@ -27,7 +27,7 @@ from locklens.doctor.judging import (
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.provider_remedies import Affected
 from locklens.doctor.recognising import read_log
-from locklens.doctor.remedies import run_again
+from locklens.doctor.remedies import run_again, run_command_again
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
@@ -213,7 +213,7 @@ def _diagnosed(
         errors=read.errors,
         facts=facts,
         causes=tuple(replace(one, roots=_from_top(here, one.roots)) for one in causes),
-        remedies=remedies_for(affected) if not fixed else _run_again(pending),
+        remedies=remedies_for(affected) if not fixed else _run_again(pending) or (run_command_again(affected[0]),),
         not_offered=not_offered_for(causes) if not fixed else (),
         onsets=_onsets(examiner, affected, chief, has_several),
         is_locked=None if has_several.providers else _is_locked(chief),

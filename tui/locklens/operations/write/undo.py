@@ -65,7 +65,7 @@ class AppliedWrite(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The first line of the commit message, or the beginning of the command line without one."""
+        """The first line of the commit message, else what it did to a folder, or the beginning of the command line."""
         return _subject(self.record) or _short(self.record.shown)
 
     @property
@@ -128,7 +128,8 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     names = _names(record, top)
     target = record.target
     before = {file: file.old if is_redo else file.new for file in record.files}
-    refusal = f"so that {_short(record.shown)!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
+    title = _subject(record) or _short(record.shown)
+    refusal = f"so that {title!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
     if target.is_index:
         staged = {names[file]: data for file, data in before.items()}
         touched = _staged_otherwise(top, staged)
@@ -264,9 +265,19 @@ def _command(top: Path, write: str, *, is_redo: bool) -> str:
 
 
 def _subject(record: Record) -> str:
-    """Return the first line of the commit message, after "Stage" where that is what was done; "" without one."""
+    """Return the first line of the commit message, after "Stage" for what was staged, or what was done to a folder.
+
+    It is "" for any other write without a message.
+    """
+    for folder in record.folders:
+        return _folder_title(_shown(folder.place, Path(os.fsdecode(record.top))), has_copy=folder.source != "")
     subject = record.message.partition("\n")[0]
     return f"Stage: {subject}" if subject and record.target.is_index else subject
+
+
+def _folder_title(shown: str, *, has_copy: bool) -> str:
+    """Return what a write does to a folder, in a few words."""
+    return f"{'Replace' if has_copy else 'Move aside'} {shown}"
 
 
 def _short(command: str) -> str:
@@ -352,7 +363,7 @@ class ReplaceFolder(FileOperation, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        return f"{'Replace' if self.source else 'Move aside'} {self._shown(self.place)}"
+        return _folder_title(self._shown(self.place), has_copy=bool(self.source))
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the replacement: nothing is moved before the hash and the differing files of what is there are noted.
@@ -388,7 +399,7 @@ class ReplaceFolder(FileOperation, frozen=True):
     def _of_new(self, new: str) -> list[str]:
         if self.source:
             return [f"a copy of {self._shown(self.source)} takes its place: {new}, which is locked"]
-        return [f"then {self.next_step} fetches the package again"] if self.next_step else []
+        return [f"nothing is fetched here: {self.next_step} does that next"] if self.next_step else []
 
     def _aside(self) -> str:
         """Return a name beside the place that is free; the tools take no such name for a platform."""
@@ -402,11 +413,9 @@ class ReplaceFolder(FileOperation, frozen=True):
         start = shell_folder()
         place = _below(start, self.place)
         moved = shell_words(["mv", "--", place, _below(start, aside)]) if aside else ""
-        if self.source:
-            rest = shell_words(["cp", "-R", "--", f"{_below(start, os.path.realpath(self.source))}/", place])
-        else:
-            rest = self.next_step
-        return " && ".join(filter(None, (moved, rest)))
+        source = f"{_below(start, os.path.realpath(self.source))}/"
+        copied = shell_words(["cp", "-R", "--", source, place]) if self.source else ""
+        return " && ".join(filter(None, (moved, copied)))
 
     def _shown(self, place: str) -> str:
         """Return a path relative to the current folder where it is below it."""

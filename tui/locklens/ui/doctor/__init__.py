@@ -266,8 +266,7 @@ class DoctorScreen(TwoPaneScreen):
         if remedy is None:
             self.focus_detail()
         elif remedy.write is None:
-            if remedy.command or remedy.hint:
-                self.focus_detail()
+            self.focus_detail()
             self.say(how_to_apply(remedy))
         elif self.read_only_words:
             self.say(f"fix: {self.read_only_words}")

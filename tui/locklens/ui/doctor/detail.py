@@ -189,7 +189,7 @@ def how_to_apply(remedy: Remedy) -> str:
         return "run it yourself: y copies it"
     if remedy.hint:
         return "do it by hand: y copies the command that shows where"
-    return "the screen cannot do it"
+    return "do it by hand: there is no command to copy"
 
 
 def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
