@@ -29,9 +29,10 @@ from locklens.doctor.provider_remedies import Affected
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
 from locklens.operations.doctor.examining import Examiner
+from locklens.operations.doctor.log_roots import MASK, Checkout, LogRoots
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
-from locklens.operations.doctor.subjects import MASK, Checkout, SubjectFinder
+from locklens.operations.doctor.subjects import SubjectFinder
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, listing
 
@@ -118,8 +119,9 @@ def _diagnosed(
     on_event: Callable[[ReviewEvent], None],
     confirm: Callable[[ProvingPlanned], bool],
 ) -> Diagnosis:
-    finder = SubjectFinder(request, read, checkout)
-    masked, read = read, finder.unmasked()
+    roots = LogRoots(request, read, checkout)
+    finder = SubjectFinder(request, roots, checkout)
+    masked, read = read, roots.read
     notes = list(dict.fromkeys(filter(None, map(_of_mask, masked.errors, read.errors))))
     subjects = finder.subjects()
     left = max(0, len(subjects) - MOST_SUBJECTS)
@@ -221,7 +223,7 @@ def _diagnosed(
         locking=_from_top(here, chief.examined.locking) if chief is not None else (),
         roots=len(checkout.locks),
         left=left,
-        unread=sum(bool(finder.lock(path).problems) for path in checkout.locks),
+        unread=sum(bool(roots.lock(path).problems) for path in checkout.locks),
         notes=(*notes, *answers.notes),
         examined=_examined_words(affected, has_several),
         fixed=fixed,

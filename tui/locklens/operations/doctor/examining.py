@@ -21,8 +21,8 @@ from locklens.doctor.redacting import redacted
 from locklens.hashes import packages_of
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.history import LaterWrites
+from locklens.operations.doctor.log_roots import twin_of
 from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources, of_provider
-from locklens.operations.doctor.subjects import twin_of
 from locklens.operations.root_modules import tool_of
 from locklens.packages.installed import KEPT_ASIDE, differing_files
 from locklens.project.clifiles import this_platform
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
-    from locklens.operations.doctor.subjects import Checkout, DoctorSubject, SubjectFinder
+    from locklens.operations.doctor.log_roots import Checkout
+    from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
 
 
 _OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
@@ -71,7 +72,7 @@ class Examiner:
         request: The log, and the facts that the user knows besides it.
         read: The log.
         checkout: The files on disk.
-        finder: Their lock files.
+        finder: Finds them in other roots, too.
         cancel: Set by another thread to stop.
     """
 
@@ -86,9 +87,10 @@ class Examiner:
         self._request = request
         self._read = read
         self._checkout = checkout
-        self._locks = finder
+        self._finder = finder
+        self._roots = finder.roots
         self._packages_on_disk = PackageFinder(request.folder, cancel)
-        self._history = finder.history
+        self._history = finder.roots.history
         self._writes = LaterWrites(checkout.top, request.logged, self._history)
         self.notes: list[str] = []
 
@@ -119,24 +121,24 @@ class Examiner:
             own, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
             own = own if not self.is_cut else []
             if not own and kind in _MENDED_BY_WRITES:
-                locks = self._locks.lock
+                locks = self._roots.lock
                 own = [path for path in one.fitting if self._writes.has_written(locks(path), one.address)]
             if not own and one.error is not None and one.error.version:
                 replaced, version = self._writes.replaced_version, one.error.version
-                own = [path for path in one.fitting if replaced(self._locks.lock(path), one.address) == version]
+                own = [path for path in one.fitting if replaced(self._roots.lock(path), one.address) == version]
             own = own or mended
             if kind == "lock-incomplete":
                 own = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own
             if kind == "readonly-changed":
                 own = [path for path in one.fitting if self._has_other_providers(path)]
             if kind == "lock-invalid":
-                own = [path for path in one.fitting if self._is_repaired(self._locks.lock(path))]
-            found += [each for each in (self._locks.elsewhere(one, own) if own else [one]) if each not in found]
+                own = [path for path in one.fitting if self._is_repaired(self._roots.lock(path))]
+            found += [each for each in (self._finder.elsewhere(one, own) if own else [one]) if each not in found]
         return found
 
     def _is_incomplete(self, path: str, address: ProviderAddress | None) -> bool:
         """True if a root locks the provider without a hash of its zip files, which a signed list would have given."""
-        entry = self._locks.lock(path).by_address.get(address) if address is not None else None
+        entry = self._roots.lock(path).by_address.get(address) if address is not None else None
         return entry is not None and not packages_of(entry.hashes)
 
     def _is_repaired(self, lock: LockFile) -> bool:
@@ -147,7 +149,7 @@ class Examiner:
 
     def _has_other_providers(self, path: str) -> bool:
         """True if entries of a lock file were added or removed later than the log."""
-        lock = self._locks.lock(path)
+        lock = self._roots.lock(path)
         before = self._locked_before(lock) if self._is_later(self._checkout.top / lock.path) else None
         return before is not None and before != frozenset(lock.by_address)
 
@@ -159,7 +161,7 @@ class Examiner:
         assert one.address is not None
         found, mended, machine = list[str](), list[str](), this_platform()
         for path in one.fitting:
-            entry = self._locks.lock(path).by_address.get(one.address)
+            entry = self._roots.lock(path).by_address.get(one.address)
             if entry is None:
                 continue
             data = self._installed(path)
@@ -195,7 +197,7 @@ class Examiner:
     def _address_of(self, given: FoundPackage, subjects: Sequence[DoctorSubject]) -> ProviderAddress | None:
         """Return the provider that the package which was handed in is of; None, and a note, where nothing tells it."""
         addresses = {one.address: None for one in subjects if one.address is not None}
-        entries = [entry for path in self._checkout.locks for entry in self._locks.lock(path).entries]
+        entries = [entry for path in self._checkout.locks for entry in self._roots.lock(path).entries]
         for one in subjects:
             past = self._history.past(one.root.lock.path, one.address) if self._history and one.address else ()
             entries += [state.entry for state in past if state.entry is not None]
@@ -396,7 +398,7 @@ class Examiner:
         is_same = {path: _has_same_hashes(other.entry, one.entry) for path, other in others.items()}
         further = [path for path in others if is_shared or is_same[path]] if len(others) <= _MOST_READ else []
         read = list(dict.fromkeys((*(path for path in others if path in one.fitting), *further)))
-        roots = {each.root.path: each.root for each in self._locks.elsewhere(one, read)}
+        roots = {each.root.path: each.root for each in self._finder.elsewhere(one, read)}
         differing = [path for path in others if is_same[path] is False][:_MOST_DATED]
         for path, other in others.items():
             required = roots[path].configuration.of(other.entry.address) if path in roots else ()
@@ -407,7 +409,7 @@ class Examiner:
         """Return the entry of a provider in each other lock file that has one, by the folder of its root."""
         if address is None:
             return {}
-        locks = {path: self._locks.lock(path) for path in self._checkout.locks if path != own}
+        locks = {path: self._roots.lock(path) for path in self._checkout.locks if path != own}
         found = ((path, lock.path, lock.by_address.get(address)) for path, lock in locks.items())
         return {path: ElsewhereEntry(name, entry) for path, name, entry in found if entry is not None}
 
@@ -502,7 +504,7 @@ class Examiner:
             return True
         if wanted <= frozenset(one.root.configuration.constraints(one.address).terms):
             return True
-        if self._locks.had_constraint(one.root.path, one.error):
+        if self._roots.had_constraint(one.root.path, one.error):
             return True
         numbers = [str(term.version).removesuffix(".0").removesuffix(".0") for term in wanted]
         files = {requirement.file for requirement in one.root.configuration.of(one.address)}

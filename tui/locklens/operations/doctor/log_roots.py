@@ -1,0 +1,505 @@
+"""The roots of a repository that a log fits: by the folders that it names, or by all that it tells of its run."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack, suppress
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.addresses import AddressError, ProviderAddress
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.errors import NoRepositoryError
+from locklens.lockfile.parse import parse
+from locklens.operations.comparison import within
+from locklens.operations.doctor import changed_at
+from locklens.operations.doctor.history import PAST_COMMITS, LaterWrites, LockHistory
+from locklens.operations.root_modules import (
+    Root,
+    RootReader,
+    folders_with_locks,
+    lock_path,
+    read_lock,
+    with_staged_sides,
+)
+from locklens.project.folders import TooManyFoldersError, walk
+from locklens.project.git import Repository
+from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
+from locklens.project.tree import OverlayTree, WorkTree, folder_of
+from locklens.versions import Constraints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from locklens.dialect import Dialect
+    from locklens.doctor.model import ReadLog, RecognisedError
+    from locklens.lockfile import LockEntry, LockFile
+    from locklens.operations.doctor import DoctorRequest
+    from locklens.project.tree import Tree
+
+_MOST_READ = 200
+"""The most roots whose configuration is read to find the one that requires a provider that none locks."""
+
+_OF_UNLOCKED = frozenset({"not-locked", "provider-unknown", "no-matching-release"})
+"""Errors about a provider that the lock file does not have, or need not have."""
+
+_MOST_FOLDERS = 5_000
+"""The most folders that are searched for roots without a lock file."""
+
+_MOST_PARTS = 30
+"""The most names of a path in a log that are compared with folders here, the last ones."""
+
+MASK = "***"
+"""What CI systems write for a secret, wherever it stands."""
+
+
+class Checkout(Struct, frozen=True):
+    """The files on disk: the repository's, or those below one folder.
+
+    Attributes:
+        top: The folder that paths are relative to.
+        here: The current folder, relative to it.
+        repository: None without git.
+        locks: Folders with a lock file.
+    """
+
+    top: Path
+    here: str
+    tree: WorkTree
+    repository: Repository | None
+    locks: tuple[str, ...]
+
+    @classmethod
+    def open(cls, folder: Path, stack: ExitStack) -> Checkout:
+        """Open the repository of a folder, or the folder itself."""
+        try:
+            repository = stack.enter_context(Repository.discover(folder))
+            if not repository.is_bare:
+                files = SparseWorkTree(repository)
+                here = within(repository, folder, ".")
+                return cls(Path(repository.top), here, files, repository, tuple(folders_with_locks(repository, files)))
+        except NoRepositoryError:
+            pass
+        tree = WorkTree(folder)
+        locks = ("",) if tree.read(lock_path("")) is not None else ()
+        return cls(folder, "", tree, None, locks)
+
+    def path_of(self, folder: Path, root: str) -> str:
+        """Return a root that was named relative to the current folder, relative to the top."""
+        if self.repository is not None:
+            return within(self.repository, folder, root)
+        return "" if root in {"", "."} else os.path.normpath(root).replace(os.sep, "/")
+
+    def shown(self, root: str) -> str:
+        """Return a root relative to the current folder."""
+        return os.path.relpath(root or ".", self.here or ".").replace(os.sep, "/")
+
+
+class LogRoots:
+    """Finds the roots that the errors of a log are of; reads each root and each lock file once.
+
+    Args:
+        request: The tool and the settings.
+        read: The log.
+        checkout: The files on disk.
+
+    Attributes:
+        read: The log, with the names that a CI system masked as far as one locked provider fits.
+        history: The lock files of earlier commits; None without git.
+    """
+
+    def __init__(self, request: DoctorRequest, read: ReadLog, checkout: Checkout) -> None:
+        self._request = request
+        self._checkout = checkout
+        self._tool = request.tool or DIALECTS.get(read.facts.tool)
+        self._reader = RootReader(replace(request, tool=self._tool), environ=request.environ)
+        self._roots: dict[str, Root] = {}
+        self._locks: dict[str, LockFile] = {}
+        self.history = LockHistory(checkout.repository) if checkout.repository is not None else None
+        self._known: list[str] | None = None
+        self._fitting_roots: dict[RecognisedError, list[str]] = {}
+        self.read = self._unmasked_log(read)
+
+    def root(self, path: str) -> Root:
+        """Return the root in a folder, relative to the top, with its configuration; an empty one without files."""
+        if path not in self._roots:
+            root, repository = self._reader.read_folder(self._checkout.tree, path), self._checkout.repository
+            if root.lock.conflict is not None and repository is not None:
+                root = replace(root, lock=with_staged_sides(root.lock, IndexTree(repository), root.tool))
+            self._roots[path] = root
+        return self._roots[path]
+
+    def lock(self, path: str) -> LockFile:
+        """Return the lock file of a folder, without its configuration."""
+        if path not in self._locks:
+            self._locks[path] = read_lock(self._checkout.tree, lock_path(path), self._tool, is_replaced=True)
+        return self._locks[path]
+
+    def has_root(self, path: str) -> bool:
+        """True if a folder has a lock file or a configuration."""
+        root = self.root(path)
+        return root.lock.exists or root.configuration.has_files
+
+    def of_folders(self, error: RecognisedError) -> list[str]:
+        """Return the roots whose folders the log names: of a path on another machine, its end counts."""
+        found = []
+        for folder in error.folders:
+            name = os.path.normpath(folder.partition("/.terragrunt-cache/")[0]).replace(os.sep, "/")
+            begins = [path for path in self._checkout.locks if f"/{path}".endswith(f"/{name}")]
+            ends = self._at_end_of(name)
+            found += [ends] if ends is not None else begins if len(begins) == 1 else []
+        file = folder_of(error.place)
+        if not found and file and file in self._checkout.locks:
+            found = [file]
+        return list(dict.fromkeys(found))
+
+    def fitting(self, error: RecognisedError) -> list[str]:
+        """Return the roots that an error fits, with all that the log tells of its run besides."""
+        return self._of_the_log(error) if error.provider else self._without_provider(error)
+
+    def had_constraint(self, path: str, error: RecognisedError) -> bool:
+        """True if a root had the constraints of the message in HEAD, or before locklens wrote later than the log."""
+        earlier = (self._reader.read_folder(tree, path) for tree in self._earlier_trees)
+        return any(self._has_constraint(root, error) for root in earlier)
+
+    def address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
+        """Return the provider of an error in a root, which may be that of the other tool's registry; None for none."""
+        address = parsed(error.provider, root.tool.parse_source)
+        if address is not None and address not in root.lock.by_address and error.provider.count("/") == 1:
+            twin = twin_of(address)
+            if twin in root.lock.by_address and twin is not None:
+                return twin
+        if error.kind == "provider-unknown" and address is not None and not root.configuration.of(address):
+            other = twin_of(address)
+            return other if other is not None and root.configuration.of(other) else address
+        is_moved = address is not None and self._tool is OPENTOFU and address.host == OPENTOFU.default_host
+        if address is None or not is_moved or address in root.lock.by_address:
+            return address
+        before = replace(address, host=TERRAFORM.default_host)  # OpenTofu moves such an entry to its own registry
+        return before if before in root.lock.by_address else address
+
+    def addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as the tool of a root reads their names."""
+        parse = self._dialect(self.lock(path)).parse_source
+        return {parsed(name, parse) for name in names}
+
+    def _dialect(self, lock: LockFile) -> Dialect:
+        """Return the tool whose spelling a lock file's providers have in the log, as far as that is known."""
+        return self._tool or lock.writer or TERRAFORM
+
+    def _unmasked_log(self, read: ReadLog) -> ReadLog:
+        """Return a log with the providers whose names a CI system masked, as far as one fits."""
+        if any(MASK in name for error in read.errors for name in (error.provider, *error.reused, *error.searched)):
+            entries = [entry for path in self._checkout.locks for entry in self.lock(path).entries]
+            read = replace(read, errors=tuple(self._unmasked(error, entries) for error in read.errors))
+        return read
+
+    def _unmasked(self, error: RecognisedError, entries: Sequence[LockEntry]) -> RecognisedError:
+        """Return an error with the providers that its masked names stand for, where a single locked one fits."""
+        default = self._tool.default_host if self._tool is not None else ""
+        every = {str(one.address) for one in entries}
+        of_version = {str(one.address) for one in entries if error.version in {"", str(one.version)}}
+        return replace(
+            error,
+            provider=_named(error.provider, of_version, default),
+            reused=tuple(_named(name, every, default) for name in error.reused),
+            searched=tuple(_named(name, every, default) for name in error.searched),
+            selected=tuple(name for name in error.selected if MASK not in name),
+        )
+
+    def _at_end_of(self, name: str) -> str | None:
+        """Return the longest end of a path that is a root here; None without one."""
+        parts = [part for part in name.split("/") if part not in {"", ".", ".."}]
+        for start in range(max(0, len(parts) - _MOST_PARTS), len(parts)):
+            end = "/".join(parts[start:])
+            for path in dict.fromkeys((end, f"{self._checkout.here}/{end}".removeprefix("/"))):
+                if path in self._checkout.locks or (self._checkout.tree.has_folder(path) and self.has_root(path)):
+                    return path
+        return None
+
+    def _without_provider(self, error: RecognisedError) -> list[str]:
+        """Return the roots that an error without a provider may be of: of the lock file, or of all that is required."""
+        locks, here = list(self._checkout.locks), self._checkout.here
+        if not error.reused and not error.searched:
+            locks += [here] if here not in locks and self.has_root(here) else []
+            return [path for path in locks if self.lock(path).problems] or locks
+        found = self._of_the_run(self._candidates(), error)
+        if any(self._is_listed(path, error) for path in found):
+            return found
+        requiring = [path for path in found if self._is_whole(path, error)]  # it may lock them since the run
+        return requiring or self._reusing(error) or [path for path in found if self._may_have(path, error)]
+
+    def _may_have(self, path: str, error: RecognisedError) -> bool:
+        """True if a root locks or requires all that the run took from its lock file, as far as is known."""
+        root = self.root(path)
+        known = {*root.lock.by_address, *root.configuration.required()}
+        return not root.configuration.complete or self.addresses(path, error.reused) <= known
+
+    def _of_the_log(self, error: RecognisedError) -> list[str]:
+        """Return the roots that an error about a provider fits, with all that the log tells of its run."""
+        fitting, here = self._fitting(error), self._checkout.here
+        if not fitting and self.has_root(here) and not self.root(here).configuration.complete:
+            return [here]  # what it requires is not all known
+        return self._of_the_run(self._of_other_errors(fitting, error), error)
+
+    def _reusing(self, error: RecognisedError) -> list[str]:
+        """Return the roots that lock what the run took from its lock file, and nothing that it lacked."""
+        more, equal = list[str](), list[str]()
+        for path in self._checkout.locks:
+            reused, searched = (self.addresses(path, names) for names in (error.reused, error.searched))
+            locked = set(self.lock(path).by_address)
+            if reused <= locked and not searched & locked:
+                more.append(path)
+                equal += [path] if reused == locked else []
+        return equal or more
+
+    def _fitting(self, error: RecognisedError) -> list[str]:
+        """Return the roots that have the entry that an error names, or that require the provider without it."""
+        if error not in self._fitting_roots:
+            self._fitting_roots[error] = self._found_fitting(error)
+        return self._fitting_roots[error]
+
+    def _found_fitting(self, error: RecognisedError) -> list[str]:
+        locks = self._checkout.locks
+        if error.kind == "lock-invalid" and (broken := [path for path in locks if self.lock(path).problems]):
+            return [path for path in broken if self._fits(path, error)] or broken
+        if error.kind in _OF_UNLOCKED or error.provider in error.searched:
+            requiring = self._requiring(error)
+            return [path for path in requiring if not self._fits(path, error)] or requiring
+        if error.constraint and error.version:  # it may have locked another version since
+            locking = self._locking(replace(error, version=""))
+            if own := self._constrained(locking[:_MOST_READ], error):
+                return own
+        fitting = self._at_the_run(error) or self._locking(error)
+        if error.kind == "provider-not-available":  # of a root that does not lock it, or has not installed it
+            fitting = list(dict.fromkeys((*fitting, *self._requiring(error))))
+        if not fitting and error.version:
+            fitting = self._locking(replace(error, version=""))
+        return fitting or self._requiring(error) or [path for path in locks if self.lock(path).problems]
+
+    def _locking(self, error: RecognisedError) -> list[str]:
+        """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry.
+
+        Entries that OpenTofu moves are those of the other registry, unless it has written the file since.
+        """
+        own, others = (
+            [path for path in self._checkout.locks if self._fits(path, error, is_other=is_other)]
+            for is_other in (False, True)
+        )
+        return others or own if error.kind == "entries-migrated" else own or others
+
+    def _requiring(self, error: RecognisedError) -> list[str]:
+        """Return the roots that require the provider of an error, else those that do of the other tool's registry."""
+        own, others = (
+            [path for path in self._candidates() if self._requires(path, error, is_other=is_other)]
+            for is_other in (False, True)
+        )
+        return own or others
+
+    def _at_the_run(self, error: RecognisedError) -> list[str]:
+        """Return the roots with a lock file that had all which the log tells of the run: here at its time, else ever.
+
+        An entry that was changed since the log leaves the log with its root.
+        """
+        for is_other in (False, True) if error.kind != "entries-migrated" else (True, False):
+            if own := [path for path in self._checkout.locks if self._had_all(path, error, is_other=is_other)]:
+                return own
+        history = self.history
+        if history is None:
+            return []
+        locking = self._locking(replace(error, version=""))[:_MOST_READ]
+        had_all = partial(self._has_all, error=error)
+        return [path for path in locking if history.last_where(lock_path(path), had_all)]
+
+    def _had_all(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
+        """True if a lock file has all that the log tells of the run, or had it before it was changed since."""
+        if self._has_all(self.lock(path), error, is_other=is_other):
+            return True
+        name = lock_path(path)
+        earlier = [tree.read(name) for tree in self._trees_at_the_log if self._is_later(name)]
+        return any(self._has_all(parse(data, name), error, is_other=is_other) for data in earlier if data is not None)
+
+    def _has_all(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
+        """True if a lock file has what the run took from its own: the listed providers, and the versions told."""
+        parse_source = self._dialect(lock).parse_source
+        searched = {parsed(name, parse_source) for name in error.searched}
+        told = [(name, "") for name in error.reused if MASK not in name]
+        told += [(name, version) for name, _, version in (one.partition(" ") for one in error.selected)]
+        told += [
+            (one.provider, one.version)
+            for one in self.read.errors
+            if one.run == error.run and one.provider and one.kind not in _OF_UNLOCKED
+        ]
+        for name, version in told:
+            address = parsed(name, parse_source)
+            if address in searched and address is not None:
+                continue
+            address = twin_of(address) if is_other and address is not None else address
+            entry = lock.by_address.get(address) if address is not None else None
+            if entry is None or version not in {"", str(entry.version)}:
+                return False
+        return True
+
+    def _is_later(self, name: str) -> bool:
+        """True if a file was changed later than the log, whose time is known."""
+        logged = self._request.logged
+        return logged != "" and changed_at(self._checkout.top / name) >= logged
+
+    @cached_property
+    def _trees_at_the_log(self) -> tuple[Tree, ...]:
+        """The files before locklens wrote any later than the log, and those of the last commit before it."""
+        tree, repository, logged = self._checkout.tree, self._checkout.repository, self._request.logged
+        trees: list[Tree] = []
+        if before := LaterWrites(self._checkout.top, logged, None).files_before():
+            trees.append(OverlayTree(before, tree))
+        if repository is not None:
+            commits = repository.touching(".", PAST_COMMITS)
+            last = next((commit for commit, date in commits if date[:19] <= logged[:19]), "")
+            trees += [RevisionTree(repository, last)] if last else []
+        return tuple(trees)
+
+    def _of_other_errors(self, paths: list[str], error: RecognisedError) -> list[str]:
+        """Return those of some roots that other errors of the run fit too; all where these fit none."""
+        for other in self.read.errors:
+            if len(paths) > 1 and other.run == error.run and other.provider not in {"", error.provider}:
+                fitting = set(self._fitting(other))
+                paths = [path for path in paths if path in fitting] or paths
+        return paths
+
+    def _of_the_run(self, paths: list[str], error: RecognisedError) -> list[str]:
+        """Return those of some roots that the lines before the error fit; all where these lines fit none."""
+        if not 1 < len(paths) <= _MOST_READ:
+            return paths  # of too many, none is ruled out without its configuration
+        if error.constraint:
+            paths = self._constrained(paths, error) or paths
+        if error.reused or error.searched:
+            paths = [path for path in paths if self._had_all(path, error)] or paths
+            listed = [path for path in paths if self._is_listed(path, error)]
+            paths = listed or [path for path in paths if self._is_whole(path, error)] or paths
+        return paths
+
+    def _constrained(self, paths: Sequence[str], error: RecognisedError) -> list[str]:
+        """Return the roots with the constraints of the message: as they are, else before they were edited."""
+        if own := [path for path in paths if self._has_constraint(self.root(path), error)]:
+            return own
+        return [path for path in paths if self.had_constraint(path, error)]
+
+    @cached_property
+    def _earlier_trees(self) -> tuple[Tree, ...]:
+        """The files before locklens wrote any later than the log, and those of HEAD."""
+        tree, repository = self._checkout.tree, self._checkout.repository
+        trees: list[Tree] = []
+        if before := LaterWrites(self._checkout.top, self._request.logged, None).files_before():
+            trees.append(OverlayTree(before, tree))
+        if repository is not None and not repository.is_unborn:
+            trees.append(RevisionTree(repository, repository.resolve("HEAD")))
+        return tuple(trees)
+
+    def _has_constraint(self, root: Root, error: RecognisedError) -> bool:
+        """True if a root has the constraints that the message names."""
+        address = self.address(error, root)
+        if address is None:
+            return False
+        try:
+            wanted = frozenset(map(str, Constraints.parse(error.constraint).terms))
+        except ValueError:
+            return False
+        return wanted == frozenset(map(str, root.configuration.constraints(address).terms))
+
+    def _is_listed(self, path: str, error: RecognisedError) -> bool:
+        """True if a root requires what the run listed, and no more, and does not lock what it searched for."""
+        reused, searched = (self._parsed_names(path, names) for names in (error.reused, error.searched))
+        locked = set(self.root(path).lock.by_address)
+        return self._is_whole(path, error) and reused <= locked and not searched & locked
+
+    def _is_whole(self, path: str, error: RecognisedError) -> bool:
+        """True if a root requires what the run listed, and no more, as far as its configuration can be read."""
+        root = self.root(path)
+        reused, searched = (self._parsed_names(path, names) for names in (error.reused, error.searched))
+        is_known = root.configuration.complete
+        required = set(root.configuration.required()) if is_known else searched.union(root.lock.by_address)
+        return bool(reused or searched) and required == (reused | searched)
+
+    def _parsed_names(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as the tool of a root reads their names."""
+        return {parsed(name, self.root(path).tool.parse_source) for name in names}
+
+    def _candidates(self) -> list[str]:
+        """Return the roots of the repository: folders with a lock file, and those with a configuration of their own."""
+        if self._known is None:
+            locks = list(self._checkout.locks)
+            folders = self._configured_folders() if len(locks) < _MOST_READ else []
+            called = {
+                folder_of(one.file)
+                for path in (*locks[:_MOST_READ], *folders)
+                for one in self.root(path).configuration.requirements
+                if one.module
+            }
+            own = [self._checkout.here] if self.has_root(self._checkout.here) else []
+            folders = [path for path in folders if path not in called]
+            self._known = list(dict.fromkeys((*locks, *folders, *own)))
+        return self._known
+
+    def _configured_folders(self) -> list[str]:
+        """Return folders with a configuration, as far as they are looked for."""
+        found: list[str] = []
+        is_entered = lambda _, name: not name.startswith(".") and name != "modules"  # noqa: E731
+        with suppress(TooManyFoldersError):
+            for folder in walk(os.fspath(self._checkout.top), most=_MOST_FOLDERS, enters=is_entered):
+                if any(name.endswith((".tf", ".tofu", ".tf.json", ".tofu.json")) for name in folder.files):
+                    found.append(folder.path)
+                if len(found) >= _MOST_READ:
+                    break
+        return found
+
+    def _requires(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
+        """True if the configuration of a root requires the provider, which its lock file may lack."""
+        root = self.root(path)
+        address = parsed(error.provider, root.tool.parse_source)
+        address = twin_of(address) if is_other and address is not None else address
+        return address is not None and bool(root.configuration.of(address))
+
+    def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
+        """True if a lock file has the provider and version of an error, in its registry or the other tool's."""
+        lock = self.lock(path)
+        address = parsed(error.provider, self._dialect(lock).parse_source)
+        address = twin_of(address) if is_other and address is not None else address
+        entry = lock.by_address.get(address) if address is not None else None
+        return entry is not None and (not error.version or str(entry.version) == error.version)
+
+
+def _named(name: str, known: Iterable[str], default: str) -> str:
+    """Return the address that a masked name stands for; the name where not exactly one fits.
+
+    Args:
+        name: As the log has it, without the default host.
+        known: Addresses.
+        default: The default host of the tool; "" for unknown.
+    """
+    if MASK not in name:
+        return name
+    host = "" if name.count("/") > 1 else f"{default}/" if default else "***/"
+    pattern = re.compile(r"[^/]+".join(map(re.escape, re.split(r"\*{3,}", host + name))))
+    fitting = [one for one in known if pattern.fullmatch(one)]
+    return fitting[0] if len(fitting) == 1 else name
+
+
+def twin_of(address: ProviderAddress) -> ProviderAddress | None:
+    """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
+    hosts = [tool.default_host for tool in DIALECTS.values()]
+    if address.host not in hosts:
+        return None
+    return replace(address, host=next(host for host in hosts if host != address.host))
+
+
+def parsed(text: str, parse: Callable[[str], ProviderAddress]) -> ProviderAddress | None:
+    """Return a provider as a tool reads its name; None if it is no name of one."""
+    try:
+        return parse(text)
+    except (AddressError, ValueError):
+        return None
