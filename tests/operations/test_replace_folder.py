@@ -156,8 +156,9 @@ def test_without_a_copy_the_folder_is_moved_aside(start: str, tmp_path: Path, mo
     assert state_of(str(folder / "cache" / PACKAGE)) == ABSENT
     assert state_of(str(folder / "cache" / f"{PACKAGE}.suspect")) == TAMPERED
     write_unpacked(folder / "cache", ADDRESS, VERSION, PLATFORM)
-    with pytest.raises(StaleLockFileError):
+    with pytest.raises(StaleLockFileError) as caught:
         undo(folder)
+    assert caught.value.hint == "nothing was moved; something is in its place now: move that away first"
 
 
 def test_a_missing_package_is_put_there(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ def require_as_planned(folders: Iterable[MovedFolder]) -> None:
         expected += [(folder.aside, ABSENT)] if folder.aside else []
         for place, state in expected:
             if state_of(place) != state:
-                hint = "nothing was moved; run it again"
+                in_its_place = "nothing was moved; something is in its place now: move that away first"
+                hint = in_its_place if state == ABSENT else "nothing was moved; run it again"
                 raise StaleLockFileError("changed on disk since it was looked at", path=place, hint=hint)
 
 
