@@ -422,6 +422,12 @@ class Examined(Struct, frozen=True, dict=True):
         return self.message.kind in {"download-failed", "sums-unavailable"} and not self.is_of_oci
 
     @property
+    def is_of_version(self) -> bool:
+        """True if what failed is the request for the place of a version's package, in a registry or a mirror."""
+        is_installing = "while installing" in self.text and self.message.version != "" and not self.is_of_oci
+        return is_installing and self.message.kind in {"registry-failed", "credentials-missing", "credentials-rejected"}
+
+    @property
     def is_of_oci(self) -> bool:
         """True if the message is of an OCI registry, or an OCI repository."""
         return "oci re" in self.text

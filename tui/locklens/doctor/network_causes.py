@@ -45,11 +45,14 @@ def _repeated(x: Examined) -> _Repeated:
     if (listing := x.listing) is None or not _is_of_registry(x):
         return _Repeated()
     of_release = x.case.new.trouble if x.case is not None else None
+    judged = x.case.new.authentication if x.case is not None else None
+    of_sums = x.as_of if x.is_known or judged is not None else None  # a list that is refused was sent, too
     answer = x.as_of or listing.as_of
     trouble = next((one for one in (of_release, listing.trouble) if one is not None and one.was_asked), None)
     known = {  # request: the time of its answer, why there was none
         "versions": (listing.as_of, listing.trouble),
-        "sums": (x.as_of if x.is_known else None, of_release),
+        "sums": (of_sums, of_release),
+        "download": (of_sums, of_release),
         "discovery": (answer, None if answer else trouble),
     }
     assert x.address is not None
@@ -62,14 +65,20 @@ def _repeated(x: Examined) -> _Repeated:
     request = _request(x)
     as_of, problem = known.get(request, (None, None))
     if problem is not None and problem.was_asked:
-        return _Repeated(False, f"the same request fails here too: {problem.words}")
+        what = "a request for this version" if request == "download" else "the same request"
+        return _Repeated(False, f"{what} fails here too: {problem.words}")
     if as_of:
-        # Of a registry whose services the settings name, the discovery document itself is not asked for.
-        what = "requests of this registry are" if request == "discovery" else "the same request is"
-        return _Repeated(True, f"{what} answered here", as_of)
+        return _Repeated(True, f"{_REPEATED.get(request, 'the same request is')} answered here", as_of)
     if answer:
         return _Repeated(None, "the registry answers other requests here, and this one was not tried", answer)
     return _Repeated(None, f"another request fails here too: {trouble.words}" if trouble is not None else "")
+
+
+_REPEATED = {
+    "discovery": "requests of this registry are",  # the settings may name its services in place of the document
+    "download": "requests for this version are",  # of some platform, and not of each
+}
+"""What is repeated where it is not just the request of the message."""
 
 
 def _is_of_registry(x: Examined) -> bool:
@@ -90,6 +99,8 @@ def _request(x: Examined) -> str:
         return "discovery"
     if x.message.kind == "sums-unavailable":
         return "sums"
+    if x.is_of_version:
+        return "" if x.is_of_other_version else "download"
     return "versions" if any(words in x.text for words in _OF_VERSIONS) else ""
 
 
@@ -161,8 +172,8 @@ def _without_token(x: Examined) -> str:
     is_denial = x.message.reason is _N.DENIED and x.message.kind in _TITLES_OF_DENIALS
     if not is_denial or x.address is None or not _is_of_registry(x):
         return ""
-    if _repeated(x).is_answered and not x.may_send_token:
-        return "the same request is answered here without a token"
+    if (here := _repeated(x)).is_answered and not x.may_send_token:
+        return f"{here.words} without a token"
     is_public = x.address.host in {tool.default_host for tool in DIALECTS.values()} and not x.registry_url
     return f"{x.address.host} is public" if is_public else ""
 

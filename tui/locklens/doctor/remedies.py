@@ -560,17 +560,24 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
 
 
 def _tried_url(x: Examined, host: str) -> tuple[str, str]:
-    """Return the URL of a provider's versions as a source on a host has it, and a note on what is not known of it."""
+    """Return the URL that failed as a source on a host has it, and a note on what is not known of it.
+
+    It is that of a provider's versions, or where those were answered, of one version and platform.
+    """
     mirror = x.failing_mirror
+    last, index = "versions", "index.json"
+    if x.is_of_version:
+        platform = x.platform.replace("_", "/") or "OS/ARCH"
+        last, index = f"{x.message.version}/download/{platform}", f"{x.message.version}.json"
     named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
     path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
     if x.registry_url and host in {x.address.host if x.address is not None else "", urlsplit(x.registry_url).netloc}:
-        url = f"{x.registry_url.rstrip('/')}/{path}/versions"
+        url = f"{x.registry_url.rstrip('/')}/{path}/{last}"
         return url, "the URL is that of the host block in the settings here"
     if mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
-        url = f"{mirror.rstrip('/') or f'https://{host}/PATH'}/{named}/index.json"
+        url = f"{mirror.rstrip('/') or f'https://{host}/PATH'}/{named}/{index}"
         return url, "" if mirror else "PATH is that of the mirror's URL in the CLI configuration of the runner"
-    url = f"https://{host}/v1/providers/{path}/versions"
+    url = f"https://{host}/v1/providers/{path}/{last}"
     return url, "a registry may have another path: https://HOST/.well-known/terraform.json names it as providers.v1"
 
 
