@@ -143,7 +143,7 @@ class Told(Struct, frozen=True):
     also: str = ""
 
 
-YES, LIKELY, EITHER = ("yes",), ("likely",), ("yes", "likely")
+YES, LIKELY, EITHER, OPEN = ("yes",), ("likely",), ("yes", "likely"), ("unknown",)
 MIRROR = ("--mirror", "mirror")
 LINUX = ("--platform", "linux_amd64")
 TF, OT = "terraform", "opentofu"
@@ -157,7 +157,7 @@ TOLD = (
     Told(TF, "platform-missing", "platform-missing", EITHER, options=LINUX),
     Told(OT, "platform-missing", "platform-missing", LIKELY, False, LINUX, words="only 2 zh of packages"),
     Told(TF, "republished", "republished", LIKELY, options=LINUX),
-    Told(OT, "republished", "republished", LIKELY, False),
+    Told(OT, "republished", "republished", OPEN, False),
     Told(TF, "hand-edit", "hand-edit", YES, words="has the hashes of 3.9.1"),
     Told(OT, "hand-edit", "hand-edit", YES, False, words="has the hashes of 3.9.1"),
     Told(TF, "other-tool", "other-tool", YES),

@@ -153,7 +153,11 @@ def test_only_the_same_request_says_that_the_registry_answers(
     assert ("so that it was down then" in document["causes"][0]["evidence"]) == (step is not Step.VERSIONS)
     installing = VERSIONS.replace("versions", "download").partition(": ")[2]
     document = doctor(folder, _log(folder, "Failed to install provider", f"Error while installing acme/demo v1.4.2: {installing}"))  # fmt: skip
-    words = "the registry answers other requests here, and this one was not tried"
+    words = (
+        "a request for this version fails here too"
+        if step is Step.DOWNLOAD
+        else "requests for this version are answered here"
+    )
     assert words in _evidence(document)["registry-down"]
     assert _first(document) == ("registry-down", "likely")
     document = doctor(folder, _log(folder, QUERY, NO_NAME.format("registry.terraform.io")))
@@ -470,6 +474,48 @@ def test_a_given_package_of_unknown_origin_confirms_no_place(made: Any, doctor: 
     assert "yes" not in _verdicts(document).values()
     named = doctor(folder, "--package", f"zh:{'1' * 64}", "--install-path", "packed-mirror", "ci.log")
     assert _first(named) == ("mirror-differs", "yes")
+    damaged = next(one for one in named["causes"] if one["id"] == "download-damaged")
+    assert "does not tell if it was damaged on its way" in damaged["evidence"]
+    assert "--package" not in damaged["missing"]
+
+
+def test_other_hashes_that_git_names_are_no_republication(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    document = doctor(folder, "--offline", "ci.log")
+    assert (_first(document), _verdicts(document)["republished"]) == (("hand-edit", "yes"), "no")
+    assert "are those of 3.9.1 (commit " in _evidence(document)["republished"]
+
+
+def test_a_file_of_a_mirror_on_a_server_is_found_by_no_command_in_a_folder(
+    made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    found = _of(doctor(folder, "--install-path", "network-mirror", "ci.log"), "mirror-differs")
+    assert (found["verdict"], found["missing"]) == ("unknown", "the zip file that the mirror serves: --package FILE, or --package zh:HASH")  # fmt: skip
+    settings = tmp_path / "demo.tfrc"
+    only = 'provider_installation {\n  network_mirror {\n    url = "https://localhost:19500/tf/"\n  }\n}\n'
+    settings.write_text(settings.read_text("utf-8") + only, "utf-8")
+    found = _of(doctor(folder, "ci.log"), "mirror-differs")
+    assert "the settings here name https://localhost:19500/tf/" in found["evidence"]
+    assert "locklens verify -- live/prod compares what it serves now" in found["missing"]
+    assert "find ." not in json.dumps(found)
+
+
+def _of(document: Any, cause: str) -> Any:
+    return next(one for one in document["causes"] if one["id"] == cause)
+
+
+def test_a_refused_request_for_one_version_is_repeated_and_tried(made: Any, doctor: Any) -> None:
+    rules = (FaultRule(Fault.UNAUTHORIZED, ADDRESS, step=Step.DOWNLOAD),)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+    words = "host registry.terraform.io requires authentication credentials"
+    log = _log(folder, "Failed to install provider", f"Error while installing acme/demo v1.4.2: {words}")
+    document = doctor(folder, "--platform", "linux_amd64", log)
+    assert _first(document) == ("credentials", "likely")
+    assert "a request for this version fails here too" in _evidence(document)["credentials"]
+    (command,) = (one["command"] for one in document["remedies"] if one["id"] == "test-credentials")
+    assert command.endswith("/v1/providers/acme/demo/1.4.2/download/linux/amd64")
 
 
 def test_a_given_package_is_held_against_its_own_provider_alone(made: Any, doctor: Any, tmp_path: Path) -> None:

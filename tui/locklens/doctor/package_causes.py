@@ -334,6 +334,8 @@ def mirror_differs(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
     if x.message.kind == "mirror-checksum":
         return _of_index(x)
+    if path is not None and path.is_on_server:
+        return _unknown_file(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
 
 
@@ -355,9 +357,21 @@ def _unasked(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, words, f"its packages: {x.command_line('verify', *_of_root(x))}", basis=Basis.HERE)
 
 
+def _unknown_file(x: Examined) -> Judgement:
+    """Return the cause where a mirror on a server has the copy: a file, which no command finds in a folder."""
+    words, missing = "the mirror's copy is not at hand", _OF_SERVER
+    if x.servers and x.entry is not None:
+        words = f"{words}; the settings here name {listing([one.place for one in x.servers], 2)}"
+        missing = f"{missing}; {x.command_line('verify', *_of_root(x))} compares what it serves now"
+    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+
+
+_OF_SERVER = "the zip file that the mirror serves: --package FILE, or --package zh:HASH"
+
+
 def _of_index(x: Examined) -> Judgement:
     """Judge a package that does not have the hash which the index of its mirror names."""
-    missing = "the zip file that the mirror serves: --package FILE, or --package zh:HASH"
+    missing = _OF_SERVER
     if (named := x.named_and_locked) and x.entry is not None:
         words = (
             f"the mirror's index names {_short(named)}, which is locked, and the package that arrived is another one"

@@ -106,8 +106,13 @@ def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
 
 
 def _of_a_release_unknown_today(x: Examined) -> Judgement:
-    """Return what the message and the entry alone tell."""
+    """Return what the message, the entry and git alone tell."""
     kind = x.message.kind
+    others = x.entries_of_other_versions()
+    other = next(((where, one) for where, one in others if x.packed <= packages_of(one.hashes)), None)
+    if other is not None:
+        words = f"all locked zh of packages are those of {other[1].version} ({other[0]})"
+        return Judgement(_NO, words)
     words = "the release of today is unknown"
     arrived, named = x.message.hashes[:1], x.message.hashes[1:2]
     if kind == "archive-checksum" and x.packed.intersection(arrived):
@@ -116,14 +121,12 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
     if kind == "archive-checksum" and x.packed.intersection(named):
         words = f"the failing run was told the hash that is locked; {words}"
         return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.RUN)
-    if kind in {"sums-differ", "archive-checksum", "registry-hashes"}:
-        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
     path = x.incident.path
     if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
-        words = (
-            f"{zh_of_packages(len(x.packed))} are locked, as many as a whole list has, and the package is none of them"
-        )
-        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
+        total = zh_of_packages(len(x.packed))
+        words = f"{total} are locked, as many as a whole list has, and the package is none of them"
+        verdict = _UNKNOWN if path is None else _LIKELY  # a mirror may have packed a sound release anew
+        return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
     return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
 
 
@@ -477,10 +480,11 @@ def _of_message(x: Examined) -> Judgement | None:
     if x.named_and_locked:
         words = "the mirror's index named a locked hash, and what arrived is another file: damaged, or altered there"
         return Judgement(_LIKELY, words, "whether it fails again: run init", basis=Basis.GUESS)
-    missing, words = (
-        "the package of the failing run: --package FILE, or --package zh:HASH",
-        "the file that arrived is not known",
-    )
+    words = "the file that arrived is not known"
+    missing = "the package of the failing run: --package FILE, or --package zh:HASH"
+    if given := x.of_kind("given"):
+        words = f"the hash of {given[0].path} does not tell if it was damaged on its way, or altered at its source"
+        missing = "whether its source has the same one: a second download"
     return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
 
 
