@@ -105,7 +105,7 @@ def test_the_list_as_text(upgrade: Run, top: Path) -> None:
     status, out, _ = upgrade("--list", "--root", "a")
     assert status == 0
     assert out.startswith("a\n=\n\nacme/demo 1.0.0 -> 1.1.0  registry.terraform.io\nSTATE        can upgrade now\n")
-    assert "NEWER        2.0.0  held back: ~> 1.0 (a/main.tf:3)\n" in out
+    assert "NEWER        2.0.0  held back: ~> 1.0 (a/main.tf:5)\n" in out
     assert "selected" not in out
     (top / "locklens.toml").write_text('allow = ["acme/demo < 1.1"]\n')
     subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "allow"], cwd=top, check=True)

@@ -58,7 +58,7 @@ PATH  registry.terraform.io/hashicorp/aws  (Terraform)
   REGISTRY     registry.terraform.io was not asked: offline, without a cached answer, so newer versions are unknown
   REQUIRED BY
     `- the root module
-       ABOVEmain.tf:3  ~> 5.0
+       ABOVEmain.tf:5  ~> 5.0
 """
 
 

@@ -94,7 +94,7 @@ def test_upgrade_with_its_constraint(run: Run, top: Path) -> None:
     status, out, err = run("upgrade", "demo", "-edit-constraints", "-root=a")
     assert status == 0, err
     assert out == (
-        "a: acme/demo 1.4.1 -> 1.5.0; constraint in a/main.tf:3 set to 1.5.0\nwrote a/main.tf\nwrote a/.terraform.lock.hcl\n"
+        "a: acme/demo 1.4.1 -> 1.5.0; constraint in a/main.tf:5 set to 1.5.0\nwrote a/main.tf\nwrote a/.terraform.lock.hcl\n"
     )
     assert (top / "a/main.tf").read_text() == requiring(demo="1.5.0", random="~> 3.6")
     after = (top / "a" / LOCK).read_bytes()
@@ -110,7 +110,7 @@ def test_upgrade_of_all(run: Run, top: Path) -> None:
     assert f"- Obtained hashicorp/random checksums for {this_platform()}\n" in err
     assert "now tracked" not in err
     assert "a: acme/demo: kept at 1.4.1; held back: 1.5.0 by " in err
-    assert "1.4.1 (a/main.tf:3)" in err
+    assert "1.4.1 (a/main.tf:5)" in err
     assert run("-C", "a", "upgrade")[:2] == (0, "nothing was changed\n")
     accepted(top / "a")
 
@@ -237,7 +237,7 @@ def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path
     status, out, err = run(*words, "--dry-run")
     assert status == 0
     assert git(top, "status", "--short") == ""
-    assert "a: acme/demo 1.4.1 would become 1.5.0; constraint in a/main.tf:3 would be set to 1.5.0\n" in err
+    assert "a: acme/demo 1.4.1 would become 1.5.0; constraint in a/main.tf:5 would be set to 1.5.0\n" in err
     assert err.endswith("\ndry run: nothing was written\n")
     assert not (Path(os.environ["XDG_DATA_HOME"]) / "locklens" / "writes").exists()
     (tmp_path / "diff").write_text(out)
@@ -272,7 +272,7 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["upgrade", "demo=1.5.0"], 1, "a: acme/demo: 1.5.0 does not satisfy 1.4.1 (a/main.tf:3)"),
+        (["upgrade", "demo=1.5.0"], 1, "a: acme/demo: 1.5.0 does not satisfy 1.4.1 (a/main.tf:5)"),
         (["upgrade", "demo=7"], 1, "version 7.0.0 is not offered"),
         (["upgrade", "aws"], 2, "does not require or lock 'aws'"),
         (["upgrade", "demo=x"], 2, "invalid version in "),

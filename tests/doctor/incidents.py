@@ -186,7 +186,7 @@ TOLD = (
     Told(TF, "locked-for-macs", "platform-missing", LIKELY, False, LINUX, words="as from a mirror or a cache"),
     Told(TF, "cache-of-macs", "h1-missing", YES, False, words="only 5 zh of packages"),
     Told(TF, "cache-altered", "cache-differs", EITHER, False, LINUX),
-    Told(OT, "modules-clash", "constraint-conflict", YES, False, words="live/prod/net/versions.tf:3 (module net)"),
+    Told(OT, "modules-clash", "constraint-conflict", YES, False, words="live/prod/net/versions.tf:5 (module net)"),
     Told(
         TF, "edited-and-excluded", "hand-edit", YES, words="are of the signed release 3.9.1", also="constraint-conflict"
     ),

@@ -781,7 +781,7 @@ def test_a_fix_of_two_roots_names_the_constraints_of_both(made: Any, doctor: Any
     log = folder / "ci.log"
     log.write_text(log.read_text("utf-8").replace("live/prod", ""), "utf-8")
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
-    assert "(live/prod/main.tf:3, live/stage/main.tf:3)" in out
+    assert "(live/prod/main.tf:5, live/stage/main.tf:5)" in out
 
 
 @pytest.mark.parametrize(("cause", "tested", "words"), [

@@ -134,7 +134,7 @@ def test_all_that_requires_a_provider_is_told(tmp_path: Path) -> None:
         "    |- the root module\n"
         "    |  z_override.tf:3  >= 5.0, < 5.91\n"
         "    |    overrides ~> 5.40 of main.tf:3\n"
-        '    |  main.tf:9  != 5.50.0  provider "aws" (b)\n'
+        '    |  main.tf:11  != 5.50.0  provider "aws" (b)\n'
         "    |  terraform.tfstate:1  any version, because the state still has aws_vpc.old\n"
         "    |  used once, in main.tf:8\n"
         "    |- modules a, b\n"
@@ -157,9 +157,9 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
         "                 pre-release (needs an exact constraint)\n"
         "               5.60.0 to 5.90.0 (2 versions)  not held back\n"
         "               5.50.0  held back:\n"
-        "                 != 5.50.0  main.tf:9\n"
+        "                 != 5.50.0  main.tf:11\n"
     ) in text
-    assert '|  main.tf:9  != 5.50.0  provider "aws" (b)\n    |    excludes 5.50.0\n' in text
+    assert '|  main.tf:11  != 5.50.0  provider "aws" (b)\n    |    excludes 5.50.0\n' in text
     registry = document(asked(tmp_path, "aws", offered=listed))["roots"][0]["registry"]
     assert registry["init"] == {"version": "5.49.0", "obstacle": None, "nearest": []}
     assert registry["upgrade"]["version"] == "5.90.0"

@@ -164,7 +164,7 @@ def test_the_constraint_that_excludes_the_fix_is_named_with_its_place(tmp_path: 
     assert status in {0, 1}, err
     changes = json.loads(out)["roots"][0]["changes"]
     message = next(one["message"] for change in changes for one in change["findings"] if one["rule"] == "LK043")
-    assert "; fixed in 5.5.0, outside of ~> 4.0 (main.tf:3) (as of 2026-11-16)" in message
+    assert "; fixed in 5.5.0, outside of ~> 4.0 (main.tf:5) (as of 2026-11-16)" in message
 
 
 def test_what_the_policy_ignores_does_not_count_until_its_last_day(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from kit.repositories import put
 
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
-from locklens.project.configuration import Configuration, Contributor, MissingModule
+from locklens.project.configuration import Configuration, Contributor, MissingModule, constraint_place
 from locklens.project.module_sources import ModuleSourceError, admits, parse_module_source
 from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
@@ -593,3 +593,22 @@ def test_requirements_of_one_root_are_bounded(tmp_path: Path, monkeypatch: pytes
     assert len(configuration.requirements) == 9
     assert errors(configuration) == ["Too many requirements"]
     assert not configuration.complete
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (entry('x = { source = "acme/x", version = ">= 1" }'), (3, 3)),
+        (entry('x = {\n      source  = "acme/x"\n      version = ">= 1"\n    }'), (3, 5)),
+        (entry('x = {\n      source  = "acme/x"\n      version = <<EOT\n>= 1\nEOT\n    }'), (3, 5)),
+        (entry('x = {\n      source = "acme/x"\n    }'), (3, 3)),
+        (entry('x = ">= 1"'), (3, 3)),
+        ('provider "x" {\n  region  = "a"\n  version = ">= 1"\n}\n', (1, 3)),
+    ],
+)
+def test_a_constraint_has_a_line_of_its_own(text: str, lines: tuple[int, int], tmp_path: Path) -> None:
+    (one,) = configured(tmp_path, text).requirements
+    assert (one.line, constraint_place(one).line) == lines
+    over = {"main.tf": text, "over_override.tf": entry('x = ">= 2"') if "source" in text else text}
+    hidden = [each.overrides for each in configured(tmp_path, over).requirements if each.overrides is not None]
+    assert [(each.line, constraint_place(each).line) for each in hidden] in ([lines], [])

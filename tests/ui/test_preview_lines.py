@@ -129,13 +129,13 @@ def test_steps_end_with_the_plan(samples: Samples) -> None:
 
 def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     roots = [f"infra/{number}" for number in range(40)]
-    edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0")
+    edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0", 5)
     plan = planned(samples, *roots)
     plan = replace(plan, changes=tuple(replace(one, edits=(edit,)) for one in plan.changes))
     standing = PlanProgress("Upgrade aws", PlanStage.REVIEWING, plan, network="checking registries: 1 of 2 done")
     text = said(standing)
     assert text.startswith("PLAN  1 provider, 40 roots, 40 files\n  ^ hashicorp/aws  5.1.0 -> 5.2.0    40 roots\n")
-    assert text.count("m/versions.tf:3  ~> 5.1.0 -> ~> 5.2.0") == 1
+    assert text.count("m/versions.tf:5  ~> 5.1.0 -> ~> 5.2.0") == 1
     assert "  ..  review  checking registries: 1 of 2 done\n" in text
     assert "RESULT\n  …\n" in text
     assert text.count(LOCK) == 40

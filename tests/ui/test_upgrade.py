@@ -663,7 +663,7 @@ async def test_the_sample(tmp_path: Path) -> None:
                 for one in on.upgrades.selection.offers.providers
             }
             assert standings["infra/prod/network/aws"] == "6.3.0 is 3d old, cooldown 7 d"
-            held_by = "4.8.0 is 2d old, cooldown 7 d; ~> 4.6 (infra/prod/secrets/versions.tf:7)"
+            held_by = "4.8.0 is 2d old, cooldown 7 d; ~> 4.6 (infra/prod/secrets/versions.tf:9)"
             assert standings["infra/prod/secrets/vault"] == held_by
             assert "ec" not in {pick.address.type for pick in on.upgrades.selection.picks}
             assert on.picks["infra/stage/network/aws"] == "6.2.0"

@@ -58,7 +58,7 @@ def test_who_requires_it_is_a_tree_with_what_each_constraint_excludes(tmp_path: 
 def test_every_place_can_be_opened_and_every_version_copied(tmp_path: Path) -> None:
     lines = list(why_lines(asked(write(tmp_path, FILES), "aws", offered=OFFERED)))
     places = {str(line.place) for line in lines if line.place is not None}
-    assert {"z_override.tf:3", "main.tf:3", "main.tf:9", "m/main.tf:3", ".terraform.lock.hcl:4"} <= places
+    assert {"z_override.tf:3", "main.tf:3", "main.tf:11", "m/main.tf:3", ".terraform.lock.hcl:4"} <= places
     copied = {line.copied for line in lines}
     assert {"5.49.0", ">= 5.0, < 5.91", "5.90.0", "6.1.0"} <= copied
     assert not any(".tf" in text for text in copied)

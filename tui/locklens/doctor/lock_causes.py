@@ -9,6 +9,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
+from locklens.project.configuration import constraint_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
 
@@ -296,7 +297,7 @@ def _clash(x: Examined) -> str:
     assert x.address is not None
     found = next(iter(conflicts(x.configuration.of(x.address))), ())
     places = dict.fromkeys(
-        f'"{one.constraint}" at {one.file}:{one.line}' + (f" (module {one.module})" if one.module else "")
+        f'"{one.constraint}" at {constraint_place(one)}' + (f" (module {one.module})" if one.module else "")
         for demand in found
         for one in demand.requirements
     )
@@ -312,9 +313,8 @@ def _excluding_constraints(x: Examined) -> str:
         for one in x.configuration.of(x.address)
         if one.constraints.terms and (x.entry is None or not one.constraints.admits(x.entry.version))
     ]
-    return listing(
-        [f'"{one.constraint}" at {one.file}:{one.line}' for one in excluding or x.configuration.of(x.address)], 3
-    )
+    named = excluding or x.configuration.of(x.address)
+    return listing([f'"{one.constraint}" at {constraint_place(one)}' for one in named], 3)
 
 
 def hand_edit(x: Examined) -> Judgement | None:

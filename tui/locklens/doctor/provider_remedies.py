@@ -15,6 +15,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor import FoundPackage, holding, likeliest_mirror
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath, Remedy, RemedyWrite, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
+from locklens.project.configuration import constraint_place
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing, shell_words
@@ -207,7 +208,7 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     excluding = [each for each in (*x.configuration.of(x.address), *fitting) if not each.constraints.admits(version)]
     if not excluding or any(".terraform/" in each.file for each in excluding):
         return
-    places = listing(list(dict.fromkeys(f"{each.file}:{each.line}" for each in excluding)), 3)
+    places = listing(list(dict.fromkeys(str(constraint_place(each)) for each in excluding)), 3)
     files = {each.file for each in excluding}
     shared = [
         other for other in x.others

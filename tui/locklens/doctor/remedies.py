@@ -15,6 +15,7 @@ from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
+from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
 from locklens.text import counted, listing, shell_words
 from locklens.trust.authentication import Refusal
@@ -407,7 +408,7 @@ def _excluding(x: Examined, clashes: Sequence[MergeConflict], side: MergeSide) -
             continue
         for one in x.configuration.of(entry.address):
             if not one.constraints.admits(entry.version):
-                yield f"{one.file}:{one.line} requires {one.constraints}: init fails with {entry.version}"
+                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {entry.version}"
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:

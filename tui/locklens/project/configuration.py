@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
+from locklens.lines import FilePlace
 from locklens.text import listing
 from locklens.versions import Constraints
 
@@ -62,12 +63,34 @@ class Contributor(StrEnum):
     """The constraint in the lock file, in place of a configuration that is unknown."""
 
 
+class Constrained(Protocol):
+    """A requirement or an edit of one; the line of its constraint is 0 where that is not known."""
+
+    @property
+    def file(self) -> str:
+        """Path relative to the tree's top."""
+
+    @property
+    def line(self) -> int:
+        """The line of the requirement."""
+
+    @property
+    def constraint_line(self) -> int:
+        """The line on which its constraint begins."""
+
+
+def constraint_place(one: Constrained) -> FilePlace:
+    """Return the place of a constraint, which may stand below the first line of its requirement."""
+    return FilePlace(one.file, one.constraint_line or one.line)
+
+
 class Hidden(Struct, frozen=True):
     """A requirement that an override file replaced, with its place and constraint."""
 
     file: str
     line: int
     constraint: str
+    constraint_line: int = 0
 
 
 class Requirement(Struct, frozen=True):
@@ -85,6 +108,7 @@ class Requirement(Struct, frozen=True):
         overrides: The requirement that an override file replaced.
         count: How many like it there are in the module: of resources of one kind that use one provider, the first
             stands for all.
+        constraint_line: Line on which the constraint begins; 0 without one, and where the lock file recorded it.
     """
 
     address: ProviderAddress
@@ -97,6 +121,7 @@ class Requirement(Struct, frozen=True):
     subject: str
     overrides: Hidden | None = None
     count: int = 1
+    constraint_line: int = 0
 
     @property
     def site(self) -> RequirementSite:
@@ -352,12 +377,14 @@ class RequiredEntry(Declaration, frozen=True):
         address: The provider that it stands for.
         constraint: The constraint as written; "" without one.
         constraints: The same, read.
+        constraint_line: Line on which it begins; 0 without one.
     """
 
     name: str
     address: ProviderAddress
     constraint: str
     constraints: Constraints
+    constraint_line: int
 
 
 class RequiredProviders(Declaration, frozen=True):
@@ -373,6 +400,7 @@ class ProviderConfiguration(Declaration, frozen=True):
     alias: str
     constraint: str
     constraints: Constraints | None
+    constraint_line: int
 
 
 class Resource(Declaration, frozen=True):

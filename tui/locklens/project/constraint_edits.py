@@ -38,12 +38,14 @@ class ConstraintEdit(Struct, frozen=True):
         line: Line of the requirement, from 1; its string may stand further below.
         old: The constraint as it stood.
         new: The text that replaces it.
+        constraint_line: Line on which the string begins.
     """
 
     file: str
     line: int
     old: str
     new: str
+    constraint_line: int
 
 
 def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[bytes, ConstraintEdit]:
@@ -65,7 +67,7 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
     text, place = hcl.decode(data), literal.place
     edited = hcl.encode(f"{text[: place.start + 1]}{new}{text[place.end - 1 :]}")
     assert Constraints.parse(new).excluded_by(version) == ()
-    return edited, ConstraintEdit(requirement.file, requirement.line, requirement.constraint, new)
+    return edited, ConstraintEdit(requirement.file, requirement.line, requirement.constraint, new, place.line)
 
 
 @lru_cache(maxsize=4096)  # A list asks for each of many versions, in each of many roots.

@@ -191,17 +191,17 @@ class _Reader(Struct):
         if "alias" in arguments and not is_name(alias):
             detail = f"An alias must be a valid name. {_NAMES}"
             self.note(arguments["alias"].value.place, "Invalid provider configuration alias", detail)
-        constraint, constraints = "", None
+        constraint, constraints, constraint_line = "", None, 0
         if "version" in arguments:
             argument = arguments["version"]
             self.note(argument.place, OLD_VERSION, _OLD_VERSION_DETAIL, is_error=False)
-            constraint = constant_text(argument) or ""
+            constraint, constraint_line = constant_text(argument) or "", argument.value.place.line
             found = read_version(argument.value, self.dialect, needs_string=False)
             if isinstance(found, hcl.SyntaxProblem):
                 self.add_problems([found])
             else:
                 constraints = found
-        self.providers.append(ProviderConfiguration(block.place, name, alias, constraint, constraints))
+        self.providers.append(ProviderConfiguration(block.place, name, alias, constraint, constraints, constraint_line))
 
     def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
         if problem := local_name_problem(name, repr(name)):
@@ -351,7 +351,7 @@ def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bo
             address = dialect.default_provider(normalise_part(name))
         except ValueError as error:
             raise _EntryError(value.place.problem("Invalid provider name", str(error))) from error
-        return RequiredEntry(place, name, address, value.text or "", constraints)
+        return RequiredEntry(place, name, address, value.text or "", constraints, value.place.line)
     if problem := local_name_problem(name, f'"{name}"'):
         raise _EntryError(value.place.problem(_BAD_NAME, problem))
     if not isinstance(value, hcl.ObjectExpr):
@@ -364,7 +364,7 @@ def _object_entry(
 ) -> RequiredEntry:
     """Read the object form; of a repeated key the last counts."""
     address = dialect.default_provider(name)
-    constraint, constraints = "", Constraints()
+    constraint, constraints, constraint_line = "", Constraints(), 0
     for key, item in value.items:
         word = key.value if isinstance(key, hcl.Literal) else None
         if word == "version":
@@ -372,14 +372,14 @@ def _object_entry(
             if isinstance(found, hcl.SyntaxProblem):
                 raise _EntryError(found)
             assert isinstance(item, hcl.Literal)
-            constraint, constraints = item.text or "", found
+            constraint, constraints, constraint_line = item.text or "", found, item.place.line
         elif word == "source":
             address = _source(item, dialect)
         elif word == "configuration_aliases":
             _check_aliases(name, item, is_json=is_json)
         else:
             raise _EntryError(key.place.problem("Invalid required_providers object", _KEYS))
-    return RequiredEntry(place, name, address, constraint, constraints)
+    return RequiredEntry(place, name, address, constraint, constraints, constraint_line)
 
 
 def _source(value: hcl.Expression, dialect: Dialect) -> ProviderAddress:

@@ -117,7 +117,7 @@ class _Gathering:
                 detail = f"Provider {entry.address} is required under the local names {both}."
                 self._refuse(one, "Duplicate required provider", detail, is_error=False)
             seen.setdefault(entry.address, entry.name)
-            written = entry.constraint, entry.constraints
+            written = entry.constraint, entry.constraints, entry.constraint_line
             self._require(one, entry.address, Contributor.REQUIRED_PROVIDERS, entry.name, *written)
 
     def add_provider(self, one: Placed[ProviderConfiguration]) -> None:
@@ -125,7 +125,7 @@ class _Gathering:
         block = one.item
         address, subject = self._names.provider(block.name), provider_subject(block.name, block.alias)
         written = (block.constraint, block.constraints) if block.constraints is not None else ("", Constraints())
-        self._require(one, address, Contributor.PROVIDER, subject, *written)
+        self._require(one, address, Contributor.PROVIDER, subject, *written, block.constraint_line)
 
     def add_resource(self, one: Placed[Resource]) -> None:
         """Take a resource of any mode."""
@@ -185,10 +185,20 @@ class _Gathering:
         subject: str,
         constraint: str = "",
         constraints: Constraints = _NO_CONSTRAINTS,
+        constraint_line: int = 0,
     ) -> None:
         place = one.file, one.item.line, self._key
         self.requirements.append(
-            Requirement(address, constraint, constraints, *place, contributor, subject, one.overridden)
+            Requirement(
+                address,
+                constraint,
+                constraints,
+                *place,
+                contributor,
+                subject,
+                one.overridden,
+                constraint_line=constraint_line,
+            )
         )
 
     def _refuse(self, one: Placed[Placeable], summary: str, detail: str, *, is_error: bool = True) -> None:
@@ -329,10 +339,10 @@ class _TestReader:
         if local_name_problem(name, name):
             self.note(path, block.place, "Invalid provider local name", f'"{name}" is an invalid provider local name.')
             return
-        constraint, constraints = "", Constraints()
+        constraint, constraints, constraint_line = "", Constraints(), 0
         if version is not None:
             self.note(path, version.place, OLD_VERSION, "Move it into required_providers.", is_error=False)
-            constraint = constant_text(version) or ""
+            constraint, constraint_line = constant_text(version) or "", version.value.place.line
             found = read_version(version.value, self._dialect, needs_string=False)
             if isinstance(found, hcl.SyntaxProblem):
                 self.note(path, found, found.summary, found.detail)
@@ -340,7 +350,9 @@ class _TestReader:
                 constraints = found
         subject = provider_subject(name, constant_text(block.body.attributes.get("alias")) or "")
         written = self._names.provider(name), constraint, constraints, path, block.place.line
-        self._tests.requirements.append(Requirement(*written, "", Contributor.PROVIDER, subject))
+        self._tests.requirements.append(
+            Requirement(*written, "", Contributor.PROVIDER, subject, constraint_line=constraint_line)
+        )
 
 
 def _key(relative: str, name: str) -> str:

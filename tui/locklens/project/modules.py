@@ -257,9 +257,7 @@ class Merger:
         for block in file.contents.required:
             for entry in block.entries:
                 before = self._required.get(entry.name)
-                overridden = (
-                    Hidden(before.file, before.item.line, before.item.constraint) if before is not None else None
-                )
+                overridden = _hidden(before) if before is not None else None
                 self._required[entry.name] = Placed(file.path, entry, overridden)
 
     def _override_backends(self, file: SourceFile) -> None:
@@ -290,8 +288,7 @@ class Merger:
             elif before is None:
                 self._providers[key] = Placed(file.path, block)
             elif block.constraints is not None:
-                overridden = Hidden(before.file, before.item.line, before.item.constraint)
-                self._providers[key] = Placed(file.path, block, overridden)
+                self._providers[key] = Placed(file.path, block, _hidden(before))
 
     def _override_calls(self, file: SourceFile) -> None:
         for call in file.contents.calls:
@@ -324,3 +321,8 @@ class Merger:
             if item.provider != "":
                 merged = replace(before.item, provider=item.provider, place=item.place)
                 self._resources[key] = Placed(file.path, merged, Hidden(before.file, before.item.line, ""))
+
+
+def _hidden(before: Placed[RequiredEntry] | Placed[ProviderConfiguration]) -> Hidden:
+    """Return the requirement that an override replaces."""
+    return Hidden(before.file, before.item.line, before.item.constraint, before.item.constraint_line)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.dialect import OPENTOFU, Dialect
-from locklens.project.configuration import Contributor, Requirement
+from locklens.project.configuration import Contributor, Requirement, constraint_place
 
 if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
@@ -37,7 +37,7 @@ class Demand(Struct, frozen=True):
     requirements: tuple[Requirement, ...]
 
     def __str__(self) -> str:
-        places = list(dict.fromkeys(f"{entry.file}:{entry.line}" for entry in self.requirements))
+        places = list(dict.fromkeys(str(constraint_place(entry)) for entry in self.requirements))
         more = f" and {len(places) - _PLACES_SHOWN} more" if len(places) > _PLACES_SHOWN else ""
         return f"{self.term} ({', '.join(places[:_PLACES_SHOWN])}{more})"
 

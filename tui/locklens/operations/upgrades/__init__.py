@@ -12,7 +12,7 @@ from msgspec import Struct
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files
 from locklens.operations.root_modules import Root, recorded_words
-from locklens.project.configuration import by_trouble
+from locklens.project.configuration import by_trouble, constraint_place
 from locklens.project.constraint_edits import inadmissible
 from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.review.changes import bump_of
@@ -176,7 +176,7 @@ class UpgradeCandidates(Struct, frozen=True):
             return str(other[0])
         for entry in choice.excluding:
             if reason := self.guards.get(entry.site) or inadmissible(entry.constraint, choice.version):
-                return f"{entry.constraint.strip()} ({entry.file}:{entry.line}) excludes it: {reason}"
+                return f"{entry.constraint.strip()} ({constraint_place(entry)}) excludes it: {reason}"
         return ""
 
     def lost_platforms(self, version: Version) -> tuple[Platform, ...]:
@@ -246,7 +246,7 @@ def candidates_of(
 
 def edits_in_short(choice: CandidateVersion) -> str:
     """The places of the constraints to edit for a version, such as "main.tf:4", "main.tf:4 +1"; "" if there is none."""
-    places = list(dict.fromkeys(f"{entry.file}:{entry.line}" for entry in choice.excluding))
+    places = list(dict.fromkeys(str(constraint_place(entry)) for entry in choice.excluding))
     more = f" +{len(places) - 1}" if len(places) > 1 else ""
     return f"{places[0]}{more}" if places else ""
 

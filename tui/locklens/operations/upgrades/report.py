@@ -24,6 +24,7 @@ from locklens.operations.upgrades.selection import (
     sorted_versions,
 )
 from locklens.project.clifiles import this_platform
+from locklens.project.configuration import constraint_place
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
@@ -129,12 +130,12 @@ def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None)
 
 
 def _requirement_line(label: str, entry: Requirement, verdict: Span, guard: str) -> Line:
-    place = FilePlace(entry.file, entry.line)
+    place = constraint_place(entry)
     module = Span(f"  module {entry.module}" if entry.module else "", Role.DIM)
     hidden = ""
     if entry.overrides is not None:
         base = entry.overrides
-        hidden = f"  overrides {base.constraint} ({base.file}:{base.line})"
+        hidden = f"  overrides {base.constraint} ({constraint_place(base)})"
     guarded = Span(f"  {guard}" if guard and verdict.text else "", Role.WARN)
     constraint = entry.constraint.strip()
     spans = Span(f"{constraint:<14} "), Span(str(place), Role.PLACE), module, Span(hidden, Role.WARN)
@@ -200,7 +201,7 @@ def blocker_place(holds: Iterable[Hold]) -> FilePlace | None:
     """The first line of the configuration among some holds; None if there is none."""
     demands = (hold.demand for hold in holds if hold.demand is not None)
     first = next((entry for demand in demands for entry in demand.requirements), None)
-    return FilePlace(first.file, first.line) if first is not None else None
+    return constraint_place(first) if first is not None else None
 
 
 # The release

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from locklens.addresses import ProviderAddress, spelt_host
 from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme_of
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
+from locklens.project.configuration import constraint_place
 from locklens.review import PROOF_KINDS, HashFact, Proof
 from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Review
 from locklens.review.reports import claimed_word, hash_words
@@ -321,7 +322,7 @@ def page_lines(address: ProviderAddress, version: str, source: str) -> Iterator[
 
 def requirement_lines(requirement: Requirement) -> Iterator[Line]:
     """A requirement with its constraint, and the one that it overrides."""
-    place = FilePlace(requirement.file, requirement.line)
+    place = constraint_place(requirement)
     constraint = requirement.constraint or "any version"
     via = f"  module {requirement.module}" if requirement.module else ""
     yield line(
@@ -334,7 +335,7 @@ def requirement_lines(requirement: Requirement) -> Iterator[Line]:
         place=place,
     )
     if (hidden := requirement.overrides) is not None:
-        overridden = FilePlace(hidden.file, hidden.line)
+        overridden = constraint_place(hidden)
         override = f"    overrides {hidden.constraint or 'any version'} of {overridden}"
         yield line(Span(override, Role.DIM), hanging=6, place=overridden)
 

@@ -15,6 +15,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from locklens.project.configuration import constraint_place
 from locklens.review import reports
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
@@ -225,7 +226,7 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
     if summary := advisory_summary(one.change.advisories):
         yield f"  - advisories: {code(summary, _MESSAGE)}"
     for requirement in one.change.required_by[:_REQUIREMENTS_NAMED]:
-        place = code(f"{requirement.file}:{requirement.line}")
+        place = code(str(constraint_place(requirement)))
         yield f"  - required by {place}, {code(requirement.constraint or 'any version')}"
     if len(one.change.required_by) > _REQUIREMENTS_NAMED:
         yield f"  - required by {len(one.change.required_by) - _REQUIREMENTS_NAMED} more places"

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
+from locklens.project.configuration import constraint_place
 from locklens.review.model import Severity, worst
 from locklens.review.reports import severity_span
 from locklens.review.reports.evidence_lines import clock
@@ -175,7 +176,7 @@ def _term_lines(
     """A constraint, a line for each of its places; those in a module with several calls once."""
     places: dict[FilePlace, list[str]] = {}
     for one in requirements:
-        places.setdefault(FilePlace(one.file, one.line), []).append(one.module)
+        places.setdefault(constraint_place(one), []).append(one.module)
     width = max(width, len(term))
     for number, (place, modules) in enumerate([*places.items()][:NAMES_SHOWN]):
         shown = indent + (" " * width if number else term.ljust(width))
@@ -347,14 +348,14 @@ def _module_lines(
 ) -> Iterator[Line]:
     lead, hanging = Span(trunk, Role.TREE), len(trunk) + 4
     for declared in asker.declared:
-        place, constraint = FilePlace(declared.file, declared.line), declared.constraint or "any version"
+        place, constraint = constraint_place(declared), declared.constraint or "any version"
         spans = Span(place.seen_from(folder), Role.PLACE), f"  {constraint}{kind_words(declared)}"
         yield line(lead, *spans, hanging=hanging, copied=constraint, place=place)
         if groups := excluded.get((declared.file, declared.line)):
             versions = ", ".join(version_range(group.versions) for group in groups)
             yield line(lead, Span(f"  excludes {versions}", Role.WARN), hanging=hanging)
         if (hidden := declared.overrides) is not None:
-            place = FilePlace(hidden.file, hidden.line)
+            place = constraint_place(hidden)
             override = f"  overrides {hidden.constraint or 'any version'} of {place.seen_from(folder)}"
             yield line(lead, Span(override, Role.DIM), hanging=hanging, place=place)
     if asker.uses:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.lockfile.update import predecessor, successor
-from locklens.project.configuration import Configuration, Contributor, Requirement
+from locklens.project.configuration import Configuration, Contributor, Requirement, constraint_place
 from locklens.review.model import NOT_REQUIRED_RULE, Severity
 from locklens.review.rules import Verdict
 from locklens.text import identity_of, listing
@@ -26,7 +26,7 @@ def _unsatisfied(address: ProviderAddress, lock: LockFile, configuration: Config
     against = [one for one in requirements if one.constraints.excluded_by(entry.version)]
     name = f"{address} {entry.version}"
     if against:
-        places = ", ".join(f"{one.constraint} ({one.file}:{one.line})" for one in against)
+        places = ", ".join(f"{one.constraint} ({constraint_place(one)})" for one in against)
         yield Verdict(f"{name} is locked and does not satisfy {places}", against[0].line, against[0].file)
     else:
         yield Verdict(f"{name} is locked, and no constraint names this version exactly", entry.line)

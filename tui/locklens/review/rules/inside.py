@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.advisories import AdvisoryMatch, Linkage
 from locklens.executables import toolchain_key
+from locklens.project.configuration import constraint_place
 from locklens.review.model import Change, ChangeKind, RootReview
 from locklens.review.rules import Verdict
 from locklens.text import counted, listing
@@ -106,7 +107,7 @@ def fix_words(match: AdvisoryMatch, change: Change, root: RootReview) -> str:
     if match.fixed_in is None:
         return "no version that fixes it is known"
     excluding = [
-        f"{each.constraint} ({each.file}:{each.line})"
+        f"{each.constraint} ({constraint_place(each)})"
         for each in _requirements(change, root)
         if _excludes(each.constraint, match.fixed_in)
     ]

@@ -13,6 +13,7 @@ from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.review import PlanReview, commit_message, findings_of_plan, known_findings, severities_of
 from locklens.policy import POLICY_FILE, AcceptFrom
+from locklens.project.configuration import constraint_place
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.review.reports import claimed_word, hash_words, hashes_of_review, kind_sign, severity_span
 from locklens.review.rules.catalogue import wording_of
@@ -262,7 +263,7 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
     for group, locked in zip(grouped, platforms, strict=True):
         yield Item(_group_line(group, width, review, is_alone=len(roots) < 2), group)
         for text in dict.fromkeys(
-            f"{edit.file}:{edit.line}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
+            f"{constraint_place(edit)}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
         ):
             yield Item(line(f"      {text}", hanging=8), group)
         yield from (Item(one, group) for one in locked if not is_shared)
