@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -844,6 +845,43 @@ def test_a_merge_of_the_version_of_one_side_and_the_hashes_of_the_other(made: An
     assert "(a merge)" in doctor(folder, "--offline", "--format", "text", "--", "live/prod")  # counts against neither
     restore = [one["command"] for one in document["remedies"] if one["id"] == "restore-entry"]
     assert restore == [f"locklens restore acme/demo --from {side} --root=live/prod"]
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_a_merge_and_a_later_commit_of_another_branch_are_not_blamed(
+    made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch, *, is_removed: bool
+) -> None:
+    folder = made(INCIDENTS["republished"])
+    path = f"live/prod/{LOCK}"
+    lock = folder / path
+    before, now = (sample_entry("acme/demo", version, "~> 1.3") for version in ("1.3.9", "1.4.2"))
+    old, new = (sample_entry("hashicorp/random", version, "~> 3.6") for version in ("3.6.2", "3.6.3"))
+    told = [] if is_removed else [now]
+
+    def committed(name: str, day: int, *words: str) -> None:
+        for part in ("AUTHOR", "COMMITTER"):
+            monkeypatch.setenv(f"GIT_{part}_NAME", name)
+            monkeypatch.setenv(f"GIT_{part}_DATE", f"2025-01-{day:02}T12:00:00Z")
+        git(folder, *words, "-m", name)
+
+    lock.write_bytes(lock_file(before, old))
+    committed("First", 1, "commit", "-qa")
+    git(folder, "checkout", "-qb", "side")
+    lock.write_bytes(lock_file(before, new))
+    committed("Aside", 3, "commit", "-qa")
+    git(folder, "checkout", "-q", "-")
+    lock.write_bytes(lock_file(*told, old))
+    committed("Author", 2, "commit", "-qa")
+    git(folder, "merge", "-q", "--no-commit", "-X", "ours", "side")
+    lock.write_bytes(lock_file(*told, new))
+    git(folder, "add", "--all")
+    committed("Merger", 4, "commit", "-q")
+    subject = ("--", "live/prod") if is_removed else ("ci.log",)
+    out = " ".join(doctor(folder, "--offline", "--format", "text", *subject).split())
+    assert "by Author" in out
+    assert "1.3.9 to 1.4.2" in out or is_removed
+    assert not {"First", "Merger"} & set(re.findall("[A-Z][a-z]+", out))
+    assert is_removed or "Aside" not in out
 
 
 def test_a_merge_that_left_an_unreadable_file_is_named(several: Path, doctor: Any) -> None:

@@ -435,8 +435,8 @@ def test_the_commits_that_touched_a_file(repo: Path) -> None:
     last = commit(repo, {"a/[x]*.hcl": "3"})
     with Repository.discover(repo / "a") as repository:
         found = repository.touching("a/[x]*.hcl", 9)
-        assert [one[0] for one in found] == [last, first]
-        assert [repository.show(one[0], "a/[x]*.hcl") for one in found] == [b"3", b"1"]
+        assert [(one.commit, one.parents) for one in found] == [(last, (first,)), (first, ())]
+        assert [repository.show(one.commit, "a/[x]*.hcl") for one in found] == [b"3", b"1"]
         assert len(repository.touching("a/[x]*.hcl", 1)) == 1
 
 
@@ -445,7 +445,7 @@ def test_the_dates_of_commits_sort_whatever_their_time_zones(repo: Path, monkeyp
         monkeypatch.setenv("GIT_COMMITTER_DATE", date)
         commit(repo, {"a": text})
     with Repository.discover(repo) as repository:
-        assert [date for _, date in repository.touching("a", 9)] == ["2024-01-02T04:00:00Z", "2024-01-01T16:00:00Z"]
+        assert [one.date for one in repository.touching("a", 9)] == ["2024-01-02T04:00:00Z", "2024-01-01T16:00:00Z"]
 
 
 def test_a_repository_without_commits_is_empty(repo: Path) -> None:

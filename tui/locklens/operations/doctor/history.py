@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -154,6 +153,7 @@ class _CommittedLock(NamedTuple):
 
     commit: str
     date: str
+    parents: tuple[str, ...]
     lock: LockFile
 
 
@@ -171,6 +171,9 @@ class LockHistory:
     def past(self, lock_path: str, address: ProviderAddress) -> tuple[PastEntry, ...]:
         """Return the states of an entry, the newest first; of equal neighbours only the oldest.
 
+        The first is that of the commit that made the entry as it is, the second the one that this commit replaced.
+        Other branches may have had states that a merge dropped; they come next.
+
         Args:
             lock_path: Relative to the top.
             address: The provider.
@@ -178,14 +181,20 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        states: list[PastEntry] = []
-        for commit, date, lock in self._locks(lock_path):
-            entry = lock.by_address.get(address)
-            if states and _version_and_hashes(states[-1].entry) == _version_and_hashes(entry):
-                states[-1] = PastEntry(commit, date, states[-1].entry)
-            else:
-                states.append(PastEntry(commit, date, entry))
-        return tuple(states)
+        locks = self._locks(lock_path)
+        if not locks:
+            return ()
+        now = _version_and_hashes(locks[0].lock.by_address.get(address))
+        maker = self._maker(lock_path, lambda lock: _version_and_hashes(lock.by_address.get(address)) == now)
+        assert maker is not None  # the newest lock file fits
+        before = self._ancestors(lock_path, maker)
+        of_line = [one for one in locks if one.commit in before]
+        own = _states([maker, *sorted(of_line, key=lambda one: one.commit not in maker.parents[:1])], address)
+        if len(own) < 2:
+            return tuple(own)
+        known = {_version_and_hashes(one.entry) for one in own}
+        others = _states([one for one in locks if one.commit not in before], address)
+        return (*own[:2], *(one for one in others if _version_and_hashes(one.entry) not in known), *own[2:])
 
     def since_of(self, other: ElsewhereEntry) -> str:
         """Return the date of the commit that made an entry as it is; "" if it is not committed so.
@@ -203,7 +212,7 @@ class LockHistory:
             RepositoryError: Git cannot read the history.
         """
         states = enumerate(self._locks(lock_path))
-        return next(((commit, later) for later, (commit, _, lock) in states if address in lock.by_address), ("", 0))
+        return next(((one.commit, later) for later, one in states if address in one.lock.by_address), ("", 0))
 
     def last_where(self, lock_path: str, is_it: Callable[[LockFile], bool]) -> str:
         """Return the newest commit of a lock file whose contents fit; "" for none.
@@ -211,7 +220,7 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        return next((commit for commit, _, lock in self._locks(lock_path) if is_it(lock)), "")
+        return next((one.commit for one in self._locks(lock_path) if is_it(one.lock)), "")
 
     def removed_by(self, lock_path: str, address: ProviderAddress) -> str:
         """Return the newest commit of a lock file, with date and author, if it removed an entry; else "".
@@ -236,7 +245,7 @@ class LockHistory:
             RepositoryError: Git cannot read the history.
         """
         commits = self._repository.touching(path, PAST_COMMITS)
-        states = (self._repository.show(commit, path) or b"" for commit, _ in commits)
+        states = (self._repository.show(one.commit, path) or b"" for one in commits)
         return not commits or any(all(word.encode() in data for word in words) for data in states)
 
     def has_file(self, data: bytes) -> bool:
@@ -253,8 +262,8 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        dates = [date for _, date, _ in takewhile(lambda one: part(one.lock) == part(lock), self._locks(lock.path))]
-        return dates[-1] if dates else ""
+        maker = self._maker(lock.path, lambda old: part(old) == part(lock))
+        return maker.date if maker is not None else ""
 
     def providers(self, lock_path: str, until: str) -> frozenset[ProviderAddress] | None:
         """Return the providers in the newest commit of a lock file, none if that removed it; None without a commit.
@@ -266,7 +275,7 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        states = ((date, frozenset(lock.by_address)) for _, date, lock in self._locks(lock_path))
+        states = ((one.date, frozenset(one.lock.by_address)) for one in self._locks(lock_path))
         return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
 
     def newest_readable(self, lock_path: str) -> str:
@@ -275,7 +284,7 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        return next((commit for commit, _, lock in self._locks(lock_path) if lock.exists and lock.is_valid), "")
+        return self.last_where(lock_path, lambda lock: lock.exists and lock.is_valid)
 
     def without_new_hashes(self, lock: LockFile) -> frozenset[str]:
         """Return the commits whose lock file has no hash that the one here and the newest readable commit lack.
@@ -283,7 +292,7 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        states = {commit: _locked_hashes(old) for commit, _, old in self._locks(lock.path)}
+        states = {one.commit: _locked_hashes(one.lock) for one in self._locks(lock.path)}
         known = _locked_hashes(lock) | states.get(self.newest_readable(lock.path), set())
         return frozenset(commit for commit, hashes in states.items() if hashes <= known)
 
@@ -293,11 +302,14 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        broken = list(takewhile(lambda one: not one.lock.is_valid, self._locks(lock.path)))
-        if not broken or broken[0].lock.data != lock.data:
-            return ""
-        commit = broken[-1].commit
-        return commit if self._repository.commit(commit).parents > 1 else ""
+        maker = self._damage(lock)
+        return maker.commit if maker is not None and self._repository.commit(maker.commit).parents > 1 else ""
+
+    def _damage(self, lock: LockFile) -> _CommittedLock | None:
+        """Return the commit that made a lock file unreadable; None if it is not committed so."""
+        locks = self._locks(lock.path)
+        is_committed = locks and locks[0].lock.data == lock.data
+        return self._maker(lock.path, lambda old: not old.is_valid) if is_committed else None
 
     def merge_of(self, past: Sequence[PastEntry], now: LockEntry) -> str:
         """Return the commit that made an entry as it is, if it is a merge; else "".
@@ -335,7 +347,7 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        was_broken = any(one.exists and not one.is_valid for _, _, one in self._locks(lock.path))
+        was_broken = any(one.lock.exists and not one.lock.is_valid for one in self._locks(lock.path))
         return was_broken and lock.exists and lock.is_valid
 
     def has_hashes_of_others(self, lock: LockFile) -> bool:
@@ -345,7 +357,7 @@ class LockHistory:
             RepositoryError: Git cannot read the history.
         """
         for now in lock.entries:
-            states = (one.by_address.get(now.address) for _, _, one in self._locks(lock.path))
+            states = (one.lock.by_address.get(now.address) for one in self._locks(lock.path))
             versions = {one.version for one in states if one is not None and {*one.hashes} == {*now.hashes}}
             if versions and now.version not in versions:
                 return True
@@ -363,28 +375,56 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        broken = list(takewhile(lambda one: not one.lock.is_valid, self._locks(lock.path)))
-        if not broken or broken[0].lock.data != lock.data:
+        maker = self._damage(lock)
+        if maker is None:
             return Onset("", change=f"line {line}") if line else None
-        commit, date, _ = broken[-1]
-        facts = self._repository.commit(commit)
-        is_oldest = len(broken) >= PAST_COMMITS
-        return Onset(commit, date, facts.author, facts.subject, f"line {line}" if line else "", is_oldest=is_oldest)
+        facts = self._repository.commit(maker.commit)
+        is_oldest = not {one.commit for one in self._locks(lock.path)}.issuperset(maker.parents)
+        words = f"line {line}" if line else ""
+        return Onset(maker.commit, maker.date, facts.author, facts.subject, words, is_oldest=is_oldest)
+
+    def _maker(self, lock_path: str, fits: Callable[[LockFile], bool]) -> _CommittedLock | None:
+        """Return the commit from which on a lock file fits; None if the newest does not.
+
+        It is looked for as `git blame` does, from each commit to a parent that fits: by their dates, commits of
+        branches that a merge joined later stand between one another.
+        """
+        locks = self._locks(lock_path)
+        known = {one.commit: one for one in locks}
+        found = None
+        before = next((one for one in locks[:1] if fits(one.lock)), None)
+        while before is not None:
+            found = before
+            parents = (known[parent] for parent in found.parents if parent in known)
+            before = next((one for one in parents if fits(one.lock)), None)
+        return found
+
+    def _ancestors(self, lock_path: str, commit: _CommittedLock) -> set[str]:
+        """Return the commits of a lock file that are before one of them."""
+        parents = {one.commit: one.parents for one in self._locks(lock_path)}
+        found, waiting = set[str](), [*commit.parents]
+        while waiting:
+            one = waiting.pop()
+            if one not in found:
+                found.add(one)
+                waiting += parents.get(one, ())
+        return found
 
     def _locks(self, lock_path: str) -> list[_CommittedLock]:
         if lock_path not in self._read:
             found = []
-            for commit, date in self._repository.touching(lock_path, PAST_COMMITS):
-                data = self._repository.show(commit, lock_path)
+            for one in self._repository.touching(lock_path, PAST_COMMITS):
+                data = self._repository.show(one.commit, lock_path)
                 lock = parse(data, lock_path) if data is not None else LockFile.absent(lock_path)
-                found.append(_CommittedLock(commit, date, lock))
+                found.append(_CommittedLock(one.commit, one.date, one.parents, lock))
             self._read[lock_path] = found
         return self._read[lock_path]
 
     def onset(self, lock: LockFile, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
-        """Return the commit that made the entry as it is: the newest that git blames for its lines.
+        """Return the commit that made the entry as it is.
 
-        A commit that only removed hashes has no line: it counts if the entry's own history names it.
+        Where the file's own history begins with the entry, the file may have been moved: then it is the newest commit
+        that git blames for the entry's lines, unless the one with which the history begins is among them.
 
         Args:
             lock: The lock file in the work tree.
@@ -401,17 +441,28 @@ class LockHistory:
         blamed = self._repository.blamed(lock.path, lock.data, now.line, last)
         if not blamed or any(not one.commit for one in blamed):
             return Onset("", change="its lines differ from the committed ones")
-        newest = max(blamed, key=lambda one: one.date)
+        newest = max(blamed, key=lambda one: (one.commit == past[0].commit, one.date))
         older = past[1] if len(past) > 1 else None
         facts = self._repository.commit(newest.commit)
         is_end = newest.is_boundary and facts.parents > 0  # a first commit is a boundary without parents
         onset = Onset(newest.commit, newest.date, facts.author, facts.subject, is_oldest=is_end)
-        if older is None or (past[0].commit != newest.commit and past[0].date < onset.date):
+        if older is None:
             is_added = not is_end and len({one.commit for one in blamed}) == 1
             return replace(onset, change=_change(None, now) if is_added else "")
         facts = self._repository.commit(past[0].commit)
         change = _change(older.entry, now) if facts.parents < 2 else "a merge"  # which counts against each parent
         return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
+
+
+def _states(locks: Sequence[_CommittedLock], address: ProviderAddress) -> list[PastEntry]:
+    """Return the states of an entry in some commits; of equal neighbours the last one."""
+    states: list[PastEntry] = []
+    for one in locks:
+        entry = one.lock.by_address.get(address)
+        if states and _version_and_hashes(states[-1].entry) == _version_and_hashes(entry):
+            entry = states.pop().entry
+        states.append(PastEntry(one.commit, one.date, entry))
+    return states
 
 
 def _contents(entry: LockEntry | None) -> object:

@@ -359,7 +359,7 @@ class LogRoots:
             trees.append(OverlayTree(before, tree))
         if repository is not None:
             commits = repository.touching(".", PAST_COMMITS)
-            last = next((commit for commit, date in commits if date[:19] <= logged[:19]), "")
+            last = next((one.commit for one in commits if one.date[:19] <= logged[:19]), "")
             trees += [RevisionTree(repository, last)] if last else []
         return tuple(trees)
 

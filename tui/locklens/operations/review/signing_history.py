@@ -81,16 +81,16 @@ def _locked_before(repository: Repository, signer: SignerUses, cancel: threading
     addresses = frozenset(signer.addresses)
     commits: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}
     for path in dict.fromkeys(path for use in signer.uses for path in use.lock_files):
-        for commit, date in repository.touching(path, MOST_COMMITS):
+        for touching in repository.touching(path, MOST_COMMITS):
             if cancel is not None and cancel.is_set():
                 raise RunCancelledError("the search was cancelled")
-            data = repository.show(commit, path)
+            data = repository.show(touching.commit, path)
             for entry in parse(data, path).entries if data is not None else ():
                 release = entry.address, entry.version
                 if entry.address not in addresses or (entry.address, str(entry.version)) in locked_now:
                     continue
-                if release not in commits or date > commits[release][1]:
-                    commits[release] = commit, date
+                if release not in commits or touching.date > commits[release][1]:
+                    commits[release] = touching.commit, touching.date
     past = [(address, version, commit, date) for (address, version), (commit, date) in commits.items()]
     return sorted(past, key=lambda item: (item[3], str(item[0]), str(item[1])), reverse=True)
 

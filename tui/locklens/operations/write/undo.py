@@ -235,7 +235,7 @@ def _committed_since(top: Path, paths: Iterable[str], moment: str) -> list[str]:
 
     with Repository.discover(top) as repository:
         commits = {path: repository.touching(path, 1) for path in paths}
-    return [path for path, ones in commits.items() if any(date[:_SECONDS] > moment[:_SECONDS] for _, date in ones)]
+    return [path for path, ones in commits.items() if any(one.date[:_SECONDS] > moment[:_SECONDS] for one in ones)]
 
 
 def top_of(folder: Path) -> Path:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError, RepositoryError, UnreadableObjectError
 from locklens.project.git import listings
-from locklens.project.git.objects import FoundObject, ObjectReader, moment_of, read_blame, read_commit
+from locklens.project.git.objects import FoundObject, ObjectReader, TouchingCommit, moment_of, read_blame, read_commit
 from locklens.project.git.process import GitCommand, first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
 
@@ -239,8 +239,8 @@ class Repository:
             )
         raise UnreadableObjectError(f"git cannot find the common ancestor: {first_complaint(complaint)}")
 
-    def touching(self, path: str, most: int) -> tuple[tuple[str, str], ...]:
-        """Return the commits before HEAD that changed a file, the newest first: id and date (ISO 8601 in UTC).
+    def touching(self, path: str, most: int) -> tuple[TouchingCommit, ...]:
+        """Return the commits before HEAD that changed a file, the newest first.
 
         Args:
             path: Relative to the top.
@@ -252,10 +252,12 @@ class Repository:
         if self.is_unborn:
             return ()
         # No "git log": its settings have it check signatures, with a program that the configuration names.
-        output = self._command.answer("rev-list", f"--max-count={most}", "--timestamp", "HEAD", "--", path)
-        lines = (line.partition(" ") for line in output.decode("ascii", "replace").splitlines())
+        output = self._command.answer("rev-list", f"--max-count={most}", "--timestamp", "--parents", "HEAD", "--", path)
+        lines = (line.split(" ") for line in output.decode("ascii", "replace").splitlines())
         # Each committer has a time zone of their own; in one, dates sort as they are written.
-        return tuple((commit, moment_of(int(seconds))) for seconds, _, commit in lines)
+        return tuple(
+            TouchingCommit(commit, moment_of(int(seconds)), tuple(parents)) for seconds, commit, *parents in lines
+        )
 
     def commit(self, revision: str) -> CommitFacts:
         """Return author and subject of a commit.

@@ -201,6 +201,20 @@ class CommitFacts(Struct, frozen=True):
     parents: int = 0
 
 
+class TouchingCommit(Struct, frozen=True):
+    """A commit that changed a file.
+
+    Attributes:
+        commit: Its full id.
+        date: ISO 8601 in UTC.
+        parents: On each line of history before it, the next commit that changed the file.
+    """
+
+    commit: str
+    date: str
+    parents: tuple[str, ...]
+
+
 def read_commit(data: bytes) -> CommitFacts:
     """Return the facts of a commit object; what is missing or malformed is empty."""
     head, _, message = data[:65_536].partition(b"\n\n")
