@@ -214,7 +214,7 @@ def test_platform_overrides_the_policy_and_a_loss_is_a_warning(run: Run, top: Pa
     assert status == 0
     assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_arm64")
     assert (
-        "warning: a: hashicorp/random: locked for linux_arm64: 1 h1 hash instead of 2; L on the screen, or "
+        "warning: a: hashicorp/random: locked for linux_arm64: 1 h1 hash instead of 2; L on Hashes, or "
         "`locklens lock --platform`, adds others\n"
     ) in err
 

@@ -204,10 +204,10 @@ def test_fewer_h1_weigh_more_where_a_cache_is_used(case: Path) -> None:
 @pytest.mark.parametrize(
     ("proof", "offered", "expected"),
     [
-        (Proof.SIGNED, {"darwin_arm64"}, "L on the screen"),
+        (Proof.SIGNED, {"darwin_arm64"}, "L on Hashes"),
         (Proof.UNKNOWN, {"darwin_arm64"}, "nothing can be added to this entry"),
         (Proof.STALE, {"darwin_arm64"}, "nothing can be added to this entry"),
-        (Proof.UNKNOWN, None, "L on the screen"),  # nobody was asked, so that nothing contradicts
+        (Proof.UNKNOWN, None, "L on Hashes"),  # nobody was asked, so that nothing contradicts
         (Proof.SIGNED, {"linux_amd64"}, "Select a version that has a package"),
     ],
 )

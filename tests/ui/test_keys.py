@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 from collections import defaultdict, deque
 from contextlib import nullcontext
@@ -19,7 +20,9 @@ from ui.conftest import until
 
 from locklens.operations.locklens import Reads
 from locklens.operations.reports import REPORTS, Report, formats_of
+from locklens.operations.write import root_upgrade
 from locklens.review.model import Severity
+from locklens.review.rules import catalogue
 from locklens.review.rules.catalogue import RULES
 from locklens.storage import preferences
 from locklens.trust import Signer, SigningKey, Tier
@@ -724,6 +727,19 @@ def test_each_key_of_a_table_has_one_action_and_the_key_line_names_keys_of_it(
     shown = {word.strip(",") for key in keys for word in key.shown.split(" ")}
     labels = (*screen.TABLE.in_list, *screen.TABLE.in_detail)
     assert {word for label in labels for word in label.split(" ")} - shown <= {""}
+
+
+def test_a_rule_names_keys_by_the_screen_that_has_them() -> None:
+    """A finding is shown on every screen and on the Preview, so that "the screen" would be any of them."""
+    titles = "|".join(view.title for view in VIEWS)
+    texts = [*map(repr, RULES.values()), *catalogue._NEEDS.values(), root_upgrade._LOCK_MORE]
+    assert not any("on the screen" in text for text in texts)
+    named = {match for text in texts for match in re.findall(rf"\b([A-Za-z]) on ({titles})\b", text)}
+    tables = {view.title: screen.TABLE for view, screen in zip(VIEWS, SCREENS, strict=False)}
+    assert {("v", "Hashes"), ("P", "Review"), ("R", "Review"), ("U", "Upgrade"), ("L", "Hashes")} <= named
+    for key, title in named:
+        acts = {one.shown: one.action for group in tables[title].groups for one in group.keys}
+        assert not acts[key].startswith("elsewhere("), (key, title)
 
 
 CHOICES: list[tuple[KeyTable, str, list[str]]] = [

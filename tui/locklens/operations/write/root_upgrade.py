@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from locklens.sources.metadata import ListedVersion
 
 
-_LOCK_MORE = "L on the screen, or `locklens lock --platform`, adds others"
+_LOCK_MORE = "L on Hashes, or `locklens lock --platform`, adds others"
 
 
 class SelectedVersion(Struct, frozen=True):

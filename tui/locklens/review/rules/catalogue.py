@@ -147,7 +147,7 @@ _ALL = (
         "One matching hash is enough to install a package, so one foreign hash lets a foreign package in.",
         "Search the release's SHA256SUMS for the hash; for h1, hash each platform's package with "
         "`terraform providers lock`.",
-        "Restore the entry (R on the screen), then lock the provider again with `locklens lock` where you trust the "
+        "Restore the entry (R on Review), then lock the provider again with `locklens lock` where you trust the "
         "machine.",
         "registry",
     ),
@@ -228,7 +228,7 @@ _ALL = (
         "severity is info.",
         "An orphan is noise in every later review, and hides the moment when something else starts to require it.",
         "Run `terraform providers`; search the state for resources of the provider.",
-        "Prune it: P on the screen, or `locklens prune`; `terraform init` does it too.",
+        "Prune it: P on Review or Health, or `locklens prune`; `terraform init` does it too.",
         cases={
             "unknown": RuleWording(
                 "Not known whether it is required",
@@ -255,7 +255,7 @@ _ALL = (
             "contradicted": RuleWording("Platform lost: it is no longer covered", _SETTLE_FIRST),
             "not-offered": RuleWording(
                 "Platform lost: it is no longer covered",
-                "Select a version that has a package for the platform (U on the screen), unless nobody runs on it.",
+                "Select a version that has a package for the platform (U on Upgrade), unless nobody runs on it.",
             ),
         },
     ),
@@ -272,13 +272,13 @@ _ALL = (
         "verified where no h1 is locked at all. A plugin cache is not used until an h1 of the platform is locked: init "
         "downloads the package again and adds it, and with -lockfile=readonly does so each time.",
         "Compare the lock file's hashes with the platforms of the release.",
-        "Lock the required platforms: L on the screen, or `locklens lock --platform OS_ARCH` for each.",
+        "Lock the required platforms: L on Hashes, or `locklens lock --platform OS_ARCH` for each.",
         "wanted",
         {
             "contradicted": RuleWording("Required platform not covered", _SETTLE_FIRST),
             "not-offered": RuleWording(
                 "Required platform not covered",
-                "Select a version that has a package for the platform (U on the screen), or take the platform out of "
+                "Select a version that has a package for the platform (U on Upgrade), or take the platform out of "
                 "the policy.",
             ),
         },
@@ -409,7 +409,7 @@ _ALL = (
         "Every command of the tools fails. A conflict resolved by hand can combine a version with the hashes of "
         "another one.",
         "Run `terraform providers`: the error names the problem.",
-        "Git conflict: `locklens merge --root DIR` (M on the screen) merges by block. Any other error: correct the "
+        "Git conflict: `locklens merge --root DIR` (M on Review) merges by block. Any other error: correct the "
         "named line, or restore the file with `git checkout`. Then run `terraform init`.",
     ),
     Rule(
@@ -463,7 +463,7 @@ _ALL = (
         "A version has one set of packages. Two sets mean that one root trusts packages that are not in the "
         "publisher's list, or that the version was republished in between.",
         "Compare both sets with the release's SHA256SUMS.",
-        "Run `locklens doctor` in one of the roots (i on the screen): it compares both with the signed release. "
+        "Run `locklens doctor` in one of the roots (i on Hashes): it compares both with the signed release. "
         "Then restore the wrong entry, or remove it and lock the provider again: `lock` adds nothing to one that "
         "contradicts the release.",
     ),
@@ -490,7 +490,7 @@ _ALL = (
         "No two versions of a provider share a package.",
         "No tool writes this. The next `init` fails, and new hashes accepted to repair it are unchecked.",
         "Read the diff: the hash lines are unchanged.",
-        "Restore the entry, then upgrade this provider alone (R on the screen, and `locklens upgrade`).",
+        "Restore the entry, then upgrade this provider alone (R on Review, and `locklens upgrade`).",
     ),
     Rule(
         "LK026",
@@ -516,12 +516,12 @@ _ALL = (
         "No publisher signs h1, and one matching hash is enough to install a package: a forged h1 beside genuine zh is "
         "easy to miss.",
         "Download the package of each platform, check its zh, and hash its contents.",
-        "Have the packages downloaded and hashed: v on the screen, `--prove changed` on the command line.",
+        "Have the packages downloaded and hashed: v on Hashes, `--prove changed` on the command line.",
         "packages",
         {
             "unsigned": RuleWording(
                 "h1 hash not compared with the packages yet",
-                "v on the screen or `--prove changed` on the command line compares it; a match verifies nothing, since "
+                "v on Hashes or `--prove changed` on the command line compares it; a match verifies nothing, since "
                 "nobody signs the packages.",
             ),
             UNREACHABLE: RuleWording(
@@ -778,7 +778,7 @@ _ALL = (
         "explain it. Where no majority says which is odd, the packages are said to differ.",
         "All packages of a release are built from one source tree: one that stands out was built from another one, or "
         "was changed afterwards.",
-        "Run `locklens inspect PROVIDER --platform all` (z, then a, on the screen), and compare the program with "
+        "Run `locklens inspect PROVIDER --platform all` (z, then a, on Review), and compare the program with "
         "`go version -m`.",
         "Ask the publisher how this package was built; until then keep the version that was locked before.",
         "inspected",
@@ -818,7 +818,7 @@ RULES = {rule.id: rule for rule in _ALL}
 
 _NEEDS = {
     "registry": "It needs a registry's answer; offline, only a cached one counts.",
-    "packages": "Packages are downloaded and hashed with --prove changed, or with v on the screen.",
+    "packages": "Packages are downloaded and hashed with --prove changed, or with v on Hashes.",
     "wanted": "It is reported if locklens.toml lists platforms. Registries report the platform of a hash; if it is "
     "unknown, only definite losses are reported.",
     "cooldown": "It is reported if locklens.toml sets a cooldown and the release date is known: registry.terraform.io "
