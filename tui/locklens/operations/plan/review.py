@@ -117,7 +117,8 @@ def review_plan(
         unlike_before = _unlike_base(review, committed, attrgetter("old"))
         is_older = _is_of_before(plan, comparison.repository, reviewed)
         review = _of_the_result(review, unlike, plan, unlike_before=unlike_before, is_older=is_older)
-        review = _without_those_before(review, *_before(plan, comparison, review, request, reviewed))
+        for before in _before(plan, comparison, review, request, reviewed):
+            review = _without_those_before(review, *before)
         tip = reviewed.base.tip_name if against else ""
         if reviewed.base.kind == "worktree" and comparison.repository and not comparison.repository.is_unborn:
             # The health has one side: its lock files are counted against the commit that they will be compared with.
@@ -336,29 +337,34 @@ def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bo
 
 def _before(
     plan: Plan, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review
-) -> tuple[Review, str]:
-    """Return the review of the files as they are, of the roots with findings that count, and where they are so.
+) -> Iterator[tuple[Review, str]]:
+    """Yield reviews of the files as they are, of the roots with findings that count, and where they are so.
 
     A plan for the index is judged as the next commit, and so is a merge, whose file is on disk with its markers: what
-    the index has and HEAD has not counts as the plan's. It asks no registry: what is found with the facts of a registry
-    alone counts as the plan's.
+    the index has and HEAD has not counts as the plan's. An undo may go back to what HEAD has. It asks no registry: what
+    is found with the facts of a registry alone counts as the plan's.
     """
     from locklens.project.gittree import RevisionTree
 
-    tree, where, repository = comparison.base.tree, _ON_DISK, comparison.repository
-    if repository is not None and (plan.proposal.target.is_index or plan.compared):
-        revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
-        tree, where = RevisionTree(repository, revision), _HEAD
-    concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
-    pairs = tuple(
-        replace(pair, new_lock=pair.old_lock, lock_changed=False, configuration_changed=True)
-        for pair in comparison.roots
-        if pair.old_lock in concerned and tree.read(pair.old_lock) is not None
+    repository = comparison.repository
+    is_of_commit = plan.proposal.target.is_index or bool(plan.compared)
+    places: list[tuple[Tree, str]] = (
+        [] if repository is not None and is_of_commit else [(comparison.base.tree, _ON_DISK)]
     )
-    standing = replace(comparison, head=replace(comparison.base, tree=tree), roots=pairs)
+    if repository is not None and (is_of_commit or plan.proposal.undoes):
+        revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
+        places.append((RevisionTree(repository, revision), _HEAD))
+    concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
     request = replace(request, network=None, include_unchanged=True)
-    drafted = review_lock_files(standing, request, made_from=reviewed, is_judged=False)
-    return complete_review(standing, drafted, request), where
+    for tree, where in places:
+        pairs = tuple(
+            replace(pair, new_lock=pair.old_lock, lock_changed=False, configuration_changed=True)
+            for pair in comparison.roots
+            if pair.old_lock in concerned and tree.read(pair.old_lock) is not None
+        )
+        standing = replace(comparison, head=replace(comparison.base, tree=tree), roots=pairs)
+        drafted = review_lock_files(standing, request, made_from=reviewed, is_judged=False)
+        yield complete_review(standing, drafted, request), where
 
 
 def _without_those_before(review: Review, before: Review, where: str) -> Review:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -571,8 +572,9 @@ def _failure_lines(plan: Plan) -> Iterator[Line]:
 
 
 def _remark_lines(plan: Plan) -> Iterator[Line]:
-    """The warnings, then the notes."""
+    """The warnings, which are about what is written where a root failed, then the notes."""
     warnings = [remark for remark in plan.remarks if remark.severity is DiagnosticSeverity.WARNING]
+    warnings = [] if plan.failures and plan.proposal.is_empty else warnings
     notes = [remark for remark in plan.remarks if remark.severity is not DiagnosticSeverity.WARNING]
     for title, remarks, sign in (("WARNINGS", warnings, Span("  ! ", Role.WARN)), ("NOTES", notes, Span("  "))):
         if remarks:
@@ -589,7 +591,10 @@ def _diagnostic_lines(sign: Span, diagnostics: Iterable[Diagnostic]) -> Iterator
         place = _place(members[0].place)
         yield line(sign, Span(lead, Role.PLACE), words, hanging=len(sign.text), copied=words, place=place)
         if hint:
-            yield line(Span("     -> ", Role.DIM), hint, hanging=8)
+            yield line(Span("     -> ", Role.DIM), _DOCTOR.sub("i tests the causes", hint), hanging=8)
+
+
+_DOCTOR = re.compile(r"`locklens doctor[^`]*` tests the causes")
 
 
 def _alike(diagnostics: Iterable[Diagnostic]) -> Iterable[tuple[tuple[str, str, str], list[Diagnostic]]]:
