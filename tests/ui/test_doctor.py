@@ -26,7 +26,7 @@ from locklens.demo.cases import sample_entry
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Trait
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, Trait, TrustCost
 from locklens.doctor.report_text import asked_words, is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
@@ -38,6 +38,7 @@ from locklens.review.model import HostState
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorProveDialog, DoctorScreen, PasteDialog
+from locklens.ui.doctor.detail import on_screen
 from locklens.ui.preview import PreviewScreen
 from locklens.ui.widgets import Bar
 
@@ -421,6 +422,91 @@ async def test_the_line_above_a_sample_names_no_key_that_does_nothing(opened: Op
         await on.paste(Path("ci.log").read_text("utf-8"))
         await on.pilot.resize_terminal(160, 45)
         assert "Try enter open, y copy, 2 Upgrade, ? keys, q quit" in on.text
+
+
+async def test_the_first_line_of_a_cause_copies_the_report(opened: Opening) -> None:
+    async with opened("republished") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await on.press("enter", "y")
+        assert "the report: read it before you paste it" in on.doctor.message
+        assert on.app.clipboard.startswith("- ")
+
+
+_NAMES = {"/": "slash", ".": "full_stop", ":": "colon"}
+
+
+def is_shown(on: Driver, words: str) -> bool:
+    return words in on.text
+
+
+async def test_a_package_that_is_not_there_is_refused_where_it_is_named(opened: Opening) -> None:
+    async with opened("republished") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        for text, refusal in (("/nope.zip", "no such folder or file"), ("h1:x", "not a hash: ")):
+            await on.press("e", *["enter"] * 6, *(_NAMES.get(one, one) for one in text), "enter")
+            await until(on, partial(is_shown, on, refusal))
+            await on.press("escape")
+        assert on.titles[0].startswith("likely the version was published again")
+
+
+async def test_a_fix_that_nothing_runs_opens_its_detail(opened: Opening) -> None:
+    async with opened("republished") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        by_hand = Remedy("ask-publisher", "Ask the publisher", 1, TrustCost.NONE, None, "")
+        assert on.doctor._diagnosis is not None
+        on.doctor._take_diagnosis(replace(on.doctor._diagnosis, causes=(), remedies=(by_hand,)))
+        await until(on, lambda: on.titles == ["fix Ask the publisher"])
+        assert "tab pane" in on.lines[-1]
+        await on.press("enter")
+        assert on.doctor.detail.has_focus
+        assert "do it by hand: there is no command to copy" in on.doctor.message
+
+
+async def test_the_highlight_stays_on_the_fix_whose_preview_was_left(opened: Opening) -> None:
+    async with opened("h1-missing") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        assert on.titles[0].startswith("likely")
+        await on.press("j", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+        await on.press("escape")
+        await until(on, lambda: on.titles[0].startswith("yes"))
+        assert on.doctor.left.current is not None
+        assert on.doctor.left.current.remedy is not None
+
+
+def test_a_fact_is_asked_for_with_the_key_that_takes_it() -> None:
+    for words, shown in (
+        ("it fits a, b: name it with -- ROOT", "it fits a, b: name it with e"),
+        ("the platform: --platform OS_ARCH", "the platform: e"),
+        ("the package: --package FILE, or --package zh:HASH", "the package: e"),
+        ("the h1: --package DIR, or locklens lock --platform=linux_amd64 --dry-run x", None),
+        ("locklens lock --platform=linux_amd64 -- live/prod", "locklens lock --platform=linux_amd64 -- live/prod"),
+        ("downloads it: --prove changed", "downloads it: --prove changed"),
+    ):
+        assert on_screen(words) == (shown or words.replace("--package DIR", "e"))
+
+
+async def test_an_undo_adds_no_finding_that_head_has(opened: Opening) -> None:
+    async with opened("constraint-conflict") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        await on.press("j", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+        await on.press("enter")
+        await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "FIXED" in on.lines[0])
+        await on.press("Z", "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes" in on.text)
+        assert "findings: none new; HEAD already has 1 more (1 BLOCK)" in " ".join(on.text.split())
+
+
+async def test_a_plan_that_failed_as_a_whole_warns_of_nothing_that_it_would_lock(opened: Opening) -> None:
+    async with opened("key-revoked") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        at = next(n for n, row in enumerate(on.doctor.left.rows) if row.remedy is not None and row.remedy.write)
+        await on.press("g", *"j" * at, "enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "FAILED" in on.text)
+        assert "i tests the causes" in " ".join(on.text.split())
+        assert "WARNINGS" not in on.text
+        assert "locked for linux_amd64 only" not in on.text
 
 
 async def test_a_root_has_one_name_on_the_screen_in_whichever_folder_it_was_opened(

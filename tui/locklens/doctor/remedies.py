@@ -35,7 +35,7 @@ _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
 def run_again(one: Affected) -> Remedy:
     """Return the step after a fix."""
-    note = "if it fails again, diagnose its new log; a log of another root or commit: name the root with -- ROOT"
+    note = "if it fails again, diagnose its new log; if the log was of another root, name that with -- ROOT"
     return Remedy("run-again", "Run init again", len(one.alone.roots), _NONE, None, one.next_step, note)
 
 

@@ -20,6 +20,7 @@ from locklens.addresses import Platform
 from locklens.dialect import DIALECTS
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import Diagnosis, PackagePath
+from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.lines import Line, Role, Span, line
 from locklens.operations.doctor import DoctorRequest, changed_at
 from locklens.storage.files import is_within
@@ -211,10 +212,13 @@ class DoctorScreen(TwoPaneScreen):
         return self.query_one(DoctorList)
 
     @property
-    def row_keys(self) -> tuple[str, str]:
-        """`r` has nothing to diagnose again before a first diagnosis, and `v` acts where a download tells a cause."""
+    def row_keys(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """`tab` shows what a fix costs; `r` needs a diagnosis, and `v` a cause that a download may tell."""
+        row = self.left.current
+        first = "tab" if row is not None and row.remedy is not None and not self.detail.has_focus else ""
         idle = "r" if self._diagnosis is None and self._problem is None else ""
-        return "", idle if self._diagnosis is not None and not why_no_download(self._diagnosis) else f"{idle}v"
+        idle += "" if self._diagnosis is not None and not why_no_download(self._diagnosis) else "v"
+        return (first,) if first else (), tuple(idle)
 
     # Display
 
@@ -321,7 +325,7 @@ class DoctorScreen(TwoPaneScreen):
             Field("path", "origin, such as direct or installed", _path_problem, path.value if path else ""),
             Field("mirror", "mirror: a folder", _folder_problem, request.mirrors[0] if request.mirrors else ""),
             Field("cache", "plugin cache: a folder", _folder_problem, request.cache),
-            Field("package", "its package: folder, zip file, h1:... or zh:...", _any, request.package),
+            Field("package", "its package: folder, zip file, h1:... or zh:...", self._package_problem, request.package),
             Field("root", "root: its folder", _folder_problem, root),
         ]
 
@@ -330,7 +334,9 @@ class DoctorScreen(TwoPaneScreen):
                 return
             # What stays as it was shown keeps its source: the log, or the user's earlier words.
             given = {field.name: answers[field.name] for field in fields if answers[field.name] != field.initial}
-            told: dict[str, object] = {name: given[name] for name in ("platform", "package") if name in given}
+            told: dict[str, object] = {"platform": given["platform"]} if "platform" in given else {}
+            if "package" in given:
+                told["package"] = given["package"] if is_known_scheme(given["package"]) else _expanded(given["package"])
             if "root" in given:
                 told["roots"] = (given["root"],) if given["root"] else ()
             if "tool" in given:
@@ -349,6 +355,15 @@ class DoctorScreen(TwoPaneScreen):
 
         lead = [line(Span(" An empty field is read from the log. Nothing is written.", Role.DIM))]
         self.app.push_screen(FormDialog("Facts of the failing run", lead, fields, verb="diagnose"), take)
+
+    def _package_problem(self, text: str) -> str:
+        """Why a text names no package; what was given once may have been moved aside by a fix since."""
+        if not text or text == self._request.package:
+            return ""
+        if is_known_scheme(text):
+            return "" if is_well_formed(text) else f"not a hash: {forms_in_words()}"
+        is_there = "\0" not in text and (self._request.folder / Path(text).expanduser()).exists()
+        return "" if is_there else "no such folder or file"
 
     def action_prove(self) -> None:
         """Ask for the downloads that tell causes apart, and test them again."""
@@ -432,10 +447,13 @@ class DoctorScreen(TwoPaneScreen):
         self._show_diagnosis()
 
     def _show_diagnosis(self) -> None:
-        """Show the rows; the cursor goes to the first one, unless all say what they said before."""
-        before = [(row.key, row.state) for row in self.left.rows]
+        """Show the rows; the cursor leaves a fix that is gone, or a cause, for the first one if any differs."""
+        before, current = [(row.key, row.state) for row in self.left.rows], self.left.current
         self.refresh_list()
-        if before != [(row.key, row.state) for row in self.left.rows]:
+        is_kept = (
+            current is not None and current.remedy is not None and current.key in {row.key for row in self.left.rows}
+        )
+        if not is_kept and before != [(row.key, row.state) for row in self.left.rows]:
             self.left.action_edge(0)
 
     # Copying
@@ -443,6 +461,8 @@ class DoctorScreen(TwoPaneScreen):
     def action_copy(self) -> None:
         """Copy the highlighted line of the detail, the command of a fix, or the whole report."""
         row, copied = self.left.current, self.line.copied if self.line is not None else ""
+        if row is not None and row.cause is not None and copied == row.title.text:
+            copied = ""  # of a cause as a whole, the report says more
         if not copied and row is not None and row.remedy is not None:
             copied = command_to_copy(row.remedy, self._settings)
         if copied:

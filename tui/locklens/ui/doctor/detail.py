@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.doctor import report_text
 from locklens.doctor.causes import cause_title, remedy_title
@@ -94,6 +96,14 @@ class DoctorList(RowList[DoctorRow]):
 
 _ERRORS_SHOWN = 3
 
+_OPTION = r"(?:-- ROOT|--(?:platform|package|install-path|mirror|plugin-cache)(?: [A-Z][A-Z_|]+| zh:HASH)?)(?![\w=-])"
+_OPTIONS = re.compile(f"{_OPTION}(?:, (?:or )?{_OPTION})*")
+
+
+def on_screen(words: str) -> str:
+    """Return words about a fact with the key that takes it here, in place of the options of a command."""
+    return _OPTIONS.sub("e", words)
+
 
 def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]) -> Iterator[Line]:
     """The detail of a row, below it what is known about the whole incident; both of what can be shared.
@@ -118,7 +128,7 @@ def _incident_lines(diagnosis: Diagnosis) -> Iterator[Line]:
     for number, need in enumerate(report_text.narrowing(diagnosis)):
         if not number:
             yield line(Span(f"  {report_text.NARROWED}", Role.DIM))
-        yield line(f"  - {need}", hanging=4, copied=need)
+        yield line(f"  - {on_screen(need)}", hanging=4, copied=need)
     for words in report_text.onset_lines(diagnosis):
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
     if diagnosis.started_from:
@@ -136,12 +146,12 @@ def _incident_lines(diagnosis: Diagnosis) -> Iterator[Line]:
     for one in diagnosis.not_offered:
         yield line(Span(f"  {one.what}: ", Role.WARN), one.why, hanging=4)
     for note in diagnosis.notes:
-        yield line(Span("  note  ", Role.DIM), note, hanging=4)
+        yield line(Span("  note  ", Role.DIM), on_screen(note), hanging=4)
 
 
 def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
     title = Span(cause_title(cause), Role.STRONG)
-    yield line(Span(f"{row.state.text}  ", row.state.role), title, hanging=2, copied=cause.id.value)
+    yield line(Span(f"{row.state.text}  ", row.state.role), title, hanging=2, copied=title.text)
     yield from heading("EVIDENCE")
     evidence = cause.evidence
     yield line(f"  {evidence}", hanging=2, copied=evidence)
@@ -149,17 +159,17 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
         yield line(Span(f"  as of {cause.as_of}", Role.DIM))
     if cause.missing:
         yield from heading("NEEDED")
-        words = report_text.missing_words(cause)
+        words = report_text.missing_words(replace(cause, missing=on_screen(cause.missing)))
         if cause.is_by_download:
             yield line(Span("  v downloads packages that may tell it", Role.INFO), hanging=2)
-        yield line(Span(f"  {words}", Role.INFO), hanging=2, copied=words)
+        yield line(Span(f"  {words}", Role.INFO), hanging=2, copied=report_text.missing_words(cause))
 
 
 def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]:
     yield line(Span(remedy_title(remedy), Role.STRONG), hanging=2)
     yield line(Span(report_text.remedy_costs(remedy), Role.INFO), hanging=2)
     if remedy.note:
-        yield line(remedy.note, hanging=2)
+        yield line(on_screen(remedy.note), hanging=2)
     yield from heading("COMMAND" if remedy.command or remedy.is_left_out else "BY HAND")
     if copied := command_to_copy(remedy, settings):
         yield line("  ", Span(remedy.command or remedy.hint, Role.PLACE), hanging=4, copied=copied)
