@@ -11,6 +11,7 @@ from kit.effort import effort
 from msgspec.structs import replace
 
 from locklens.cli.main import main
+from locklens.demo import write_unpacked
 from locklens.demo.incidents import SampleCopy
 from locklens.doctor.recognising import read_log
 
@@ -81,3 +82,33 @@ def test_a_refused_signature_stops_init_only_where_nothing_locked_is_installed(
         main(["-C", str(result.folder), *words], lambda request, view: pytest.fail("screen"))
     causes = {one["id"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["causes"]}
     assert (result.status, causes["key-changed"]) == (status, verdict), result.output
+
+
+@pytest.mark.parametrize(("tool", "status", "verdict"), [("terraform", 1, "yes"), ("opentofu", 0, "no")])
+def test_a_version_that_is_gone_stops_only_terraform_where_the_plugin_cache_has_it(
+    tool: str,
+    status: int,
+    verdict: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if not is_here(tool):
+        pytest.skip(f"{TOOLS[tool]} is not on PATH")
+    (cache := tmp_path / "cache").mkdir()
+    write_unpacked(cache, f"{HOST}/acme/demo", "1.4.2", "linux_amd64")
+    scene = SCENES["yanked"]
+    with played(replace(scene, prepare=lambda folder: _cached_in(folder, cache)), tool) as result:
+        for variable, value in result.variables.items():
+            monkeypatch.setenv(variable, value)
+        words = ["doctor", "--tool", tool, "--no-cache", "--format", "json", "--", "live/prod"]
+        main(["-C", str(result.folder), *words], lambda request, view: pytest.fail("screen"))
+    causes = {one["id"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["causes"]}
+    assert (result.status, causes["yanked"]) == (status, verdict), result.output
+
+
+def _cached_in(folder: Path, cache: Path) -> None:
+    """Names a plugin cache in the CLI configuration of a scene, which is beside its repository."""
+    settings = folder.parent / "demo.tfrc"
+    settings.write_text(f'plugin_cache_dir = "{cache}"\n' + settings.read_text("utf-8"), "utf-8")

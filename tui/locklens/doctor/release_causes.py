@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.dialect import OPENTOFU
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
 from locklens.hashes import is_of_zip, packages_of, zh_of
@@ -227,7 +228,7 @@ def yanked(x: Examined) -> Judgement | None:
     words = f"{x.address.host} {x.lists} {number}, and not {version}"
     if x.error is None and not x.asks_registry:
         return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
-    if x.error is None and (sound := x.sound_mirror) is not None:
+    if x.error is None and (sound := x.sound_mirror or _cached_for_tofu(x)) is not None:
         return Judgement(_NO, f"{words}, and {sound.path} has a locked hash", as_of=listing.as_of)
     if listing.is_offline:
         missing = "what it lists now: run without --offline"
@@ -240,6 +241,12 @@ def yanked(x: Examined) -> Judgement | None:
     if is_said:
         words = f"the message says so, and {words}"
     return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+
+
+def _cached_for_tofu(x: Examined) -> FoundPackage | None:
+    """Return a copy in the plugin cache, for which OpenTofu, unlike Terraform, asks no registry for versions."""
+    copies = x.of_kind("plugin-cache") if x.tool is OPENTOFU else ()
+    return next((one for one in copies if one.of_files & x.unpacked), None)
 
 
 def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
