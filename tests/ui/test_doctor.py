@@ -148,30 +148,35 @@ async def test_what_changes_on_disk_is_diagnosed_again_from_the_first_row(
         await until(on, lambda: not on.doctor._job.is_running and "> fix" in on.text)
 
 
-@pytest.mark.parametrize("key", ["r", "i", ""])
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
 async def test_a_detail_stays_open_while_its_run_is_diagnosed_again(
-    opened: Opening, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], key: str
+    opened: Opening, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
     async with opened("hand-edit") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))
         await on.pilot.resize_terminal(*size)
-        await on.press("enter")
-        assert on.doctor.detail.has_focus
-        runs = on.doctor._job.runs
-        if key:
-            await on.press(key)
-        else:
-            with Path("live/prod/main.tf").open("a", encoding="utf-8") as file:
-                file.write("# changed meanwhile\n")
-        await until(on, lambda: on.doctor._job.runs > runs and not on.doctor._job.is_running)
-        await until(on, lambda: on.doctor.focused is not None)
-        assert on.doctor.detail.has_focus
-        assert "esc back" in on.lines[-1]
-        await on.press("escape")
-        assert on.doctor.left.has_focus
-        assert "q quits" not in on.text
+        for key in ("r", "i", ""):
+            await on.press("enter")
+            assert on.doctor.detail.has_focus
+            runs = on.doctor._job.runs
+            if key:
+                await on.press(key)
+            else:
+                with Path("live/prod/main.tf").open("a", encoding="utf-8") as file:
+                    file.write("# changed meanwhile\n")
+            await until(on, partial(diagnosed_after, on, runs))
+            await until(on, lambda: on.doctor.focused is not None)
+            assert on.doctor.detail.has_focus
+            assert "esc back" in on.lines[-1]
+            await on.press("escape")
+            assert on.doctor.left.has_focus
+            assert "q quits" not in on.text
+
+
+def diagnosed_after(on: DoctorDriver, runs: int) -> bool:
+    """Whether there were more runs than that, and none goes on."""
+    return on.doctor._job.runs > runs and not on.doctor._job.is_running
 
 
 async def test_keys_that_need_a_diagnosis_are_offered_with_one(opened: Opening) -> None:
