@@ -350,7 +350,7 @@ def test_a_table_over_an_enum_has_each_of_its_members() -> None:
         module = ".".join(path.relative_to(TOP / "tui").with_suffix("").parts[1:]).removesuffix(".__init__")
         for node in ast.walk(ast.parse(path.read_bytes())):
             names = node.keys if isinstance(node, ast.Dict) else []
-            keys = [ast.unparse(key).split(".") for key in names if key is not None]
+            keys = [ast.unparse(key).split(".") for key in names if isinstance(key, ast.Name | ast.Attribute)]
             every = known.get(keys[0][0], frozenset()) if keys else frozenset()
             missing = every - {key[-1] for key in keys}
             if missing and len(missing) < len(keys):

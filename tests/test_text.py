@@ -173,8 +173,9 @@ def callers() -> dict[str, set[str]]:
     found = defaultdict[str, set[str]](set)
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call):
-                found[ast.unparse(node.func).rpartition(".")[2]].add(str(path.relative_to(SOURCES)))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                found[name].add(str(path.relative_to(SOURCES)))
     return dict(found)
 
 

@@ -311,14 +311,14 @@ def measured(folder: Path, *words: str, entries: int = MAX_ENTRIES, timeout: flo
     return int(status), complaint, int(peak) // (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
-@pytest.mark.parametrize("leaf", [True, False])
 @pytest.mark.parametrize(
-    ("words", "entries"),
+    ("words", "entries", "leaf"),
     [
-        (("main", "--head", "bomb"), MAX_ENTRIES),
-        (("bomb", "--head", "main"), SOME_ENTRIES),
-        (("bomb",), SOME_ENTRIES),
-        (("bomb", "--staged"), SOME_ENTRIES),
+        (("main", "--head", "bomb"), MAX_ENTRIES, True),
+        (("main", "--head", "bomb"), SOME_ENTRIES, False),
+        (("bomb", "--head", "main"), SOME_ENTRIES, True),
+        (("bomb",), SOME_ENTRIES, False),
+        (("bomb", "--staged"), SOME_ENTRIES, True),
     ],
     ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
 )

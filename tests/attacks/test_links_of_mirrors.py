@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conformance.forking import shared
 
 from locklens.demo import package_bytes
 
@@ -94,15 +94,8 @@ def test_what_is_no_package_of_the_repository_is_not_opened(
         "TF_CLI_CONFIG_FILE": os.devnull,
         "XDG_CACHE_HOME": str(tmp_path),
     }
-    script = (
-        "import sys, resource; resource.setrlimit(resource.RLIMIT_CPU, (20, 20)); sys.argv[0] = 'locklens'; "
-        "from locklens.__main__ import run; sys.exit(run())"
-    )
     offline = ["--offline"] if command[0] == "doctor" else []
-    done = subprocess.run(
-        [sys.executable, "-c", script, *command, *offline],
-        cwd=top, env=environment, capture_output=True, text=True, check=False, timeout=HANGS,
-    )  # fmt: skip
+    done = shared().finish([*command, *offline], top, environment, limit=HANGS)
     assert done.returncode in {0, 1, 2}, done.stderr
     assert "Traceback" not in done.stderr
     said = " ".join((done.stdout + done.stderr).split())

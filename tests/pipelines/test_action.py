@@ -89,9 +89,7 @@ def test_the_inputs_count(runner: Runner) -> None:
     assert "argument --ask-host: invalid host 'a b': " in done.stderr
 
 
-@pytest.mark.parametrize(
-    "base", ["--output=pwned", "$(touch pwned)", "`touch pwned`", "; touch pwned", "main\ntouch pwned"]
-)
+@pytest.mark.parametrize("base", ["--output=pwned", "$(touch pwned)`touch pwned`; touch pwned", "main\ntouch pwned"])
 def test_no_input_is_run_or_taken_for_an_option(runner: Runner, base: str) -> None:
     for name in ("LOCKLENS_BASE", "LOCKLENS_ROOTS", "LOCKLENS_FAIL_ON", "LOCKLENS_ASK_HOSTS", "LOCKLENS_PROVE"):
         done = runner.bash(REVIEW, **INPUTS | {name: base})
