@@ -105,25 +105,27 @@ def test_every_dialog_has_the_one_base_and_is_looked_at_here() -> None:
     assert [one.__name__ for one in MAKERS if one.__name__ in style] == []
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 30)])
 @pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
 async def test_it_stands_in_the_middle_above_the_screen(
-    kind: type[Dialog[Any]], size: tuple[int, int], samples: Samples, running: Running
+    kind: type[Dialog[Any]], samples: Samples, running: Running
 ) -> None:
-    async with running(samples.full(), size=size) as on:
-        on.app.push_screen(MAKERS[kind](on, samples))
-        await on.pilot.pause()
-        dialog = on.app.screen
-        assert isinstance(dialog, kind)
-        region = dialog.query_one("#dialog").region
-        assert abs(region.x - (size[0] - region.right)) <= 1, region
-        assert abs(region.y - (size[1] - region.bottom)) <= 1, region
-        assert dialog.styles.background.a < 1, "what one decides about stays in sight"
-        frame = dialog.query_one("#dialog").background_colors[1]
-        for shown in dialog.query(Input):
-            if shown.region.area and not shown.has_focus and shown.id != "dialog-search-text":
-                assert shown.background_colors[1] != frame, "an empty field without the focus is seen too"
-        await on.press("escape")
+    async with running(samples.full()) as on:
+        for width, height in ((80, 24), (100, 30)):
+            await on.pilot.resize_terminal(width, height)
+            on.app.push_screen(MAKERS[kind](on, samples))
+            await on.pilot.pause()
+            dialog = on.app.screen
+            assert isinstance(dialog, kind)
+            region = dialog.query_one("#dialog").region
+            assert abs(region.x - (width - region.right)) <= 1, region
+            assert abs(region.y - (height - region.bottom)) <= 1, region
+            assert dialog.styles.background.a < 1, "what one decides about stays in sight"
+            frame = dialog.query_one("#dialog").background_colors[1]
+            for shown in dialog.query(Input):
+                if shown.region.area and not shown.has_focus and shown.id != "dialog-search-text":
+                    assert shown.background_colors[1] != frame, "an empty field without the focus is seen too"
+            await on.press("escape")
+            assert on.is_on_top
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind not in {ExportDialog, FormDialog, PasteDialog}])
