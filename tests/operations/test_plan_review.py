@@ -126,6 +126,8 @@ def test_a_plan_for_a_tool_is_judged_by_that_tool(top: Path, environ: dict[str, 
         assert [change.kind for change in found.changes] == [kind]
         assert [(one.rule, one.message) for one in found.findings if one.accepted is None] == expected
         apply(made.proposal)
+    found = plan_reviewed(undo(top), asked).review
+    assert [(one.rule, one.message) for one in found.findings if one.accepted is None] == [orphan]
 
 
 def test_a_layout_that_the_file_has_already_is_no_finding_of_the_plan(top: Path, environ: dict[str, str]) -> None:
