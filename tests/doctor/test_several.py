@@ -585,6 +585,23 @@ def test_one_command_for_two_providers_names_and_counts_both(made: Any, doctor: 
     assert "acme/demo 1.4.2, acme/netbox 3.9.1 in live/prod, live/qa: Try again" in out
 
 
+def test_a_fix_names_its_provider_where_several_fail(made: Any, doctor: Any) -> None:
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    other = "darwin_arm64" if str(this_platform()) != "darwin_arm64" else "linux_amd64"
+    demo, netbox = (replace(one, unpacked=(other,)) for one in (DEMO, NETBOX))
+    whole = replace(NETBOX, unpacked=(str(this_platform()), other))
+    folder = made(SampleIncident("", ("none",), (lock_file(demo, whole), lock_file(demo, netbox)), required))
+    words = (
+        "Error while installing {0} v{1}: the local package for registry.terraform.io/{0} {1} doesn't match any of "
+        "the checksums previously recorded in the dependency lock file"
+    )
+    releases = ("acme/demo", "1.4.2"), ("acme/netbox", "3.9.1")
+    log = boxed_log(*(("Failed to install provider", words.format(*one)) for one in releases))
+    (folder / "ci.log").write_text(log.replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert out.count("Restore the entry of commit") == out.count("acme/netbox 3.9.1: Restore the entry of commit") == 1
+
+
 @pytest.mark.parametrize(("status", "words"), [
     ("Forbidden", "the proxy refused"), ("Bad Gateway", "the proxy could not reach the host (5xx)"),
 ])  # fmt: skip

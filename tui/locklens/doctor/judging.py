@@ -334,7 +334,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         own = [one for one in sound if one.causes and not one.examined.fitting]
         found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
     costs, has_several = list(TrustCost), Several.among(affected)
-    everywhere = {root for one in affected for root in one.roots}
+    everywhere, everyone = {root for one in affected for root in one.roots}, {one.examined.name for one in affected}
     titles = Counter(group[0][0].title for group in found.values())
     named, of_writes = [], {one.examined.name for group in found.values() for remedy, one in group if remedy.write}
     for group in found.values():
@@ -349,6 +349,9 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         note = "; ".join(filter(None, (remedy.note, *unsaid)))
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
+        names = {other.examined.name for _, other in group}
+        is_told = remedy.host or all(name in remedy.title for name in names)
+        is_of_some |= has_several.providers and not is_told and names != everyone
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
         named.append(replace(remedy, subject=subject) if is_named else remedy)
     return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))

@@ -69,11 +69,13 @@ class RemedyJson(JsonStruct, frozen=True):
     bytes: Count | None
     command: Annotated[str | None, Meta(description="Null for an edit by hand, or where it has a secret.")]
     hint: Annotated[str | None, Meta(description="The command line that shows what to edit by hand.")]
+    note: Annotated[str | None, Meta(description="What to know before it is done.")]
 
     @classmethod
     def of(cls, remedy: Remedy) -> RemedyJson:
         """Describe a remedy."""
-        return cls.like(remedy, bytes=remedy.size, command=remedy.command or None, hint=remedy.hint or None)
+        words = {name: getattr(remedy, name) or None for name in ("command", "hint", "note")}
+        return cls.like(remedy, bytes=remedy.size, **words)
 
 
 class NotOfferedJson(JsonStruct, frozen=True):

@@ -404,12 +404,13 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield from map(_row, diagnosis.causes)
     if diagnosis.remedies:
         yield ""
-        yield "| fix | costs | command |"
-        yield "|---|---|---|"
+        yield "| fix | costs | command | note |"
+        yield "|---|---|---|---|"
     for remedy in diagnosis.remedies:
         command = _cell(remedy.command) if remedy.command else LEFT_OUT if remedy.is_left_out else "by hand"
         command = f"{command}; hint: {_cell(remedy.hint)}" if remedy.hint else command
-        yield f"| {_cell(remedy_title(remedy))} | {remedy_costs(remedy)} | {command} |"
+        note = _cell(remedy.note) if remedy.note else ""
+        yield f"| {_cell(remedy_title(remedy))} | {remedy_costs(remedy)} | {command} | {note} |"
     if diagnosis.not_offered:
         yield ""
         yield f"{DO_NOT}:"
