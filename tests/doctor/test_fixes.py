@@ -62,7 +62,8 @@ def test_a_merge_takes_the_entry_of_the_side_that_its_fix_names(
     folder = made(in_conflict(theirs) if theirs else INCIDENTS["bad-merge"])
     fixes = doctor(folder, "ci.log")["remedies"]
     assert len(fixes) == 2
-    named = f"with {('HEAD (ours)', 'other (theirs)')[number]}: acme/demo {(DEMO, NEWER)[number].version}"
+    side, version = ("HEAD (ours)", "other (theirs)")[number], (DEMO, NEWER)[number].version
+    named = f"with {side}: acme/demo {version}" if theirs else f"Lock acme/demo {version}, as {side} has"
     assert named in doctor(folder, "--format", "text", "ci.log")
     run(fixes[number]["command"])
     assert is_locked_as(folder, (DEMO, NEWER)[number])
@@ -368,7 +369,8 @@ def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, d
 def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["h1-missing"]
     fixes = doctor(made(incident), *incident.options, "ci.log")["remedies"]
-    assert [(one["id"], one["trust"]) for one in fixes] == [("lock-platform", "none"), ("restore-entry", "low")]
+    assert [(one["id"], one["trust"]) for one in fixes] == [("lock-platform", "none"), ("restore-entry", "none")]
+    assert not any("not known as signed" in (one["note"] or "") for one in fixes)
 
 
 def lay_root(folder: Path, name: str, lock: bytes) -> None:
@@ -484,8 +486,22 @@ def test_a_root_whose_constraints_exclude_an_older_version_does_not_go_back_to_i
         f"- Reusing previous version of {name} from the dependency lock file\n" for name, _ in constraints
     )
     (folder / "ci.log").write_text(listed + log, "utf-8")
-    commands = [one["command"] for one in doctor(folder, "ci.log")["remedies"] if "=1.4.2" in one["command"]]
-    assert commands == ["locklens upgrade acme/demo=1.4.2 --root=live/prod"]
+    (fix,) = (one for one in doctor(folder, "ci.log")["remedies"] if "=1.4.2" in one["command"])
+    assert fix["command"] == "locklens upgrade acme/demo=1.4.2 --root=live/prod"
+    assert "live/other needs another fix: its constraints differ, or could not be read" in fix["note"]
+
+
+def test_an_entry_is_restored_in_the_roots_whose_constraints_allow_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    shutil.copytree(folder / "live/prod", folder / "live/other")
+    other = folder / "live/other/main.tf"
+    other.write_text(re.sub(r'(netbox"\s+version\s+= ")[^"]*', r"\g<1>>= 3.10", other.read_text("utf-8")), "utf-8")
+    (fix,) = (
+        one for one in doctor(folder, "--", "live/prod", "live/other")["remedies"] if one["id"] == "restore-entry"
+    )
+    assert fix["command"].endswith(" --root=live/prod")
+    assert "acme/netbox=3.10.0 --root=live/prod writes" in fix["note"]
+    assert "live/other needs another fix: its constraints differ, or could not be read" in fix["note"]
 
 
 def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_on_the_preview(

@@ -393,12 +393,32 @@ def test_an_altered_package_is_no_damaged_download(made: Any, doctor: Any) -> No
 
 
 @pytest.mark.parametrize(("cause", "title"), [
-    ("key-changed", "Upgrade acme/demo: a version whose signature is not valid is refused"),
+    ("key-changed", "Upgrade acme/demo: 1.4.2 is refused as long as its signature is not valid"),
     ("key-revoked", "Upgrade acme/demo, once its publisher has signed a version with another key"),
 ])  # fmt: skip
 def test_a_fix_of_a_signature_names_the_signature(cause: str, title: str, made: Any, doctor: Any) -> None:
     out = " ".join(doctor(made(INCIDENTS[cause]), "--format", "text", "ci.log").split())
     assert title in out
+
+
+@pytest.mark.parametrize(("cause", "words"), [
+    ("credentials", "without credentials the request fails here: registry.terraform.io requires authentication credentials"),
+    ("credentials", "access was denied; the message does not say who answered"),
+    ("bad-merge", "Lock acme/demo 1.4.2, as HEAD (ours) has"),
+    ("bad-merge", "the upgrade then writes acme/demo 1.4.2 with those of its release"),
+    ("h1-missing", "had 1 h1 that is locked no longer"),
+    ("h1-missing", "1 added hash not known as signed: the Preview says what vouches for it"),
+    ("other-tool", "Upgrade hashicorp/random: the new version comes with its own hashes"),
+    ("wrong-source", ", and it has none now"),
+])  # fmt: skip
+def test_a_sentence_names_what_it_is_about(cause: str, words: str, made: Any, doctor: Any) -> None:
+    assert words in " ".join(doctor(made(INCIDENTS[cause]), "--format", "text", "ci.log").split())
+
+
+def test_the_note_of_a_fix_is_in_all_reports(made: Any, doctor: Any) -> None:
+    folder, note = made(INCIDENTS["key-changed"]), "a new version is a new decision: review it"
+    assert [one["note"] for one in doctor(folder, "ci.log")["remedies"]] == [note]
+    assert f"| `{note}` |" in doctor(folder, "--format", "markdown", "ci.log")
 
 
 def test_the_address_of_a_locked_provider_is_not_to_be_corrected(made: Any, doctor: Any) -> None:
@@ -487,7 +507,7 @@ def test_a_registry_refuses_credentials_only_where_there_were_some(made: Any, do
     _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
     out = " ".join(doctor(folder, "--offline", "--format", "text", "real.log").split())
     assert "VERDICT registry.terraform.io denied access, though the run had credentials for it. [LIKELY]" in out
-    assert "the message says that the run had some, which an empty token is, too" in out
+    assert "the message says that credentials were sent, and an empty token counts as such" in out
     assert "Give the runner a token that registry.terraform.io accepts" in out
 
 

@@ -38,7 +38,7 @@ from locklens.review.model import HostState
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorProveDialog, DoctorScreen, PasteDialog
-from locklens.ui.doctor.detail import on_screen
+from locklens.ui.doctor.detail import command_to_copy, on_screen
 from locklens.ui.preview import PreviewScreen
 from locklens.ui.widgets import Bar
 
@@ -655,6 +655,17 @@ def test_a_verdict_names_what_is_likely_in_a_root_that_nothing_certain_concerns(
         likely = cause(CauseId.REPUBLISHED, CauseVerdict.LIKELY, *roots)
         diagnosis = Diagnosis("", False, (), None, (missing, likely), is_of_log=False)  # type: ignore[arg-type]
         assert ("Likely, too" in verdict_sentence(diagnosis)) is is_named
+
+
+@pytest.mark.parametrize(("command", "is_of_settings"), [
+    ("locklens -C live lock", True), ("TF_DATA_DIR=.data terraform init", True), ("mv -- a b && tofu init", True),
+    ('grep -n -A 9 dev_overrides "${TF_CLI_CONFIG_FILE:-$HOME/.terraformrc}"', True),
+    ("curl -sSv -o /dev/null https://registry.terraform.io/", False), ("git diff -- live/.terraform.lock.hcl", False),
+])  # fmt: skip
+def test_a_command_is_copied_with_the_settings_that_it_reads(command: str, is_of_settings: bool) -> None:
+    fix = Remedy("show-change", "", 1, TrustCost.NONE, 0, command)
+    copied = command_to_copy(fix, {"CHECKPOINT_DISABLE": "1"})
+    assert copied == (f"export CHECKPOINT_DISABLE=1 && {command}" if is_of_settings else command)
 
 
 def test_a_host_that_its_error_names_is_named_once() -> None:

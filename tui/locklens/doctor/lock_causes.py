@@ -264,7 +264,7 @@ def wrong_source(x: Examined) -> Judgement | None:
     if host not in {tool.default_host for tool in DIALECTS.values()}:
         return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
     if trouble is not None and trouble.is_no:
-        return Judgement(_YES, f"{words}, nor has it here", basis=Basis.RUN)
+        return Judgement(_YES, f"{words}, and it has none now", basis=Basis.RUN)
     return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too", _SAME_REQUEST, basis=Basis.RUN)
 
 

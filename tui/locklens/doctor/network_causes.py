@@ -66,7 +66,9 @@ def _repeated(x: Examined) -> _Repeated:
     as_of, problem = known.get(request, (None, None))
     if problem is not None and problem.was_asked:
         what = "a request for this version" if request == "download" else "the same request"
-        return _Repeated(False, f"{what} fails here too: {problem.words}")
+        is_other = x.message.kind == "credentials-rejected" and not x.may_send_token
+        words = "without credentials the request fails here" if is_other else f"{what} fails here too"
+        return _Repeated(False, f"{words}: {problem.words}")
     if as_of:
         return _Repeated(True, f"{_REPEATED.get(request, 'the same request is')} answered here", as_of)
     if answer:
@@ -164,7 +166,7 @@ def registry_down(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
 
 
-_OF_A_DENIAL = "the tools say so of a 401 and of a 403, which a proxy or a firewall may have answered, too"
+_OF_A_DENIAL = "the tools say so of a 401 and of a 403 alike, and a proxy or a firewall may have answered"
 
 
 def _without_token(x: Examined) -> str:
@@ -213,7 +215,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN, title=title)
     if reason is not None:
         is_file = reason is _N.DENIED and x.is_of_plain_file
-        words = f"the message has the answer, and not who gave it: {reason}"
+        words = f"{reason}; the message does not say who answered"
         if is_file:
             words = f"{words}; tools send no token for a release's files, so that its host or a proxy keeps them back"
         title = f"{_host(x)} or a proxy denied access to the file" if is_file else _BETWEEN.format(_host(x))
@@ -252,7 +254,7 @@ def credentials(x: Examined) -> Judgement | None:
             missing = "the login of the runner: docker login, or an oci_credentials block"
         if x.message.kind == "credentials-rejected" and x.address is not None and host == x.address.host:
             title = _OF_GIVEN
-            words = f"the message says that the run had some, which an empty token is, too; {words}"
+            words = f"the message says that credentials were sent, and an empty token counts as such; {words}"
         free = _without_token(x)
         words = "; ".join(filter(None, (words, free or here.words)))
         basis = Basis.GUESS if free and x.message.kind == "credentials-missing" else Basis.RUN

@@ -89,7 +89,8 @@ def _of_untold_h1(x: Examined, platform: str) -> Judgement:
     fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
                   and not hashes_of_files(one.entry.hashes) <= x.unpacked), None)  # fmt: skip
     if fewer is not None and fewer.entry is not None:
-        words = f"commit {fewer.commit[:12]} had h1 that are locked no more"
+        more = len(hashes_of_files(fewer.entry.hashes) - x.unpacked)
+        words = f"commit {fewer.commit[:12]} had {more} h1 that {'is' if more == 1 else 'are'} locked no longer"
         return Judgement(_LIKELY, words, missing, x.as_of)
     known = len(x.platforms) or len(x.packed)
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN

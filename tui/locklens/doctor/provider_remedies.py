@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor import FoundPackage, holding, likeliest_mirror
+from locklens.doctor.examined import from_top
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath, Remedy, RemedyWrite, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.configuration import constraint_place
@@ -78,6 +79,22 @@ class Affected(Struct, frozen=True):
         states = [(replace(x.configuration, requirements=required[roots[0]]), roots) for roots in groups.values()]
         return [replace(self, examined=replace(x, configuration=one), roots=tuple(roots)) for one, roots in states]
 
+    def admitting(self, version: Version) -> Affected | None:
+        """Return the roots whose constraints a version satisfies; None if they are known to be of no root."""
+        address = self.examined.address
+        for group in self.by_constraints([version]):
+            configuration = group.examined.configuration
+            if configuration is None or address is None or configuration.constraints(address).admits(version):
+                return group
+        return None
+
+    def left_out(self, roots: Sequence[str]) -> str:
+        """Return which roots a fix by constraints leaves out, in a clause; "" for none."""
+        left = [from_top(self.examined.here, root) for root in self.roots if root not in roots]
+        need, their = ("needs", "its") if len(left) == 1 else ("need", "their")
+        words = f"{listing(left, 3)} {need} another fix: {their} constraints differ, or could not be read"
+        return words if left else ""
+
     @property
     def platform(self) -> str:
         """The platform of the failing run, else that of the only copy here that is not locked, or of this machine."""
@@ -136,7 +153,9 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
     group has its own upgrade.
     """
     for group in one.by_constraints(listed_versions(one.examined) or ()):
-        yield from _upgrade(group, title, platform)
+        for each in _upgrade(group, title, platform):
+            words = one.left_out(group.roots)
+            yield replace(each, note="; ".join(filter(None, (each.note, words))))
 
 
 def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:

@@ -481,7 +481,7 @@ def _of_message(x: Examined) -> Judgement | None:
         words = "the tool compares a registry's zip file with its signed SHA256SUMS before the lock file"
         return Judgement(_NO, words)
     if error.kind == "current-package" and path is None:
-        words = "the tool checks a registry's package against the signed list first, and a mirror's it does not"
+        words = "a registry's package is first compared with its signed list, a mirror's with the lock file alone"
         missing = "the origin of the package: --install-path"
         return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
     if x.named_and_locked:

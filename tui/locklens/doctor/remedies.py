@@ -154,7 +154,8 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
         is_sure = bool(needed & unpacked)
         has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
         if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
-            note = "" if needed else f"it had {len(unpacked)} h1: that of the platform may be among them"
+            more = len(unpacked - x.unpacked)
+            note = f"it had {more} h1 more: that of the platform may be among them" if more and not needed else ""
             yield _restored(one, past, note)
             return
 
@@ -166,16 +167,23 @@ def _restored(one: Affected, past: PastEntry, note: str = "") -> Remedy:
     assert past.entry is not None
     version = past.entry.version
     added = frozenset(past.entry.hashes) - frozenset(x.entry.hashes)
-    unsigned = added - (x.listed if version == x.entry.version else frozenset())
+    known = x.listed | {*x.computed.values()} if x.listed and version == x.entry.version else frozenset()
+    unsigned = added - known
     if unsigned:
         number = counted(len(unsigned), "added hash", "added hashes")
-        words = f"{number} not known as signed: its Preview says what vouches for them"
+        them = "it" if len(unsigned) == 1 else "them"
+        words = f"{number} not known as signed: the Preview says what vouches for {them}"
         note = f"{note}; {words}" if note else words
-    which = "" if version == x.entry.version else f" ({version})"
-    command = one.line("restore", x.name, "--from", past.commit[:12])
+    which, group = "", one
+    if version != x.entry.version:
+        which, admitting = f" ({version})", one.admitting(version)
+        group = admitting or one
+        words = one.left_out(group.roots) if admitting else f"init fails: the constraints do not allow {version}"
+        note = "; ".join(filter(None, (note, words)))
+    command = group.line("restore", x.name, "--from", past.commit[:12])
     return Remedy(
-        "restore-entry", f"Restore the entry of commit {past.commit[:12]}{which}", len(one.roots),
-        _LOW if unsigned else _NONE, 0, command, note, one.write("restore", revision=past.commit),
+        "restore-entry", f"Restore the entry of commit {past.commit[:12]}{which}", len(group.roots),
+        _LOW if unsigned else _NONE, 0, command, note, group.write("restore", revision=past.commit),
     )  # fmt: skip
 
 
@@ -201,13 +209,14 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
         (each for each in x.past if each.entry and (each.entry.version, frozenset(each.entry.hashes)) != says), None
     )
     if past is None or past.entry is None:
-        yield from upgrade(one, "Upgrade it: the new version comes with its own hashes")
+        yield from upgrade(one, f"Upgrade {x.name}: the new version comes with its own hashes")
     elif past.entry.version == x.entry.version:
         yield _restored(one, past)
     else:
         listed = listed_versions(x)
         is_there = listed is None or x.entry.version in listed
-        upgraded = one.line("upgrade", f"{x.name}={x.entry.version}")
+        group = one.admitting(past.entry.version) or one
+        upgraded = group.line("upgrade", f"{x.name}={x.entry.version}")
         then = f"then {upgraded} writes the hashes of that version"
         yield _restored(one, past, then if is_there else "")
 
@@ -256,13 +265,18 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     if is_keyless and (neighbour is None or not neighbour.keys):
         return  # no version is known to have a key, and without one each is refused
     is_revoked = judged is not None and judged.refusal is Refusal.REVOKED_KEY
-    title = f"Upgrade {one.examined.name}: a version whose signature is not valid is refused"
+    title = f"Upgrade {one.examined.name}: {_refused(one.examined)} is refused as long as its signature is not valid"
     if is_revoked:
         title = f"Upgrade {one.examined.name}, once its publisher has signed a version with another key"
     if one.examined.entry is None and (refused := one.examined.message.version):
         yield _with_another_version(one, refused)
     elif not one.examined.is_of_other_version:
         yield from upgrade(one, title)
+
+
+def _refused(x: Examined) -> str:
+    """Return the version that the message is about, else the locked one."""
+    return x.message.version or (str(x.entry.version) if x.entry is not None else "its version")
 
 
 def _with_another_version(one: Affected, refused: str) -> Remedy:
@@ -387,16 +401,20 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
                 return None
             of_other += ["--prefer", f"{provider}={other}"]
             moved.append(f"{provider}={entry.version}")
-    title = f"Merge block by block with {name}: {listing(shown, 3)}"
-    notes = [] if conflict.is_staged else ["git's index no longer has the sides: these are those between the markers"]
-    sides = [] if len(moved) == len(clashes) else ["--prefer", side.value]
+    is_of_other = len(moved) == len(clashes)
+    what = listing(shown, 3)
+    title = f"Lock {what}, as {name} has" if is_of_other else f"Merge block by block with {name}: {what}"
+    notes = [] if conflict.is_staged else ["git's index no longer has the sides: they are read between the markers"]
+    sides = [] if is_of_other else ["--prefer", side.value]
     notes += _excluding(one.examined, clashes, side)
     command = one.alone.line("merge", *sides, *of_other)
     if not moved:
         write = one.alone.write("merge", side=side.value)
         return Remedy("merge-again", title, 1, _NONE, 0, command, "; ".join(notes), write)
     command = f"{command} && {one.alone.line('upgrade', *moved)}"
-    notes += ["both have the same hashes: the upgrade from the other version writes those of the signed release"]
+    versions = listing(moved, 3).replace("=", " ")
+    words = f"the merge takes the other version, and the upgrade then writes {versions} with those of its release"
+    notes.append(f"both sides have the same hashes, which are of one version alone: {words}")
     return Remedy("merge-again", title, 1, _LOW, None, command, "; ".join(notes))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.dialect import DIALECTS
 from locklens.doctor import report_text
 from locklens.doctor.causes import cause_title, remedy_title
 from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
@@ -173,7 +174,7 @@ def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]
     yield from heading("COMMAND" if remedy.command or remedy.is_left_out else "BY HAND")
     if copied := command_to_copy(remedy, settings):
         yield line("  ", Span(remedy.command or remedy.hint, Role.PLACE), hanging=4, copied=copied)
-        if settings:
+        if settings and copied != (remedy.command or remedy.hint):
             exports = _exported(settings)
             yield line(Span("  y copies it with the settings of this run: ", Role.DIM), exports, hanging=4)
     if remedy.is_left_out:
@@ -184,7 +185,12 @@ def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]
 def command_to_copy(remedy: Remedy, settings: Mapping[str, str]) -> ShellText:
     """Return the command of a fix with the settings of this run; "" without one."""
     command = remedy.command or remedy.hint
-    return ShellText(f"{_exported(settings)} && {command}" if command and settings else command)
+    needs = settings and _READS_SETTINGS.search(command)
+    return ShellText(f"{_exported(settings)} && {command}" if needs else command)
+
+
+_READS_SETTINGS = re.compile(rf"(?:^|\s)(?:locklens|{'|'.join(one.command for one in DIALECTS.values())})\s|\$\{{?TF_")
+"""The commands and variables that settings of a run are for."""
 
 
 def _exported(settings: Mapping[str, str]) -> str:
@@ -198,7 +204,7 @@ def how_to_apply(remedy: Remedy) -> str:
     if remedy.command:
         return "run it yourself: y copies it"
     if remedy.hint:
-        return "do it by hand: y copies the command that shows where"
+        return "do it by hand: y copies this command, which changes nothing"
     return "do it by hand: there is no command to copy"
 
 
