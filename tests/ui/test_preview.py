@@ -214,7 +214,8 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  ? not all known  2 roots" in on.plan  # its h1 are not verified
         # The orphan of both roots is none of the plan's.
         assert "findings: none new, but not all is known; HEAD already has 1 more (1 INFO); " in on.plan
-        assert "; the work tree already has 1 more (1 WARN)" in on.plan
+        assert "; the work tree already has 2 more (2 WARN)" in on.plan
+        assert "unknown: hashicorp/aws: " in on.plan
         assert "4 entries unchanged" in on.plan
         assert "ok  review" in on.plan
         assert "--  write  2 files, all or none, on enter" in on.plan
@@ -389,8 +390,8 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         assert b"\r" not in lock.read_bytes()
 
 
-async def test_findings_are_counted_as_they_are_listed(opening: Opening, top: Path) -> None:
-    """The same change breaks another constraint in each root: one finding for each is listed, and counted."""
+async def test_findings_are_counted_as_in_review_and_as_they_are_listed(opening: Opening, top: Path) -> None:
+    """The same change breaks another constraint in each root: one finding, with the words for each."""
     for root in ("a", "b"):
         (top / root / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("hashicorp/aws", ">= 5.90")))
         (top / root / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/hashicorp/aws", "5.92.0", ">= 5.90.0")))
@@ -399,7 +400,8 @@ async def test_findings_are_counted_as_they_are_listed(opening: Opening, top: Pa
         await on.press("R")
         await on.ready()
         listed = re.findall(r"\n  (BLOCK|WARN|INFO) +(LK\d+) ", on.plan)
-        assert listed.count(("BLOCK", "LK005")) == 2
+        assert listed.count(("BLOCK", "LK005")) == 1
+        assert 'does not satisfy ">= 5.90"' in on.plan or "5.90" in on.plan
         numbers = {severity: sum(one == severity for one, _ in listed) for severity in ("BLOCK", "WARN", "INFO")}
         (counted,) = re.findall(r"findings: ((?:\d+ [A-Z]+ +)+)", on.plan)
         assert dict(reversed(pair.split()) for pair in re.findall(r"\d+ [A-Z]+", counted)) == {
@@ -408,8 +410,10 @@ async def test_findings_are_counted_as_they_are_listed(opening: Opening, top: Pa
         standing = on.preview.standing
         assert standing.plan is not None
         assert standing.plan_review is not None
-        message = commit_message(standing.plan, standing.plan_review.review)
-        assert f", {len(listed)} findings ({numbers['BLOCK']} block" in message
+        review = standing.plan_review.review
+        assert numbers == {severity.value.upper(): number for severity, number in review.severity_counts.items()}
+        message = commit_message(standing.plan, review)
+        assert f", 1 finding ({numbers['BLOCK']} block" in message
         assert "acme/demo is required" not in on.plan  # the file on disk does not lock it either
 
 

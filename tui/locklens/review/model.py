@@ -15,7 +15,7 @@ from locklens.review import HashCount
 from locklens.review.context import RootContext
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -536,21 +536,28 @@ class Review(Struct, frozen=True, dict=True):
 
     @cached_property
     def severity_counts(self) -> Mapping[Severity, int]:
-        """The number of findings of each severity, without accepted ones.
+        """The number of `distinct_findings` of each severity."""
+        return by_severity(alike[0].severity for alike in self.distinct_findings())
 
-        A finding about the same change in many roots counts once, as the change does; its worst severity counts.
+    def distinct_findings(
+        self, is_counted: Callable[[Finding], bool] = lambda finding: finding.accepted is None
+    ) -> tuple[tuple[Finding, ...], ...]:
+        """Return the findings as they are counted everywhere, the worst first.
+
+        Those of one rule about the same change, in many roots or several times in one, are one item with the worst
+        first.
+
+        Args:
+            is_counted: True for a finding to return; without it, those that are not accepted.
         """
-        worst_of: dict[tuple[str, str], Severity] = {}
-        severities = [finding.severity for finding in self.own_findings if finding.accepted is None]
+        single = (*self.own_findings, *(finding for root in self.roots for finding in root.findings))
+        alike: dict[object, list[Finding]] = {number: [finding] for number, finding in enumerate(single)}
         for root in self.roots:
-            severities += [finding.severity for finding in root.findings if finding.accepted is None]
             for change in root.changes:
                 for finding in change.findings:
-                    if finding.accepted is None:
-                        subject = change.id, finding.rule
-                        known = worst_of.setdefault(subject, finding.severity)
-                        worst_of[subject] = min(known, finding.severity, key=lambda one: one.rank)
-        return by_severity((*severities, *worst_of.values()))
+                    alike.setdefault((change.id, finding.rule), []).append(finding)
+        counted = (sorted(filter(is_counted, one), key=lambda each: each.severity.rank) for one in alike.values())
+        return tuple(sorted((tuple(one) for one in counted if one), key=lambda one: one[0].severity.rank))
 
     @cached_property
     def accepted(self) -> int:

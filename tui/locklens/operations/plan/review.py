@@ -35,7 +35,7 @@ from locklens.review.model import (
     SideName,
     by_severity,
 )
-from locklens.review.reports import hashes_of_review, numbers_in_words
+from locklens.review.reports import findings_in_words, hashes_of_review
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.root import layout_words
 from locklens.text import counted, visible
@@ -399,36 +399,19 @@ def _accepted(review: Review, unlike: _Unlike, base: str) -> Review:
     return _judged(review, judge)
 
 
-def findings_of_plan(review: Review, already_in: str = "") -> tuple[tuple[Finding, ...], ...]:
-    """Return the findings that count, the worst first; those with one rule and message are one item.
-
-    The number of findings of a plan, in the Preview and the commit message, is that of these items.
-
-    Args:
-        review: The review of a plan.
-        already_in: Return those that are already there instead; see `Accepted.already_in`.
-    """
-    alike: dict[tuple[str, str], list[Finding]] = {}
-    for finding in sorted(review.findings, key=lambda each: each.severity.rank):
-        if (
-            (finding.accepted is None)
-            if not already_in
-            else (finding.accepted and finding.accepted.already_in == already_in)
-        ):
-            alike.setdefault((finding.rule, finding.message), []).append(finding)
-    return tuple(map(tuple, alike.values()))
-
-
 def known_findings(review: Review) -> dict[str, dict[Severity, int]]:
     """Return the numbers of findings that a plan does not add, by the place that has them already."""
-    accepted = (finding.accepted for finding in review.findings)
-    places = dict.fromkeys(one.already_in for one in accepted if one is not None and one.already_in)
-    return {place: severities_of(findings_of_plan(review, place)) for place in sorted(places, key=_ON_DISK.__eq__)}
+    places = dict.fromkeys(filter(None, map(_known_in, review.findings)))
+    return {place: _counts_in(place, review) for place in sorted(places, key=_ON_DISK.__eq__)}
 
 
-def severities_of(alike: Iterable[Sequence[Finding]]) -> dict[Severity, int]:
-    """Count the items of `findings_of_plan` by their severity."""
+def _counts_in(place: str, review: Review) -> dict[Severity, int]:
+    alike = review.distinct_findings(lambda finding: _known_in(finding) == place)
     return by_severity(findings[0].severity for findings in alike)
+
+
+def _known_in(finding: Finding) -> str:
+    return finding.accepted.already_in if finding.accepted is not None else ""
 
 
 def _untouched(review: Review, plan: Plan) -> int:
@@ -581,9 +564,8 @@ def _reviewed(review: Review) -> str:
         providers = len(frozenset(addresses))
         of = f" of {counted(providers, 'provider')}" if providers < len(addresses) else ""
         parts.append(f"{counted(len(addresses), kind, _PLURALS.get(kind, ''))}{of}")
-    found = findings_of_plan(review)
-    numbers = numbers_in_words(severities_of(found))
-    parts.append(counted(len(found), "finding") + (f" ({numbers})" if found else ""))
+    found, numbers = sum(review.severity_counts.values()), findings_in_words(review)
+    parts.append(counted(found, "finding") + (f" ({numbers})" if found else ""))
     for place, counts in known_findings(review).items():
         parts.append(f"{sum(counts.values())} more {'there' if place == _ON_DISK else 'committed'} before")
     if hashes := hashes_of_review(review):

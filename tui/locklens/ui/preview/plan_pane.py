@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.operations.plan.review import PlanReview, commit_message, findings_of_plan, known_findings, severities_of
+from locklens.operations.plan.review import PlanReview, commit_message, known_findings
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.project.configuration import constraint_place
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
@@ -471,8 +471,8 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     removed = sum(len(change.removed) for change in review.changes)
     proof = Span(hashes_of_review(review), Role.WARN if review.hashes.unverified else Role.GOOD)
     yield line(f"  hashes: +{added} -{removed}   ", proof)
-    found = findings_of_plan(review)
-    spans = [severity_and_number(severity, number) for severity, number in severities_of(found).items() if number]
+    found = review.distinct_findings()
+    spans = [severity_and_number(severity, number) for severity, number in review.severity_counts.items() if number]
     yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
     yield from _finding_lines(found)
     if plan_review.against:
@@ -481,7 +481,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
         rest = f"{number} of these files {differ} from {plan_review.against}{standing.words.where}"
         yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
     # Not what a registry failed to say that was asked to explain foreign hashes alone: none may be left to explain.
-    unknown = list(dict.fromkeys(problem for change in review.changes for problem in _missing_facts(change)))
+    unknown = list(dict.fromkeys(_unknown_words(review)))
     for problem in unknown[:_UNKNOWN_SHOWN]:
         yield line(Span("  unknown: ", Role.WARN), problem, hanging=4)
     if len(unknown) > _UNKNOWN_SHOWN:
@@ -491,6 +491,17 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
 
 
 _UNKNOWN_SHOWN = 3
+
+
+def _unknown_words(review: Review) -> Iterator[str]:
+    """The facts that are missing; where none is, the hashes because of which a change is "not all known"."""
+    for root in review.roots:
+        for change in root.changes:
+            missing = _missing_facts(change)
+            yield from missing
+            if not missing and worst(change.findings) is None:
+                name = change.address.short(root.tool.default_host)
+                yield from (f"{name}: {words}" for words in unknown_facts(change))
 
 
 def _no_findings(review: Review) -> Span:
@@ -533,9 +544,14 @@ def severity_and_number(severity: Severity, number: int) -> Span:
 
 
 def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
-    """The worst findings, each rule and message once."""
-    titles = Counter(wording_of(alike[0]).title for alike in found)
-    for alike in found[:_FINDINGS]:
+    """The worst findings; those that say the same of several subjects take one line."""
+    same: dict[tuple[str, ...], list[Sequence[Finding]]] = {}
+    for one in found:
+        same.setdefault((one[0].rule, *dict.fromkeys(finding.message for finding in one)), []).append(one)
+    titles = Counter(wording_of(items[0][0]).title for items in same.values())
+    shown = [*same.items()][:_FINDINGS]
+    for (_, *messages), items in shown:
+        alike = [finding for one in items for finding in one]
         first, files = alike[0], len({finding.file for finding in alike})
         title = wording_of(first).title
         place = FilePlace(first.file, first.line) if first.file and first.line else None
@@ -545,9 +561,9 @@ def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
         yield line(*lead, title, more, hanging=15, copied=finding_copied(first), place=place)
         if first.severity is Severity.BLOCK or titles[title] > 1:
             # The title alone does not name the pin, the allow list or the hash that a decision depends on.
-            yield line(Span(f"         {first.message}", Role.DIM), hanging=9)
-    if len(found) > _FINDINGS:
-        yield line(Span(f"        and {len(found) - _FINDINGS} more", Role.DIM))
+            yield from (line(Span(f"         {message}", Role.DIM), hanging=9) for message in messages)
+    if rest := len(found) - sum(len(items) for _, items in shown):
+        yield line(Span(f"        and {rest} more", Role.DIM))
 
 
 # Errors and notes
