@@ -61,7 +61,7 @@ MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
     PasteDialog: lambda _, __: PasteDialog(),
     InsideDialog: lambda *_: InsideDialog(WaitingSource(), InspectionRequest("acme/demo", Path(), "1.0.0", "1.1.0")),
     ProveDialog: lambda on, samples: ProveDialog(waiting_source(), samples.full(), frozenset(), lambda _: None),
-    SidesDialog: lambda _, __: SidesDialog([], lambda *_: None),
+    SidesDialog: lambda _, __: SidesDialog(lambda *_: None),
     TextDialog: lambda _, __: TextDialog("Title", [line("text")]),
     WhyDialog: lambda _, samples: WhyDialog(samples.address(), refuse, lambda _: ""),
     WritesDialog: lambda _, __: WritesDialog(

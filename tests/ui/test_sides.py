@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from kit.git import git
 from kit.repositories import put, repository
 from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK
+from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, ServingSource, until
 from ui.test_two_revisions import locked, shown, source_of, top
 
@@ -24,15 +26,16 @@ from locklens.ui.widgets.line_view import LineView
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from locklens.project.git.listings import Revision
+
 __all__ = ["top"]
 
 
 async def offered(on: Driver) -> SidesDialog:
     await on.press("B")
-    await until(on, lambda: isinstance(on.app.screen, SidesDialog))
     dialog = on.app.screen
     assert isinstance(dialog, SidesDialog)
-    await on.pilot.pause()
+    await until(on, lambda: "reading branches" not in on.text)
     return dialog
 
 
@@ -111,6 +114,48 @@ async def test_the_dialog(running: Running, top: Path) -> None:
         assert "-> work tree" in on.lines[0]
 
 
+class Held(LockLens):
+    """Reads the revisions once it is let."""
+
+    def __init__(self, source: LockLens) -> None:
+        super().__init__(source.request)
+        self.may_read = threading.Event()
+
+    def revisions(self, folder: Path | None) -> tuple[Revision, ...]:
+        assert self.may_read.wait(60)
+        return super().revisions(folder)
+
+
+async def test_what_is_typed_while_the_revisions_are_read_is_kept(running: Running, top: Path) -> None:
+    held = Held(source_of(top, Base()))
+    async with running(held, size=(140, 40)) as on:
+        await on.press("B", "slash", *"v1")
+        dialog = on.app.screen
+        assert isinstance(dialog, SidesDialog)
+        assert "reading branches, tags and commits …" in on.text
+        assert dialog.query_one(Input).value == "v1"
+        held.may_read.set()
+        await until(on, lambda: "reading branches" not in on.text)
+        assert [line.copied for line in dialog.view.lines] == ["v1"]
+        await on.press("enter", "enter")
+        assert "Select the head to compare with v1" in on.text
+        await on.press("escape", "escape")
+        held.may_read.clear()
+        await on.press("B", "slash", *"v1..v2", "enter")
+        await until(on, lambda: on.is_on_top and "1.0.0 -> 2.0.0" in on.text)
+        held.may_read.set()
+
+
+async def test_why_there_are_no_revisions_is_said_in_the_dialog(running: Running, top: Path) -> None:
+    held = Held(source_of(top, Base()))
+    async with running(held, size=(140, 40)) as on:
+        await on.press("B")
+        (top / ".git").rename(top / "moved")
+        held.may_read.set()
+        await until(on, lambda: "is not inside a git repository" in on.text)
+        assert isinstance(on.app.screen, SidesDialog)
+
+
 async def test_sides_that_git_does_not_know_are_refused_in_the_dialog(running: Running, top: Path) -> None:
     git(top, "branch", "late", "v2")
     async with running(source_of(top, Base()), size=(140, 40)) as on:
@@ -147,12 +192,12 @@ async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -
 
 async def test_two_files_have_no_revisions(running: Running, samples: Samples, top: Path) -> None:
     class Files(ServingSource):
-        revisions = LockLens.revisions
         request = ReviewRequest(partial(samples.full))  # type: ignore[arg-type]
 
     async with running(Files(samples.full())) as on:
         await on.press("B")
-        await until(on, lambda: "two files are compared, which have no other revisions" in on.text)
+        assert on.is_on_top
+        assert "two files are compared, which have no other revisions" in on.text
 
 
 def test_names_that_nobody_would_choose(tmp_path: Path) -> None:

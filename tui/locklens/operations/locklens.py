@@ -114,13 +114,10 @@ class LockLens:
             folder: In the repository; None for this one's.
 
         Raises:
-            LockLensError: Two files are compared, or git failed.
+            LockLensError: git failed.
         """
-        from locklens.errors import LockLensError
         from locklens.project.git import Repository
 
-        if self.request.base is None:
-            raise LockLensError("two files are compared, which have no other revisions")
         with Repository.discover(folder or self.folder) as repository:
             return repository.revisions()
 

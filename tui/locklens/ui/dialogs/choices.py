@@ -163,7 +163,6 @@ class SidesDialog(Dialog[Base | None]):
     """Selects the base, then the head; the result is None if the dialog was closed.
 
     Args:
-        revisions: The revisions that are offered.
         check: Opens the selected sides in the background, then calls the second argument, or the third with the error.
     """
 
@@ -181,9 +180,11 @@ class SidesDialog(Dialog[Base | None]):
         DialogKey("esc", "back", "back"),
     )
 
-    def __init__(self, revisions: Sequence[Revision], check: CheckSides) -> None:
+    def __init__(self, check: CheckSides) -> None:
         super().__init__()
-        self._revisions = tuple(revisions)
+        self._revisions: tuple[Revision, ...] = ()
+        self._unread = Span("reading branches, tags and commits …", Role.DIM)
+        """What is said in place of the revisions until they are read."""
         self._check = check
         self._base = ""
         """The selected base; "" while it is not selected."""
@@ -200,6 +201,18 @@ class SidesDialog(Dialog[Base | None]):
         """Show the revisions for the base."""
         self._show()
         self.view.focus()
+
+    def know(self, revisions: Sequence[Revision]) -> None:
+        """Offer the revisions, which match what was typed meanwhile."""
+        self._revisions, self._unread = tuple(revisions), Span("")
+        if self.is_mounted:
+            self._show(keep_place=True)
+
+    def say_unknown(self, error: LockLensError) -> None:
+        """Show why there are none."""
+        self._unread = Span(error.sentence, Role.WARN)
+        if self.is_mounted:
+            self._show(keep_place=True)
 
     def _show(self, *, keep_place: bool = False) -> None:
         title = f"Select the head to compare with {self._base}" if self._base else "Select the base"
@@ -218,6 +231,8 @@ class SidesDialog(Dialog[Base | None]):
             if all(word in text for word in words):
                 about = f"  {one.kind:<6}  {one.date}  {one.subject}"
                 yield line(f"{one.name:<{_NAME_WIDTH}}", Span(about, Role.DIM), hanging=_NAME_WIDTH, copied=one.name)
+        if self._unread.text:
+            yield line(self._unread, hanging=2)
 
     @on(Input.Changed)
     def _narrow(self) -> None:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
-    from locklens.project.git.listings import Revision
     from locklens.review.model import Review
     from locklens.ui.views import ExaminedProvider, View
 
@@ -92,7 +91,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         self._shown_key = ""
         self._too_early = "", ""
         """What was last said about a key that came too early, and what is said once the review is complete."""
-        self._revisions = Job(self, "revisions")
+        self._revisions, self._sides = Job(self, "revisions"), Job(self, "sides")
 
     def make_loader(self, source: LockLens, keeper: MarkKeeper) -> ReviewLoader:
         """Return the loader of the review; a screen that loads more returns its own kind."""
@@ -509,20 +508,16 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.refresh_bars()
 
     def action_sides(self) -> None:
-        """List the revisions, for the selection of base and head."""
-        self.say("reading branches, tags and commits …")
-        self._revisions.start(lambda _: self.source.revisions(self.top), self._offer_sides, self._fail_to_list)
-
-    def _offer_sides(self, revisions: tuple[Revision, ...]) -> None:
-        self.end_message()
-        if self.is_current:
-            self.app.push_screen(SidesDialog(revisions, self._check_sides), self._compare_sides)
+        """Open the dialog that selects base and head, which lists the revisions once they are read."""
+        if self.source.request.base is None:
+            self.refuse("compare: two files are compared, which have no other revisions")
+            return
+        dialog = SidesDialog(self._check_sides)
+        self.app.push_screen(dialog, self._compare_sides)
+        self._revisions.start(lambda _: self.source.revisions(self.top), dialog.know, dialog.say_unknown)
 
     def _check_sides(self, base: Base, take: Callable[[], object], fail: Callable[[LockLensError], object]) -> None:
-        self._revisions.start(lambda _: self.source.check_sides(self.top, base), lambda _: take(), fail)
-
-    def _fail_to_list(self, error: LockLensError) -> None:
-        self.say(f"compare: {error.sentence}")
+        self._sides.start(lambda _: self.source.check_sides(self.top, base), lambda _: take(), fail)
 
     def _compare_sides(self, base: Base | None) -> None:
         if base is not None:
