@@ -130,7 +130,8 @@ def bad_merge(x: Examined) -> Judgement | None:
             missing = "whether the change that made it so was a merge: its author"
             return Judgement(_UNKNOWN, f"{words}, and the version is {x.entry.version}", missing)
     if x.added_by:
-        return Judgement(_NO, f"{words}; commit {x.added_by[:12]}, which is no merge, added the whole entry")
+        words = f"{words}; commit {x.added_by[:12]}, which is no merge, added the whole entry"
+        return Judgement(_UNKNOWN, words, "whether that commit squashed a branch with such a merge: its author")
     missing = "the commit that wrote these hashes" if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
