@@ -442,7 +442,7 @@ class UpgradeScreen(RowActionsScreen):
         is_of_provider = self.row is not None and self.row.is_of_provider
         acts = {
             "space": any(map(selection.target, offers)),
-            "a": selection.safe or selection.selected,
+            "a": selection.selected or any(map(selection.is_safe, selection.offers.providers)),
             "< >": is_of_provider and any(selection.moved(offers, by) != selection for by in (1, -1)),
             "w": is_of_provider,
             "z": self.inside is not None,
