@@ -113,7 +113,7 @@ def _is_completed(x: Examined) -> bool:
 
 def _is_sound(x: Examined) -> bool:
     """True unless some locked `zh` are known not to be of the release, or all to be of another version."""
-    others = (packages_of(one.hashes) for _, one in x.entries_of_other_versions())
+    others = (packages_of(one.hashes) for _, one in x.origins.entries_of_other_versions())
     return not x.stale and not any(x.packed and x.packed <= one for one in others if not x.is_known)
 
 
@@ -213,7 +213,10 @@ def _edited_words(x: Examined) -> str:
     if was is None or was.version != x.entry.version or x.stale or not _accepts_release(x):
         return ""
     odd = packages_of(was.hashes) - x.listed
-    of = next((one.version for _, one in x.entries_of_other_versions() if odd and odd <= packages_of(one.hashes)), None)
+    of = next(
+        (one.version for _, one in x.origins.entries_of_other_versions() if odd and odd <= packages_of(one.hashes)),
+        None,
+    )
     if of is None or _covers(replace(x, entry=was)):
         return ""
     place = f"{x.lock.path}:{x.entry.line}"

@@ -98,15 +98,15 @@ def bad_merge(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, "whether the commit that added the second block is a merge")
     if lock.problems or x.entry is None:
         return None
-    if x.sides is not None:
-        of_version, of_hashes = x.sides
+    if (sides := x.origins.sides) is not None:
+        of_version, of_hashes = sides
         words = (
             f"{lock.path}:{x.entry.line}: commit {x.merge[:12]} is a merge, and has the version {x.entry.version} of "
             f"commit {of_version.commit[:12]} with the hashes of commit {of_hashes.commit[:12]}"
         )
         title = "a merge took the version of one side, and the hashes of the other"
         return Judgement(_YES, words, basis=Basis.HASHES, title=title)
-    for place, entry in x.entries_of_other_versions():
+    for place, entry in x.origins.entries_of_other_versions():
         theirs_alone = packages_of(entry.hashes) & (x.stale if x.is_known else x.packed)
         rest = x.packed - packages_of(entry.hashes)
         if theirs_alone and rest and (x.is_known or len(theirs_alone) * 2 <= len(x.packed) + 1):
@@ -121,7 +121,8 @@ def bad_merge(x: Examined) -> Judgement | None:
         return Judgement(_NO, "no conflict markers, and all locked zh of packages are of one release", as_of=x.as_of)
     words = "no conflict markers, and no provider twice"
     shared = (
-        (len(x.packed & packages_of(entry.hashes)), place, entry) for place, entry in x.entries_of_other_versions()
+        (len(x.packed & packages_of(entry.hashes)), place, entry)
+        for place, entry in x.origins.entries_of_other_versions()
     )
     number, place, donor = max(shared, key=lambda one: one[0], default=(0, "", None))
     if donor is not None and number:
@@ -331,16 +332,16 @@ def hand_edit(x: Examined) -> Judgement | None:
             words = f"{words}; {counted(sound, 'other hash', 'other hashes')} may be sound"
             return Judgement(_LIKELY, words, "the hash of the failing package: --package", basis=Basis.HASHES)
         return Judgement(_YES, words, basis=Basis.HASHES)
-    if (edited := x.edited) is not None:
+    if (edited := x.origins.edited) is not None:
         words = (
             f"{x.lock.path}:{x.entry.line_of(edited.now)}: the block has {edited.now}, where commit "
             f"{edited.commit[:12]} has {edited.was}, which {edited.package} is: the hash was edited"
         )
         return Judgement(_YES, words, basis=Basis.HASHES)
-    if x.sides is not None:
+    if x.origins.sides is not None:
         words = f"commit {x.merge[:12]}, a merge, has the version of one commit and the hashes of another"
         return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
-    for place, entry in x.entries_of_other_versions():
+    for place, entry in x.origins.entries_of_other_versions():
         is_of_signed = x.hashes_of in {"", str(entry.version)}
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed and is_of_signed:
             words = (
@@ -357,22 +358,25 @@ def hand_edit(x: Examined) -> Judgement | None:
             f"{zh_of_packages(len(x.packed), 'locked ')} are of the signed release {x.hashes_of}{_changed_part(x)}"
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
-    if (before := x.before_edit) is not None:
-        by = f"commit {x.edit_commit[:12]} wrote" if x.edit_commit else "the edit that is not committed has"
-        odd = counted(len(x.strange or x.packed), "other zh", "other zh")
+    if (before := x.origins.before_edit) is not None:
+        commit = x.origins.edit_commit
+        by = f"commit {commit[:12]} wrote" if commit else "the edit that is not committed has"
+        odd = counted(len(x.origins.strange or x.packed), "other zh", "other zh")
         there = [one for one in x.others if before.entry and set(before.entry.hashes) <= set(one.entry.hashes)]
         also = f"{counted(len(there), 'other lock file')} {'has' if len(there) == 1 else 'have'}, too"
         words = f"{x.lock.path}:{x.entry.line}: {by} {odd} for {x.release} than commit {before.commit[:12]}"
         words = f"{words}, whose zh {'are of the signed release' if x.is_known else also}"
         missing = "the author of the edit, or the release of that time" if x.is_known else x.why_unknown
-        verdict = _YES if x.typed else _LIKELY
-        return Judgement(verdict, words, "" if x.typed else missing, x.as_of, basis=Basis.HASHES)
-    if x.typed is not None:
-        place = f"{x.lock.path}:{x.entry.line_of(x.typed[0])}"
-        words = f"{place}: the block has {x.typed[0]}, where {x.sums} has {x.typed[1]}"
+        verdict = _YES if x.origins.typed else _LIKELY
+        return Judgement(verdict, words, "" if x.origins.typed else missing, x.as_of, basis=Basis.HASHES)
+    if (typed := x.origins.typed) is not None:
+        place = f"{x.lock.path}:{x.entry.line_of(typed[0])}"
+        words = f"{place}: the block has {typed[0]}, where {x.sums} has {typed[1]}"
         return Judgement(_YES, f"{words}{_twin_words(x)}", as_of=x.as_of, basis=Basis.HASHES)
-    if x.sound_twin is not None:
-        words = f"{x.lock.path}:{x.entry.line}: {len(x.strange)} of {zh_of_packages(len(x.packed))} are not signed"
+    if x.origins.sound_twin is not None:
+        words = (
+            f"{x.lock.path}:{x.entry.line}: {len(x.origins.strange)} of {zh_of_packages(len(x.packed))} are not signed"
+        )
         missing = "the author of the edit, or the release of that time"
         return Judgement(_LIKELY, f"{words}{_twin_words(x)}", missing, x.as_of, basis=Basis.HASHES)
     if not x.packed:
@@ -398,9 +402,9 @@ def hand_edit(x: Examined) -> Judgement | None:
 
 def _twin_words(x: Examined) -> str:
     """Return the clause about another root that has signed packages alone; "" without one."""
-    if x.sound_twin is None:
+    if (twin := x.origins.sound_twin) is None:
         return ""
-    return f"; {x.sound_twin.lock_file}:{x.sound_twin.entry.line} locks the signed packages of {x.release} alone"
+    return f"; {twin.lock_file}:{twin.entry.line} locks the signed packages of {x.release} alone"
 
 
 _OF_TWO = "the block has the version of one release, and the hashes of another"

@@ -30,7 +30,7 @@ HASH_ON_RUNNER = (
 
 def h1_missing(x: Examined) -> Judgement | None:
     """Test if the `h1` of the platform is locked, which a package in a folder needs."""
-    if x.entry is None or x.edited is not None:
+    if x.entry is None or x.origins.edited is not None:
         return None
     path, platform = x.incident.path, x.platform
     if path is not None and not path.is_unpacked:
@@ -490,8 +490,8 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         return Judgement(verdict, words, "" if one.is_damaged else "its hash", x.as_of, basis=Basis.HERE, title=title)
     if one.hashes & locked:
         return Judgement(_NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
-    if x.edited is not None and x.edited.was in one.hashes:
-        words = f"{where} is what commit {x.edited.commit[:12]} locks ({_short(x.edited.was)}), before it was edited"
+    if (edited := x.origins.edited) is not None and edited.was in one.hashes:
+        words = f"{where} is what commit {edited.commit[:12]} locks ({_short(edited.was)}), before it was edited"
         return Judgement(_NO, words, as_of=x.as_of)
     platform = one.platform or x.platform
     expected = x.expected.get(platform)
@@ -570,10 +570,12 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
     own = (one for one in x.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))
     found = (*given, *own)
     if found and x.entry is not None:
-        blamed = [one for one in found if not x.committed(one)]
+        blamed = [one for one in found if not x.origins.committed(one)]
         if not blamed:
             shown = f"{found[0].path} ({_short(found[0].shown_hash)})"
-            return Judgement(_NO, f"{shown} is what commit {x.committed(found[0])[:12]} locks: the entry changed")
+            return Judgement(
+                _NO, f"{shown} is what commit {x.origins.committed(found[0])[:12]} locks: the entry changed"
+            )
         copy = _of_link(_copy(x, tuple(blamed)), blamed[0].cached)
         if copy.verdict is _NO and x.replaced:
             words = f"{copy.evidence}; the folder that was there was moved aside"

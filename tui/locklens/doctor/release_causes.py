@@ -42,11 +42,11 @@ def republished(x: Examined) -> Judgement | None:
         by = f", signed by {_signer(x)}" if _signer(x) else ""
         words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
         return _of_today(x, words)
-    before = x.before_edit.commit[:12] if x.before_edit is not None else ""
-    if x.typed is not None:
-        words = f"{x.typed[0][:11]}... is {x.typed[1][:11]}... of {x.sums}, but for a few characters"
+    before = x.origins.before_edit.commit[:12] if x.origins.before_edit is not None else ""
+    if (typed := x.origins.typed) is not None:
+        words = f"{typed[0][:11]}... is {typed[1][:11]}... of {x.sums}, but for a few characters"
         return Judgement(_NO, words, as_of=x.as_of)
-    left = x.strange
+    left = x.origins.strange
     if not left:
         words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
         return Judgement(_NO, words, as_of=x.as_of)
@@ -54,11 +54,11 @@ def republished(x: Examined) -> Judgement | None:
         words = f"the locked zh of packages are of the signed release {x.hashes_of}, and never were of this one"
         return Judgement(_NO, words, as_of=x.as_of)
     words = f"{len(left)} of {total} are not in {x.sums}"
-    if x.edit_commit:
-        words = f"{words}; commit {before} locks packages of it, and commit {x.edit_commit[:12]} wrote others"
+    if x.origins.edit_commit:
+        words = f"{words}; commit {before} locks packages of it, and commit {x.origins.edit_commit[:12]} wrote others"
         return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
-    if x.sound_twin is not None:
-        words = f"{words}; {x.sound_twin.lock_file}:{x.sound_twin.entry.line} locked packages of it before"
+    if (twin := x.origins.sound_twin) is not None:
+        words = f"{words}; {twin.lock_file}:{twin.entry.line} locked packages of it before"
         return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
     if left != x.packed:
         return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
@@ -109,7 +109,7 @@ def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
 def _of_a_release_unknown_today(x: Examined) -> Judgement:
     """Return what the message, the entry and git alone tell."""
     kind = x.message.kind
-    others = x.entries_of_other_versions()
+    others = x.origins.entries_of_other_versions()
     other = next(((where, one) for where, one in others if x.packed <= packages_of(one.hashes)), None)
     if other is not None:
         words = f"all locked zh of packages are those of {other[1].version} ({other[0]})"
@@ -149,7 +149,7 @@ def _replaced(x: Examined) -> str:
     Not where a commit before that one has today's packages: then it was an edit, which was taken back.
     """
     assert x.entry is not None
-    theirs = frozenset(text for _, entry in x.entries_of_other_versions() for text in entry.hashes)
+    theirs = frozenset(text for _, entry in x.origins.entries_of_other_versions() for text in entry.hashes)
     theirs |= frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset()
     if x.earlier_host and x.earlier is not None and x.earlier.entry is not None:
         theirs = theirs.union(x.earlier.entry.hashes)

@@ -192,13 +192,13 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.entry is None:
         return
-    if x.before_edit is not None:
-        yield _restored(one, x.before_edit)
+    if x.origins.before_edit is not None:
+        yield _restored(one, x.origins.before_edit)
         return
-    if x.sides is not None:
-        yield _restored(one, x.sides[0])
+    if x.origins.sides is not None:
+        yield _restored(one, x.origins.sides[0])
         return
-    if (twin := x.sound_twin) is not None:
+    if (twin := x.origins.sound_twin) is not None:
         title = f"Copy the block of {x.release} at {twin.lock_file}:{twin.entry.line} into {x.lock.path}, by hand"
         shown = shell_words([*x.git, "diff", "--no-index", "--", x.lock.path, twin.lock_file])
         note = "its zh are signed, and its h1 are not"
@@ -227,8 +227,8 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
     if x.met_release and not x.stale:  # today's release is the locked one
         yield run_again(one)
         return
-    if x.before_edit is not None and x.is_known:
-        yield _restored(one, x.before_edit)
+    if x.origins.before_edit is not None and x.is_known:
+        yield _restored(one, x.origins.before_edit)
     yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.

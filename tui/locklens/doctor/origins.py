@@ -1,0 +1,187 @@
+"""Where the locked hashes of a provider come from: its release, another version, an edit or a merge. Pure."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.doctor import EditedHash
+from locklens.hashes import packages_of
+
+if TYPE_CHECKING:
+    from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry
+    from locklens.lockfile import LockEntry
+
+_MOST_EDITED = 4
+"""Characters by which two hashes differ at most where one was made from the other: digests differ in nearly all."""
+
+_MOST_TYPED = 8
+"""The most strange hashes of an entry among which a typed one is looked for."""
+
+
+def _is_nearly(text: str, other: str) -> bool:
+    """True if two different hashes of equal length differ in a few characters alone."""
+    differing = sum(one != two for one, two in zip(text, other, strict=False))
+    return len(text) == len(other) and 0 < differing <= _MOST_EDITED
+
+
+class Origins(Struct, frozen=True, dict=True):
+    """The origins of the locked hashes of one provider in one root.
+
+    Attributes:
+        entry: The locked entry; None without one.
+        past: Its history, the newest first; its first item is the committed state.
+        others: The provider in other lock files.
+        merge: The merge since which the entry is as it is; "" for another commit, or none.
+        packages: The packages at hand that the failing run may have installed.
+        packed: The locked `zh` of packages.
+        listed: All `zh` of the release that are vouched for today.
+        is_known: True if these are known; else `listed` is empty.
+        elsewhere: Locked `zh` that the release of this version in another registry lists.
+    """
+
+    entry: LockEntry | None
+    past: tuple[PastEntry, ...]
+    others: tuple[ElsewhereEntry, ...]
+    merge: str
+    packages: tuple[FoundPackage, ...]
+    packed: frozenset[str]
+    listed: frozenset[str]
+    is_known: bool
+    elsewhere: frozenset[str]
+
+    def committed(self, one: FoundPackage) -> str:
+        """Return the commit, HEAD's or its parent's, that locks a package for this version; "" if none does."""
+        if self.entry is None or one.hashes & frozenset(self.entry.hashes):
+            return ""
+        states = ((past.commit, past.entry) for past in self.past[:2] if past.entry is not None)
+        return next(
+            (commit for commit, entry in states
+             if entry.version == self.entry.version and one.hashes & frozenset(entry.hashes)), ""
+        )  # fmt: skip
+
+    @cached_property
+    def edited(self) -> EditedHash | None:
+        """A locked hash that was edited; None if there is none.
+
+        It is one of a package at hand except for a few characters, where a commit locks that package for this version.
+        """
+        if self.entry is None:
+            return None
+        for one in self.packages:
+            commit = self.committed(one)
+            for was in sorted(one.hashes) if commit else ():
+                now = next((text for text in self.entry.hashes if _is_nearly(text, was)), "")
+                if now:
+                    return EditedHash(now, was, commit, one.path)
+        return None
+
+    @property
+    def edit_commit(self) -> str:
+        """The first commit after `before_edit` that has the entry's strange hashes; "" if the edit is not committed."""
+        place = next((number for number, past in enumerate(self.past) if past is self.before_edit), 0)
+        after = ((past.commit, past.entry) for past in reversed(self.past[:place]) if past.entry is not None)
+        odd = self.strange or self.packed
+        return next((commit for commit, entry in after if odd <= frozenset(entry.hashes)), "")
+
+    @cached_property
+    def typed(self) -> tuple[str, str] | None:
+        """A strange `zh`, and the one of the release that it differs from in a few characters; None without one.
+
+        No tool makes such a hash, also where the registry had another release for a time. Of many strange ones none is
+        compared: that is not a slip, and both lists may be an attacker's.
+        """
+        if len(self.strange) > _MOST_TYPED:
+            return None
+        return next(
+            ((text, one) for text in sorted(self.strange) for one in sorted(self.listed) if _is_nearly(text, one)), None
+        )
+
+    @cached_property
+    def sound_twin(self) -> ElsewhereEntry | None:
+        """The entry of another root with packages of only today's release, where those here are strange; else None.
+
+        One that is as it is since no later commit than this entry, so that the release was the same then; where a hash
+        was typed, one of any time.
+        """
+        if self.entry is None or not self.strange:
+            return None
+        now = self.past[0] if self.past and self.past[0].entry is not None else None
+        is_committed = now is not None and now.entry is not None and set(now.entry.hashes) == set(self.entry.hashes)
+        since = now.date if now is not None and is_committed else "9999"
+        return next(
+            (
+                one
+                for one in self.others
+                if one.entry.version == self.entry.version
+                and (packed := packages_of(one.entry.hashes))
+                and packed <= self.listed
+                and (self.typed is not None or "" < one.since <= since)
+            ),
+            None,
+        )
+
+    @cached_property
+    def strange(self) -> frozenset[str]:
+        """Locked `zh` that are neither of the release, nor of another version or registry that is known."""
+        others = frozenset(text for _, entry in self.entries_of_other_versions() for text in entry.hashes)
+        stale = self.packed - self.listed if self.is_known else frozenset[str]()
+        return stale - others - self.elsewhere
+
+    @cached_property
+    def before_edit(self) -> PastEntry | None:
+        """The newest commit whose packages of this version are sound, if those of the entry are strange; else None.
+
+        Packages of today's release are sound. While the release is unknown, those of other lock files are, if none of
+        these files has the entry's packages.
+        """
+        if self.entry is None or not (self.strange if self.is_known else self.packed):
+            return None
+        version = self.entry.version
+        elsewhere = [packages_of(one.entry.hashes) for one in self.others if one.entry.version == version]
+        for past in self.past:
+            packed = packages_of(past.entry.hashes) if past.entry and past.entry.version == version else frozenset()
+            is_other = not packed & self.packed and packed in elsewhere and self.packed not in elsewhere
+            if packed and (packed <= self.listed if self.is_known else is_other):
+                return past
+        return None
+
+    @cached_property
+    def sides(self) -> tuple[PastEntry, PastEntry] | None:
+        """The states from which a merge took the version and the hashes, if these are two states; else None.
+
+        Any commit before the merge counts, which need not be one of its parents.
+        """
+        if not self.merge or self.entry is None or not self.packed:
+            return None
+        states = [(one, one.entry) for one in self.past[1:] if one.entry is not None]
+        versions = (one for one, entry in states if entry.version == self.entry.version)
+        donors = [(one, entry) for one, entry in states if self.packed <= packages_of(entry.hashes)]
+        version, donor = next(versions, None), next((one for one, _ in donors), None)
+        if version is None or donor is None or any(entry.version == self.entry.version for _, entry in donors):
+            return None
+        return version, donor
+
+    @cached_property
+    def _is_locked_from_the_start(self) -> bool:
+        """True if the oldest commit that has the locked `zh` has them for the locked version.
+
+        An entry of another root that has them for another version may then be the edited one.
+        """
+        states = (one.entry for one in reversed(self.past) if one.entry is not None)
+        oldest = next((one for one in states if self.packed and self.packed <= packages_of(one.hashes)), None)
+        return oldest is not None and self.entry is not None and oldest.version == self.entry.version
+
+    def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
+        """Return entries of other versions of the provider that are known: place in words, and entry.
+
+        The oldest commit comes first: it says of which version hashes were that were kept through a change of it.
+        """
+        if self.entry is None:
+            return ()
+        past = [(f"commit {one.commit[:12]}", one.entry) for one in reversed(self.past) if one.entry is not None]
+        others = () if self._is_locked_from_the_start else self.others
+        rest = [(one.lock_file, one.entry) for one in others]
+        return tuple((place, entry) for place, entry in (*past, *rest) if entry.version != self.entry.version)
