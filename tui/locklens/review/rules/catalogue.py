@@ -147,8 +147,8 @@ _ALL = (
         "One matching hash is enough to install a package, so one foreign hash lets a foreign package in.",
         "Search the release's SHA256SUMS for the hash; for h1, hash each platform's package with "
         "`terraform providers lock`.",
-        "Restore the entry (R on Review), then lock the provider again with `locklens lock` where you trust the "
-        "machine.",
+        "Restore the entry (R on Review, with the branch checked out), then lock the provider again with "
+        "`locklens lock` where you trust the machine.",
         "registry",
     ),
     Rule(
@@ -228,7 +228,8 @@ _ALL = (
         "severity is info.",
         "An orphan is noise in every later review, and hides the moment when something else starts to require it.",
         "Run `terraform providers`; search the state for resources of the provider.",
-        "Prune it: P on Review or Health, or `locklens prune`; `terraform init` does it too.",
+        "Prune it: `locklens prune`, or P on Review or Health with the branch checked out; `terraform init` does it "
+        "too.",
         cases={
             "unknown": RuleWording(
                 "Not known whether it is required",
@@ -255,7 +256,8 @@ _ALL = (
             "contradicted": RuleWording("Platform lost: it is no longer covered", _SETTLE_FIRST),
             "not-offered": RuleWording(
                 "Platform lost: it is no longer covered",
-                "Select a version that has a package for the platform (U on Upgrade), unless nobody runs on it.",
+                "Select a version that has a package for the platform (U on Upgrade, with the branch checked out), "
+                "unless nobody runs on it.",
             ),
         },
     ),
@@ -272,14 +274,15 @@ _ALL = (
         "verified where no h1 is locked at all. A plugin cache is not used until an h1 of the platform is locked: init "
         "downloads the package again and adds it, and with -lockfile=readonly does so each time.",
         "Compare the lock file's hashes with the platforms of the release.",
-        "Lock the required platforms: L on Hashes, or `locklens lock --platform OS_ARCH` for each.",
+        "Lock the required platforms: L on Hashes with the branch checked out, or `locklens lock --platform OS_ARCH` "
+        "for each.",
         "wanted",
         {
             "contradicted": RuleWording("Required platform not covered", _SETTLE_FIRST),
             "not-offered": RuleWording(
                 "Required platform not covered",
-                "Select a version that has a package for the platform (U on Upgrade), or take the platform out of "
-                "the policy.",
+                "Select a version that has a package for the platform (U on Upgrade, with the branch checked out), or "
+                "take the platform out of the policy.",
             ),
         },
     ),
@@ -409,8 +412,8 @@ _ALL = (
         "Every command of the tools fails. A conflict resolved by hand can combine a version with the hashes of "
         "another one.",
         "Run `terraform providers`: the error names the problem.",
-        "Git conflict: `locklens merge --root DIR` (M on Review) merges by block. Any other error: correct the "
-        "named line, or restore the file with `git checkout`. Then run `terraform init`.",
+        "Git conflict: `locklens merge --root DIR` (M on Review, with the branch checked out) merges by block. Any "
+        "other error: correct the named line, or restore the file with `git checkout`. Then run `terraform init`.",
     ),
     Rule(
         "LK020",
@@ -463,7 +466,8 @@ _ALL = (
         "A version has one set of packages. Two sets mean that one root trusts packages that are not in the "
         "publisher's list, or that the version was republished in between.",
         "Compare both sets with the release's SHA256SUMS.",
-        "Run `locklens doctor` in one of the roots (i on Hashes): it compares both with the signed release. "
+        "Run `locklens doctor` in one of the roots, or i on Hashes with the branch checked out: it compares both with "
+        "the signed release. "
         "Then restore the wrong entry, or remove it and lock the provider again: `lock` adds nothing to one that "
         "contradicts the release.",
     ),
@@ -490,7 +494,8 @@ _ALL = (
         "No two versions of a provider share a package.",
         "No tool writes this. The next `init` fails, and new hashes accepted to repair it are unchecked.",
         "Read the diff: the hash lines are unchanged.",
-        "Restore the entry, then upgrade this provider alone (R on Review, and `locklens upgrade`).",
+        "Restore the entry, then upgrade this provider alone (R on Review, with the branch checked out, and "
+        "`locklens upgrade`).",
     ),
     Rule(
         "LK026",
