@@ -583,6 +583,8 @@ def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", all_handled)
     monkeypatch.setattr(Stylesheet, "_parse_rules", parsed_once)
+    monkeypatch.setenv("EDITOR", "/bin/vi")  # a key line names its key where one is set
+    monkeypatch.delenv("VISUAL", raising=False)
 
 
 PICTURES = Path(__file__).parents[1] / "data" / "screens"

@@ -63,7 +63,7 @@ MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
     ProveDialog: lambda on, samples: ProveDialog(waiting_source(), samples.full(), frozenset(), lambda _: None),
     SidesDialog: lambda _, __: SidesDialog(lambda *_: None),
     TextDialog: lambda _, __: TextDialog("Title", [line("text")]),
-    WhyDialog: lambda _, samples: WhyDialog(samples.address(), refuse, lambda _: ""),
+    WhyDialog: lambda _, samples: WhyDialog(samples.address(), refuse, lambda _: "", bool),
     WritesDialog: lambda _, __: WritesDialog(
         [AppliedWrite(Record("1", b"", (), "command", "2026-05-04T10:00:00", ()), ("a",), False)]
     ),

@@ -51,7 +51,7 @@ async def test_the_palette_runs_one_command_and_leaves_the_screen_below(samples:
 
 async def test_the_palette_finds_by_description(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
-        await on.press("colon", *"git add")
+        await on.press("j", "space", "colon", *"git add")
         await until(on, lambda: "Stage marked changes" in on.text)
         assert "as git add -p would" in on.text
 

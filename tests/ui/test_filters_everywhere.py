@@ -175,6 +175,8 @@ async def test_without_a_row_no_key_of_one_is_named(demo: Driver, key: str) -> N
 _ON_ROWS = {
     *("accept", "copy", "diagnose", "diff", "drop_pin", "edit", "format", "inside", "lock", "mark", "merge", "prove"),
     *("prune", "restore", "select", "stage", "trust", "upgrade", "why"),
+    *("expand", "finding(1)", "finding(-1)", "mark_shown", "open_page", "select_eligible", "unreviewed", "warned(1)"),
+    *("move(1)", "move(-1)", "warned(-1)"),
 }
 
 
@@ -203,22 +205,27 @@ async def test_a_key_that_is_offered_acts_on_the_row(demo: Driver, key: str, mon
     monkeypatch.setattr("locklens.ui.row_actions.copy_text", act)
 
     def state() -> object:
-        return acted.copy(), screen.loader.marks, getattr(screen, "marked", ()), getattr(screen, "selection", ())
+        of_screen = (getattr(screen, name, None) for name in ("marked", "selection", "in_full"))
+        return acted.copy(), screen.left.cursor, screen.loader.marks, *of_screen
 
     def is_shown(key: str) -> bool:
         return bool(screen._shown_key == key)
 
+    keys = [one for group in screen.TABLE.groups for one in group.keys if one.action in _ON_ROWS]
     for focus in (screen.action_focus_list, screen.focus_detail):
         focus()
         await demo.settle()
-        for cursor, row in enumerate(screen.left.rows):
-            screen.left.cursor = cursor
-            await until(demo, partial(is_shown, row.key))
-            for one in (one for group in screen.TABLE.groups for one in group.keys if one.action in _ON_ROWS):
-                if one.label in offered_by(demo):
+        for row in screen.left.rows:
+            for one in keys:
+                if row.key not in {screen._shown_key} & {screen.left.current.key}:
+                    screen.left.cursor = [each.key for each in screen.left.rows].index(row.key)
+                    await demo.pilot.pause()
+                    await until(demo, partial(is_shown, row.key))
+                named = {command.action for command in screen.palette_commands()}
+                if one.label in offered_by(demo) or one.action in named:
                     before = state()
                     await screen.run_action(one.action)
-                    assert state() != before, f"{one.label} {one.short}: {screen.message} on {row}"
+                    assert state() != before, f"{one.label} {one.short}: {screen.message} on {row.key}"
 
 
 @pytest.mark.parametrize("key", ["1", "3", "5"])

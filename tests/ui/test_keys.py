@@ -395,6 +395,34 @@ async def test_an_orphan_shows_the_key_that_prunes_it(samples: Samples, running:
         assert " P prune " not in on.lines[-1]
 
 
+async def test_the_key_to_the_next_row_is_shown_where_there_is_one(samples: Samples, running: Running) -> None:
+    warned = samples.change("acme/one", findings=(samples.finding("LK004", Severity.WARN),))
+    async with running(samples.review(samples.root("a", [warned, samples.change("acme/two")])), size=(200, 30)) as on:
+        for title, other in (("acme/one", "acme/two"), ("acme/two", "acme/one")):
+            await on.go_to(title)
+            assert ("n next finding" in on.lines[-1]) is (title == "acme/two")
+            assert " u unreviewed " in on.lines[-1]
+            assert {one.action for one in on.screen.palette_commands()} >= {"unreviewed", "mark"}
+            await on.go_to(other)
+            await on.press("space")
+            await on.go_to(title)
+            assert " u unreviewed " not in on.lines[-1]
+            assert "n next finding" not in on.lines[-1]
+            assert not {"unreviewed", "finding(1)", "finding(-1)"} & {
+                one.action for one in on.screen.palette_commands()
+            }
+            await on.go_to(other)
+            await on.press("space")
+
+
+async def test_the_command_of_a_key_of_another_screen_goes_there(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("colon", *"trust signing")
+        await until(on, lambda: "Trust signing key" in on.text)
+        await on.press("enter")
+        await until(on, lambda: "[4 Signers]" in on.text)
+
+
 async def test_the_filter_for_unreviewed_follows_the_marks(samples: Samples, running: Running) -> None:
     async with running(samples.review(samples.root("r", [samples.change("a/one"), samples.change("a/two")]))) as on:
         await on.press("slash", *"unreviewed", "enter", "space")

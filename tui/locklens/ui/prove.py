@@ -320,7 +320,7 @@ class DownloadDialog(Dialog[Proved]):
         """The keys of the present step."""
         if self._result is not None:
             return (DialogKey("enter esc", "close", "stop"),)
-        return self._steps.keys
+        return () if self._is_stopped else self._steps.keys
 
     def action_agree(self) -> None:
         """Start the download, or close the result."""

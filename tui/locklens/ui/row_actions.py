@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
-from locklens.review.reports.evidence_lines import is_settled
+from locklens.review.reports.evidence_lines import is_settled, page_of_release
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
@@ -18,7 +18,7 @@ from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read
 from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
 from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import ROW_ACTIONS
-from locklens.ui.shell.screen import browser_command, has_browser, open_page, release_page, work_tree_file
+from locklens.ui.shell.screen import browser_command, has_browser, has_editor, open_page, release_page, work_tree_file
 from locklens.ui.shell.two_panes import NOTHING_LOADED, TwoPaneScreen, read_only_words
 from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
@@ -140,6 +140,7 @@ class RowActionsScreen(TwoPaneScreen):
             "e": self.has_file,
             "y": self.line.copied if self.line is not None else self.has_copy,
             "i": self.examined,
+            "o": self.row_target.release is not None and page_of_release(*self.row_target.release),
         }
         return "", tuple(label for label, subject in found.items() if not subject)
 
@@ -151,12 +152,15 @@ class RowActionsScreen(TwoPaneScreen):
 
     @property
     def has_file(self) -> bool:
-        """True if the place for the editor is in a file on disk."""
+        """True if an editor can open the place for it."""
+        return self.can_edit(self.place)
+
+    def can_edit(self, place: FilePlace | None) -> bool:
+        """True if an editor is set, and the file of a place is on disk."""
         try:
-            work_tree_file(self.review, self.top, self.place)
+            return bool(work_tree_file(self.review, self.top, place)) and has_editor(os.environ)
         except LockLensError:
             return False
-        return True
 
     @property
     def has_copy(self) -> bool:
@@ -274,7 +278,7 @@ class RowActionsScreen(TwoPaneScreen):
             subject = WhySubject(self.review, self.top, roots, address)
             return self.source.why(subject, is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
 
-        self.app.push_screen(WhyDialog(address, explain, self.edit))
+        self.app.push_screen(WhyDialog(address, explain, self.edit, self.can_edit))
 
     def lock_platforms(self, selected: ProvingSelection) -> None:
         """Preview the locking of the required platforms that providers lack; without any, ask for which platforms.

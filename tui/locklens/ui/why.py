@@ -79,6 +79,7 @@ class WhyDialog(ReadingDialog):
         address: The provider.
         explain: Returns the explanation.
         edit: Opens a place in the editor; returns the problem in words, "" on success.
+        can_edit: True for a place that an editor can open.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -91,14 +92,28 @@ class WhyDialog(ReadingDialog):
         DialogKey(key.shown, key.short, key.action) for group in WHY_KEYS.groups for key in group.keys if key.short
     )
 
-    def __init__(self, address: ProviderAddress, explain: Explain, edit: Callable[[FilePlace | None], str]) -> None:
+    def __init__(
+        self,
+        address: ProviderAddress,
+        explain: Explain,
+        edit: Callable[[FilePlace | None], str],
+        can_edit: Callable[[FilePlace | None], bool],
+    ) -> None:
         super().__init__()
         self._address = address
         self._explain = explain
-        self._edit = edit
+        self._edit, self._can_edit = edit, can_edit
         self._job = Job(self, "why")
         self._why: Why | None = None
         self._error: LockLensError | None = None
+
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys, without those that find nothing in the highlighted line."""
+        current = self.view.current
+        idle = {"y"} if current is None or not current.copied else set()
+        idle |= {"e"} if current is None or not self._can_edit(current.place) else set()
+        return [key for key in self.KEYS if key.label not in idle]
 
     def on_mount(self) -> None:
         """Start the lookup."""

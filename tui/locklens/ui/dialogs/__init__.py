@@ -63,10 +63,12 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
 
     Class attributes:
         KEYS: The keys of the key line, the most useful first: a narrow dialog leaves out the last ones.
+        FIELD_KEYS: Those while a field above or below the lines has the focus, which takes all others as text.
         FRAME: The CSS classes of the frame.
     """
 
     KEYS: ClassVar[Sequence[DialogKey]] = (DialogKey("esc", "close", "close"),)
+    FIELD_KEYS: ClassVar[Sequence[DialogKey]] = ()
     FRAME: ClassVar[str] = ""
 
     _has_answered = False
@@ -95,12 +97,27 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
 
     @property
     def keys(self) -> Sequence[DialogKey]:
-        """The keys that do something now."""
+        """The keys of the present step."""
         return self.KEYS
 
+    @property
+    def acting_keys(self) -> Sequence[DialogKey]:
+        """The keys that do something now: on the highlighted line, or in the field that has the focus."""
+        if self.FIELD_KEYS and isinstance(self.focused, Input):
+            return self.FIELD_KEYS
+        idle = set[str]()
+        for view in self.query("#dialog-lines").results(LineView):
+            idle |= set() if view.can_move else {"j k", "g G"}
+            idle |= set() if view.can_scroll else {"pgup pgdn"}
+        return [key for key in self.keys if key.label not in idle]
+
+    @on(LineView.Highlighted)
+    @on(LineView.Fitted)
+    @on(events.DescendantFocus)
     def refresh_keys(self) -> None:
         """Show the keys in the key line."""
-        self.query_one("#dialog-keys", Bar).show_layouts(*key_layouts(self.keys))
+        for bar in self.query("#dialog-keys").results(Bar):
+            bar.show_layouts(*key_layouts(self.acting_keys))
 
     def show_title(self, title: str, *more: Piece, right: Iterable[Piece] = ()) -> None:
         """Show the title, and what follows it."""
@@ -184,6 +201,10 @@ class ReadingDialog(Dialog[None]):
         Binding("N", "found(-1)", "Previous match", show=False),
     ]
     KEYS: ClassVar[Sequence[DialogKey]] = (DialogKey("esc", "close", "close"), *READING_KEYS)
+    FIELD_KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "keep search", "keep_search"),
+        DialogKey("esc", "end search", "leave"),
+    )
 
     def body(self) -> Iterable[Widget]:
         """Return the lines and the search line."""
@@ -221,6 +242,12 @@ class ReadingDialog(Dialog[None]):
         self._fit()
 
     # Search
+
+    @property
+    def acting_keys(self) -> Sequence[DialogKey]:
+        """The keys, without those to another match where there is none."""
+        has_more = not self.sought or self.view.count(self.sought) > 1
+        return [key for key in super().acting_keys if has_more or key.label != "n N"]
 
     @property
     def sought(self) -> str:
@@ -299,8 +326,9 @@ class TextDialog(ReadingDialog):
 
     @property
     def keys(self) -> Sequence[DialogKey]:
-        """The keys, without that for copying where no line can be copied."""
-        can_copy = any(line.copied for line in self._shown)
+        """The keys, without that for copying where the line cannot be copied."""
+        current = self.view.current
+        can_copy = current is not None and bool(current.copied)
         return [key for key in self.KEYS if can_copy or key.action != "copy"]
 
     def on_mount(self) -> None:

@@ -19,7 +19,6 @@ from locklens.text import counted
 from locklens.ui.clipboard import copy_text
 from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.widgets import Piece
-from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -121,6 +120,12 @@ class WritesDialog(Dialog["AppliedWrite | None"]):
         self.view.focus()
 
     @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys, without that for copying where the write has no message."""
+        has_message = self.write is not None and bool(self.write.record.message)
+        return [key for key in self.KEYS if has_message or key.action != "copy"]
+
+    @property
     def write(self) -> AppliedWrite | None:
         """The highlighted write."""
         current = self.view.current
@@ -179,6 +184,10 @@ class SidesDialog(Dialog[Base | None]):
         DialogKey("m", "common ancestor", "merge_base"),
         DialogKey("esc", "back", "back"),
     )
+    FIELD_KEYS: ClassVar[Sequence[DialogKey]] = (
+        DialogKey("enter", "to the list, or compare A..B"),
+        DialogKey("esc", "to the list", "back"),
+    )
 
     def __init__(self, check: CheckSides) -> None:
         super().__init__()
@@ -189,6 +198,11 @@ class SidesDialog(Dialog[Base | None]):
         self._base = ""
         """The selected base; "" while it is not selected."""
         self._is_from_ancestor = False
+
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys, without that for selecting where nothing is listed."""
+        return [key for key in self.KEYS if self.view.current is not None or key.action != "select"]
 
     def body(self) -> Iterable[Widget]:
         """Return the filter and the revisions."""
@@ -334,10 +348,6 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         """Show the entries."""
         self._show()
         self.view.focus()
-
-    @on(LineView.Highlighted)
-    def _follow_line(self) -> None:
-        self.refresh_keys()
 
     def know(self, known: KnownSides) -> None:
         """Show what is known about the hashes of the entries."""

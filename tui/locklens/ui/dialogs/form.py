@@ -341,6 +341,7 @@ class ExportDialog(Dialog[Path | None]):
     def _path_submitted(self, event: Input.Submitted) -> None:
         name = event.value.strip()
         if not name or "\0" in name:
+            self.say("no file name", Role.WARN)
             return
         path = Path(name).expanduser()
         if path.is_dir():

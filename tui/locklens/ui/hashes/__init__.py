@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -21,7 +22,7 @@ from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.views import ExaminedProvider, examined_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -124,6 +125,8 @@ _POLICY_SAMPLE = (
     'darwin_arm64 = "laptops"',
 )
 
+_has_findings: Callable[[HashRow], bool] = attrgetter("has_findings")
+
 
 class HashesScreen(RowActionsScreen):
     """Lists the locked entries: those that several roots share, then those of each root."""
@@ -190,6 +193,7 @@ class HashesScreen(RowActionsScreen):
         needs = ("" if targets else "p") + ("" if targets and self.is_known(targets) else "vL")
         needs += "" if self.may_be_verified(targets) else "v"
         needs += "" if row is not None and row.change is not None else "w"
+        needs += "" if self.left.has_other(_has_findings) else "n"
         return first, (*idle, *needs, *(() if selected_hash_row((row,) if row else ()) else ("space",)))
 
     # Display
@@ -276,7 +280,7 @@ class HashesScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a finding, cyclically."""
-        if not self.left.go_to_next(by, lambda row: row.has_findings):
+        if not self.left.go_to_next(by, _has_findings):
             self.refuse("no other row shown has a finding")
 
     def action_root(self, by: int) -> None:

@@ -108,6 +108,10 @@ _SIGNS = {
 }
 
 
+def _is_found_section(row: HealthRow) -> bool:
+    return bool(row.found) and not row.depth
+
+
 class HealthScreen(RowActionsScreen):
     """Lists the checks with the number of roots that each concerns."""
 
@@ -182,6 +186,7 @@ class HealthScreen(RowActionsScreen):
         roots = self._chosen_roots
         idle += () if roots else ("P", "F")
         idle += () if roots and self._locking(roots).fixes else ("L",)
+        idle += () if self.left.has_other(_is_found_section) else ("n",)
         idle += () if roots and self._providers and (self._advised is None or self._advised.fixes) else ("U",)
         return first, idle if row is not None and row.roots else (*idle, "space")
 
@@ -243,7 +248,7 @@ class HealthScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous section with a finding, cyclically."""
-        if not self.left.go_to_next(by, lambda row: bool(row.found) and not row.depth):
+        if not self.left.go_to_next(by, _is_found_section):
             self.refuse("no other section shown has a finding")
 
     def action_sort(self) -> None:

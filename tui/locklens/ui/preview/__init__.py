@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -24,7 +25,7 @@ from locklens.ui.preview.plan_pane import PlanProgress, PlanStage
 from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.shell.screen import LockLensScreen, file_below
+from locklens.ui.shell.screen import LockLensScreen, file_below, has_editor
 from locklens.ui.views import DOCTOR, ExaminedProvider, ViewWanted, examined_failure
 from locklens.ui.why import inside_request, show_inside
 from locklens.ui.widgets import Bar
@@ -240,6 +241,13 @@ class PreviewScreen(LockLensScreen[Closed]):
         standing = self.standing
         self.query_one("#head", Bar).show_layouts(*preview_head(standing))
         self.query_one("#status", Bar).show_layouts(*preview_status(standing, self.message))
+        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=self.idle_keys)
+        self.query_one("#keys", Bar).show_layouts(*layouts)
+
+    @property
+    def idle_keys(self) -> frozenset[str]:
+        """The keys that do nothing on the highlighted line, or at this stage of the plan."""
+        standing = self.standing
         has_files = standing.plan is not None and bool(standing.plan.proposal.files)
         is_open = standing.stage in _MOVING or standing.has_files
         acts = {
@@ -255,9 +263,7 @@ class PreviewScreen(LockLensScreen[Closed]):
             "i": self._examined,
             "e": self._has_file,
         }
-        idle = frozenset(label for label, does in acts.items() if not does)
-        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=idle)
-        self.query_one("#keys", Bar).show_layouts(*layouts)
+        return frozenset(label for label, does in acts.items() if not does)
 
     def help_lines(self) -> Iterable[Line]:
         """The keys and the signs of the Preview."""
@@ -438,9 +444,9 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     @property
     def _has_file(self) -> bool:
-        """True if that place is in a file on disk."""
+        """True if that place is in a file on disk, and an editor is set."""
         try:
-            return self._place is not None and bool(file_below(*self._place))
+            return self._place is not None and bool(file_below(*self._place)) and has_editor(os.environ)
         except LockLensError:
             return False
 

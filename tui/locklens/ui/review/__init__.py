@@ -144,6 +144,8 @@ class ReviewScreen(RowActionsScreen):
         if not any(subject.change.kind is not ChangeKind.UNCHANGED for subject in node.subjects):
             does_nothing += "R"
         does_nothing += "" if has_diff(node) else "d"
+        does_nothing += "" if self._has_other(self._is_open) else "n"
+        does_nothing += "" if self._has_other(self._is_unreviewed) else "u"
         does_nothing += "" if self._has_marked(node) else "S"
         marks, in_conflict = () if node.mark_ids else ("space",), bool(node.in_conflict)
         does_nothing += "" if in_conflict else "M"
@@ -259,19 +261,22 @@ class ReviewScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a warning or a block that is not reviewed, cyclically."""
-
-        def is_open(node: Node) -> bool:
-            return node.severity is not None and node.severity.is_serious and not is_reviewed(node, self.loader.marks)
-
-        self._go_to_next(by, is_open, "no other unreviewed warning or block in the rows shown")
+        self._go_to_next(by, self._is_open, "no other unreviewed warning or block in the rows shown")
 
     def action_unreviewed(self) -> None:
         """Go to the next row that is not reviewed, cyclically."""
+        self._go_to_next(1, self._is_unreviewed, "no other unreviewed row is shown")
 
-        def is_open(node: Node) -> bool:
-            return bool(node.mark_ids) and not is_reviewed(node, self.loader.marks)
+    def _is_open(self, node: Node) -> bool:
+        return node.severity is not None and node.severity.is_serious and not is_reviewed(node, self.loader.marks)
 
-        self._go_to_next(1, is_open, "no other unreviewed row is shown")
+    def _is_unreviewed(self, node: Node) -> bool:
+        return bool(node.mark_ids) and not is_reviewed(node, self.loader.marks)
+
+    def _has_other(self, is_wanted: Callable[[Node], bool]) -> bool:
+        """True if there is a row of a kind besides the highlighted one."""
+        others = (node for section in self._outline for node in section.children if node is not self.node)
+        return any(map(is_wanted, others))
 
     def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
         """Go to the next or previous row of a kind, and unfold its section; without another one say `otherwise`."""

@@ -269,14 +269,21 @@ class HasCommands(Protocol):
         """Return the commands in palette order."""
 
 
-def key_commands(table: KeyTable) -> Iterator[Command]:
-    """Yield the commands of a screen's keys, and the theme."""
+def key_commands(table: KeyTable, *, is_read_only: bool = False) -> Iterator[Command]:
+    """Yield the commands of a screen's keys, and the theme.
+
+    Args:
+        table: The screen's keys.
+        is_read_only: True to leave out the keys that plan a write on other screens.
+    """
     yield Command("Switch theme", "dark or light", "theme")
     # Movement keys last: they are rarely looked up by name.
     for group in (*table.groups[1:], table.groups[0]):
         for key in group.keys:
-            if key.action and key.action != "palette":
-                yield Command(*_named(key, group), key.action)
+            if key.action and key.action != "palette" and not (is_read_only and is_elsewhere(key.action)):
+                # A key of other screens only names them; its command goes to the first of them.
+                there = next((f"view({view.key!r})" for view in VIEWS if f"{view.key} {view.title}" in key.action), "")
+                yield Command(*_named(key, group), there if is_elsewhere(key.action) else key.action)
 
 
 _NAMES = {
@@ -302,15 +309,18 @@ def _named(key: Key, group: KeyGroup) -> tuple[str, str]:
     return _NAMES.get(name, name).capitalize(), f"{key.shown} - {words}"
 
 
-def view_commands(table: KeyTable, shown: View, exports: Iterable[Command]) -> Iterator[Command]:
+def view_commands(
+    table: KeyTable, shown: View, exports: Iterable[Command], *, is_read_only: bool = False
+) -> Iterator[Command]:
     """Yield all commands of a view: its keys, the other views, and its exports.
 
     Args:
         table: The view's keys.
         shown: The view that is open.
         exports: The view's exports.
+        is_read_only: As in `key_commands`.
     """
-    yield from key_commands(table)
+    yield from key_commands(table, is_read_only=is_read_only)
     for view in VIEWS:
         state = "current screen" if view == shown else f"key {view.key}"
         yield Command(f"Go to {view.title}", state, f"view({view.key!r})")

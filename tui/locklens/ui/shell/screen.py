@@ -70,6 +70,14 @@ def editor_command(environment: Mapping[str, str], path: Path, number: int) -> l
     return [*words, file]
 
 
+def has_editor(environment: Mapping[str, str]) -> bool:
+    """True if an editor is set, and found."""
+    try:
+        return bool(editor_command(environment, Path(), 1))
+    except LockLensError:
+        return False
+
+
 def _program(name: str) -> str:
     """Return the full path of the program of an editor, or of a browser that is named as editors are.
 
@@ -216,7 +224,18 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         """Return the commands that the palette offers on this screen."""
         from locklens.ui.shell.keys import key_commands
 
-        return key_commands(self.TABLE)
+        return self.acting(key_commands(self.TABLE))
+
+    @property
+    def idle_keys(self) -> frozenset[str]:
+        """Labels of the keys that do nothing now, where the cursor is."""
+        return frozenset()
+
+    def acting(self, commands: Iterable[Command]) -> list[Command]:
+        """Return the commands without those of keys that do nothing now."""
+        off = self.idle_keys
+        idle = {key.action.partition("(")[0] for group in self.TABLE.groups for key in group.keys if key.label in off}
+        return [one for one in commands if one.action.partition("(")[0] not in idle]
 
     @property
     def is_open(self) -> bool:

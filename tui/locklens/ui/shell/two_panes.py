@@ -20,7 +20,7 @@ from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
-from locklens.ui.shell.keys import Command, disk_keys, help_section, is_elsewhere, key_help, keys_of_rows
+from locklens.ui.shell.keys import Command, disk_keys, help_section, key_help, keys_of_rows
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
@@ -316,16 +316,28 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Redraw the key line, with the keys that do something on the highlighted row."""
         if not self.is_open:
             return
-        first, idle = self.row_keys
-        writes = [key.shown for key in disk_keys(self.TABLE)] if self.read_only_words else []
-        if self.left.current is None or self.has_class("-notice"):
-            of_rows = keys_of_rows(self.TABLE, is_narrowed=self.is_narrowed)
-            first, idle = ["esc"] * self.is_narrowed, (*idle, *(key.label for key in of_rows))
-        without, is_detail = frozenset((*idle, *writes)), self.detail.has_focus
-        keys = bars.key_line(self.TABLE, in_detail=is_detail, first=() if writes else tuple(first), without=without)
+        first, without, is_detail = self.row_keys[0], self.idle_keys, self.detail.has_focus
+        if not self._has_row:
+            first = ["esc"] * self.is_narrowed
+        keys = bars.key_line(
+            self.TABLE, in_detail=is_detail, first=() if self.read_only_words else tuple(first), without=without
+        )
         self.query_one("#keys", Bar).show_layouts(*keys)
         for banner in self.query("#banner").results(Bar):
             banner.show_layouts(*bars.demo_banner(self.TABLE, self.VIEW, without))
+
+    @property
+    def _has_row(self) -> bool:
+        """True if a row is highlighted, and in sight."""
+        return self.left.current is not None and not self.has_class("-notice")
+
+    @property
+    def idle_keys(self) -> frozenset[str]:
+        """The keys that do nothing on the highlighted row, or write to files that cannot be written."""
+        idle = {*self.row_keys[1], *(key.label for key in disk_keys(self.TABLE) if self.read_only_words)}
+        if not self._has_row:
+            idle |= {key.label for key in keys_of_rows(self.TABLE, is_narrowed=self.is_narrowed)}
+        return frozenset(idle)
 
     @on(LineView.Highlighted, "#detail")
     def _follow_line(self) -> None:
@@ -410,11 +422,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Return the palette's commands on this view."""
         from locklens.ui.shell.keys import view_commands
 
-        commands = view_commands(self.TABLE, self.VIEW, self.export_commands())
-        if not self.read_only_words:
-            return commands
-        off = {key.action for key in disk_keys(self.TABLE)}
-        return [one for one in commands if one.action not in off and not is_elsewhere(one.action)]
+        commands = view_commands(self.TABLE, self.VIEW, self.export_commands(), is_read_only=bool(self.read_only_words))
+        return self.acting(commands)
 
     def export_commands(self) -> Iterable[Command]:
         """Return the palette's exports; none on a screen without reports."""

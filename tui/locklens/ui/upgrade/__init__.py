@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
@@ -40,7 +41,7 @@ from locklens.ui.views import PreferenceChanged
 from locklens.ui.why import inside_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from textual.timer import Timer
@@ -63,6 +64,8 @@ _FOLLOW_SECONDS = 0.04
 
 _BATCH = 16
 """Releases per lookup of signers; few, so that a row highlighted meanwhile waits only briefly."""
+
+_is_warned: Callable[[UpgradeRow], bool] = attrgetter("is_warned")
 
 
 class UpgradeScreen(RowActionsScreen):
@@ -347,7 +350,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_warned(self, by: int) -> None:
         """Go to the next or previous row with a warning, cyclically."""
-        if not self.left.go_to_next(by, lambda row: row.is_warned):
+        if not self.left.go_to_next(by, _is_warned):
             self.refuse("no other row is held back or has warnings")
 
     def action_section(self, by: int) -> None:
@@ -444,6 +447,7 @@ class UpgradeScreen(RowActionsScreen):
             "space": any(map(selection.target, offers)),
             "a": selection.selected or any(map(selection.is_safe, selection.offers.providers)),
             "< >": is_of_provider and any(selection.moved(offers, by) != selection for by in (1, -1)),
+            "n": self.left.has_other(_is_warned),
             "w": is_of_provider,
             "z": self.inside is not None,
             "U": selection.picks and self.top is not None,

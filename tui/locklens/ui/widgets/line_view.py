@@ -47,6 +47,12 @@ class LineView(ScrollView, can_focus=True):
             """The view of the line."""
             return self.view
 
+    @dataclass
+    class Fitted(Message):
+        """The lines, or the height for them, are others: they may scroll now, or no longer."""
+
+        view: LineView
+
     cursor: reactive[int] = reactive(-1, repaint=True)
     """Index of the highlighted line; -1 if no line can be highlighted."""
 
@@ -74,6 +80,16 @@ class LineView(ScrollView, can_focus=True):
         """The highlighted line."""
         return self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else None
 
+    @property
+    def can_scroll(self) -> bool:
+        """True if not all lines are in sight."""
+        return self.max_scroll_y > 0
+
+    @property
+    def can_move(self) -> bool:
+        """True if a key moves the cursor, or scrolls."""
+        return self.can_scroll or len(self._stops()) > 1
+
     def show_lines(self, lines: Iterable[Line], *, keep_place: bool = False) -> None:
         """Replace the lines, from the top; `keep_place` keeps cursor and scroll position for the same subject."""
         before, top, shown = self.current, self.scroll_offset.y, tuple(lines)
@@ -98,6 +114,7 @@ class LineView(ScrollView, can_focus=True):
         if not keep_place:
             self.scroll_to(y=0, animate=False, force=True)
         self.refresh()
+        self.post_message(self.Fitted(self))
 
     def _position_of(self, before: Line) -> int | None:
         """The index of an earlier line: of the equal line, or else of the line with the same copied text."""
@@ -108,6 +125,7 @@ class LineView(ScrollView, can_focus=True):
     def on_resize(self) -> None:
         """Wrap to the new width."""
         self._wrap()
+        self.post_message(self.Fitted(self))
 
     def _wrap(self) -> None:
         width = self.scrollable_content_region.width
@@ -168,8 +186,7 @@ class LineView(ScrollView, can_focus=True):
         Returns:
             The number of the match from 1, and the number of matches; zeros without any.
         """
-        wanted = text.casefold()
-        matches = [index for index, line in enumerate(self._lines) if wanted in line.text.casefold()]
+        matches = self._matches(text)
         if not matches:
             self.unmark()
             return 0, 0
@@ -182,6 +199,14 @@ class LineView(ScrollView, can_focus=True):
         self.scroll_to_region(Region(0, self._first_row[self._found], 1, 1), animate=False, force=True)
         self.refresh()
         return matches.index(self._found) + 1, len(matches)
+
+    def count(self, text: str) -> int:
+        """Return the number of lines with a text."""
+        return len(self._matches(text))
+
+    def _matches(self, text: str) -> list[int]:
+        wanted = text.casefold()
+        return [index for index, line in enumerate(self._lines) if wanted in line.text.casefold()]
 
     def unmark(self) -> None:
         """Remove the mark of a found line."""

@@ -328,6 +328,10 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         """Highlight the first row that is not a heading, or else the first one."""
         self.cursor = next((index for index, row in enumerate(self._rows) if not self.is_heading(row)), 0)
 
+    def has_other(self, is_wanted: Callable[[RowT], bool]) -> bool:
+        """True if there is a row of a kind besides the highlighted one."""
+        return any(index != self.cursor and is_wanted(row) for index, row in enumerate(self._rows))
+
     def go_to_next(self, by: int, is_wanted: Callable[[RowT], bool], *, is_cyclic: bool = True) -> bool:
         """Go to the next (1) or previous (-1) row of a kind; return False if there is no other one that way.
 
