@@ -127,7 +127,7 @@ def test_majors_are_eligible_where_the_user_takes_them_in(upgrade: Run, top: Pat
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo"}
     status, out, err = upgrade("--safe", "--root", "a")
     assert (status, out) == (0, "nothing was changed\n")
-    assert "note: 1 provider needs a decision: see upgrade --list\n" in err
+    assert "note: 1 provider needs a decision: --list in place of --safe lists them\n" in err
     status, out, err = upgrade("--safe", "--root", "a", "--include-major")
     assert (status, out) == (0, "a: acme/demo 1.0.0 -> 2.0.0\nwrote a/.terraform.lock.hcl\n"), err
 

@@ -197,6 +197,16 @@ async def test_filter_sort_and_group(opening: Opening) -> None:
         assert found[: found.index("VERSIONS OF EACH PROVIDER")] == [
             "required platform missing", "infra/tools/backup", "only h1 hashes, none is signed", "infra/tools/backup",
         ]  # fmt: skip
+        await on.press("escape")
+        platforms = next(row for row in on.health.left.rows if row.title == "required platform missing")
+        (root, first), (other, second) = platforms.found[0], platforms.found[-1]
+        assert first.provider is not None
+        assert (root.path, first.provider) != (other.path, second.provider)
+        await on.press("slash", *f"provider:{first.provider.type} check:platform root:{root.path}", "enter")
+        assert on.titles[:2] == ["required platform missing", root.path]
+        # One finding has to fit all terms, not one the first and another one the second.
+        await on.press("escape", "slash", *f"provider:{first.provider.type} check:platform root:{other.path}", "enter")
+        assert platforms.title not in on.titles
         await on.press("escape", "b")
         assert "infra/stage/monitoring" in on.titles
         assert "grouped by root" in on.text

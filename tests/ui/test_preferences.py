@@ -6,10 +6,12 @@ import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from ui.conftest import Driver, ServingSource, until
 
 from locklens.operations.locklens import Reads
-from locklens.ui.app import LockLensApp
+from locklens.storage.preferences import default_preferences_path
+from locklens.ui.app import LockLensApp, run_app
 from locklens.ui.review.outline import Grouping, Sort
 from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.upgrade.rows import By
@@ -76,3 +78,18 @@ async def test_a_broken_file_is_a_warning_and_remains(app_with: Callable[[], Loc
         assert on.screen.grouping is Grouping.PROVIDER
         await until(on, lambda: any("not saved" in note.message for note in app._notifications))
     assert path.read_text() == 'theme = "light"\n[review\n'
+
+
+def test_those_of_the_sample_are_beside_it(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sample says that nothing of the user's is touched."""
+    opened: list[tuple[Path, Path | None]] = []
+
+    def run(app: LockLensApp) -> int:
+        opened.append((app.preferences_path, app.store_path))
+        return 0
+
+    monkeypatch.setattr(LockLensApp, "run", run)
+    request = replace(ServingSource(samples.full()).request, folder=tmp_path / "infrastructure")
+    run_app(replace(request, is_demo=True))
+    run_app(request)
+    assert opened == [(tmp_path / "config.toml", tmp_path / "store.sqlite3"), (default_preferences_path(), None)]

@@ -136,7 +136,7 @@ def _plan_safe(options: Namespace) -> Plan:
         undecided = {one.address for one in offered if survey.selection.state(one) is Eligibility.DECIDE}
         if undecided:
             need = counted(len(undecided), "provider needs", "providers need")
-            tell([f"note: {need} a decision: see upgrade --list"])
+            tell([f"note: {need} a decision: --list in place of --safe lists them"])
         if not picks:
             return beside
         operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), policy=survey.review.policy)

@@ -126,8 +126,9 @@ class LockLensApp(CopyingApp):
         notices: Iterable[str] = (),
     ) -> None:
         super().__init__()
-        self._preferences_path = preferences_path or default_preferences_path()
-        self._preferences, self._preference_notices = read_preferences(self._preferences_path)
+        self.preferences_path = preferences_path or default_preferences_path()
+        self.store_path = store_path
+        self._preferences, self._preference_notices = read_preferences(self.preferences_path)
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="preferences")
         self._notices = tuple(notices)
         self._source = source
@@ -317,7 +318,7 @@ class LockLensApp(CopyingApp):
     def _save_preference(self, key: str, value: str) -> None:
         """Save a preference, on a thread of its own."""
         try:
-            save_preference(self._preferences_path, key, value)
+            save_preference(self.preferences_path, key, value)
         except LockLensError as error:
             self.call_later(self._warn, "Preferences", f"not saved: {error.sentence}")
 
@@ -380,13 +381,14 @@ def _screen_class(view: View) -> type[TwoPaneScreen]:
     return screen
 
 
-def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | None = None) -> int:
+def run_app(request: ReviewRequest, view: str = "review") -> int:
     """Open the terminal UI.
+
+    The preferences and marks are the user's own; the sample repository has its own beside it, which end with it.
 
     Args:
         request: The comparison to open.
         view: The first screen, by its name in `VIEWS`.
-        store_path: The store of marks; None for the user's own.
 
     Returns:
         The exit status: 0, or 2 if nothing could be read.
@@ -395,6 +397,13 @@ def run_app(request: ReviewRequest, view: str = "review", *, store_path: Path | 
 
     from locklens.operations.write.recover import recover_at
 
-    app = LockLensApp(LockLens(request), view, store_path=store_path, notices=recover_at(Path.cwd()))
+    own = request.folder.parent if request.is_demo and request.folder is not None else None
+    app = LockLensApp(
+        LockLens(request),
+        view,
+        store_path=own / "store.sqlite3" if own is not None else None,
+        preferences_path=own / "config.toml" if own is not None else None,
+        notices=recover_at(Path.cwd()),
+    )
     status = app.run()
     return status if status is not None else app.return_code or 0

@@ -148,25 +148,28 @@ def health_rows(
 
 
 def _unfolded(section: HealthRow, opened: Collection[str], narrowed: Filter) -> Iterator[HealthRow]:
-    is_narrowed = bool(narrowed.tests)
-    children = (
-        [child for child in section.children if narrowed.is_match(_facts(section, child))] if is_narrowed else None
-    )
-    if is_narrowed and not children and not narrowed.is_match(_facts(section)):
-        return
-    shown = section.children if children is None or not children else tuple(children)
-    if len(shown) < len(section.children):
-        # What a key does on a section concerns the rows that are shown, and so does its count.
-        section = replace(section, found=tuple(one for child in shown for one in child.found))
+    """Yield a section and, unfolded, the rows below it: those with a finding that all terms of the filter fit."""
+    children, is_narrowed = section.children, bool(narrowed.tests)
+    if is_narrowed:
+        fitting = (replace(one, found=_fitting((section, one), narrowed)) for one in children)
+        children = tuple(one for one in fitting if one.found)
+        if not children and (section.found or not narrowed.is_match(_facts((section,)))):
+            return
+        # What a key does on a section concerns the findings that are shown, and so does its count.
+        section = replace(section, found=tuple(found for one in children for found in one.found))
     is_open = section.key in opened or bool(is_narrowed and children)
     yield replace(section, folded=not is_open if section.children else None)
     if is_open:
-        yield from shown
+        yield from children
 
 
-def _facts(*rows: HealthRow) -> RowFacts:
-    """What the filter looks at in a section, or in a row below it."""
-    parts, found = [row.title for row in rows], rows[-1].found
+def _fitting(rows: Sequence[HealthRow], narrowed: Filter) -> tuple[Found, ...]:
+    return tuple(one for one in rows[-1].found if narrowed.is_match(_facts(rows, one)))
+
+
+def _facts(rows: Sequence[HealthRow], *found: Found) -> RowFacts:
+    """What the filter looks at in a finding below a section; in the section itself where it has none."""
+    parts = [row.title for row in rows]
     for root, finding in found:
         parts += [root.path, finding.rule, finding.severity.value, finding_words(finding)]
     fields = {
@@ -175,7 +178,8 @@ def _facts(*rows: HealthRow) -> RowFacts:
         RULE.name: [finding.rule for _, finding in found],
         CHECK.name: [text for row in rows if row.result for text in (row.result.check.id, row.result.check.title)],
     }
-    return RowFacts("\n".join(parts).lower(), rows[-1].severity, fields)
+    severity = found[0][1].severity if found else rows[-1].severity
+    return RowFacts("\n".join(parts).lower(), severity, fields)
 
 
 def _spread_facts(spread: Spread) -> RowFacts:

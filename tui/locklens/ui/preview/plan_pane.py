@@ -555,7 +555,8 @@ def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
         first, files = alike[0], len({finding.file for finding in alike})
         title = wording_of(first).title
         place = FilePlace(first.file, first.line) if first.file and first.line else None
-        times = f"  in {files} files" if files > 1 else f"  {len(alike)} times" if len(alike) > 1 else ""
+        number = f"{len(items)} findings " if len(items) > 1 else ""
+        times = f"  {number}in {files} files" if files > 1 else f"  {len(alike)} times" if len(alike) > 1 else ""
         more = Span(times, Role.DIM)
         lead = ("  ", severity_span(first.severity, width=6), Span(f"{first.rule}  ", Role.STRONG))
         yield line(*lead, title, more, hanging=15, copied=finding_copied(first), place=place)

@@ -226,8 +226,9 @@ class ReviewScreen(RowActionsScreen):
     def help_lines(self) -> Iterable[Line]:
         """All keys, signs and filter terms, and where the preferences are kept."""
         yield from super().help_lines()
-        where = f"theme, grouping and order are kept in {visible(str(default_preferences_path()))}"
-        yield from help_section("PREFERENCES", {"config.toml": where})
+        is_kept = not self.source.request.is_demo
+        place = f"in {visible(str(default_preferences_path()))}" if is_kept else "until the sample ends"
+        yield from help_section("PREFERENCES", {"config.toml": f"theme, grouping and order are kept {place}"})
 
     @on(ChangeList.Highlighted)
     def _show_detail(self, event: ChangeList.Highlighted[Row]) -> None:
