@@ -197,19 +197,15 @@ async def test_filter_sort_and_group(opening: Opening) -> None:
         assert found[: found.index("VERSIONS OF EACH PROVIDER")] == [
             "required platform missing", "infra/tools/backup", "only h1 hashes, none is signed", "infra/tools/backup",
         ]  # fmt: skip
-        await on.press("escape")
-        platforms = next(row for row in on.health.left.rows if row.title == "required platform missing")
-        (root, first), (other, second) = platforms.found[0], platforms.found[-1]
-        assert first.provider is not None
-        assert (root.path, first.provider) != (other.path, second.provider)
-        await on.press("slash", *f"provider:{first.provider.type} check:platform root:{root.path}", "enter")
-        assert on.titles[:2] == ["required platform missing", root.path]
-        # One finding has to fit all terms, not one the first and another one the second.
-        await on.press("escape", "slash", *f"provider:{first.provider.type} check:platform root:{other.path}", "enter")
-        assert platforms.title not in on.titles
         await on.press("escape", "b")
         assert "infra/stage/monitoring" in on.titles
         assert "grouped by root" in on.text
+        await on.press("slash", *"rule:LK005 provider:grafana", "enter")
+        assert on.titles[0] == "infra/stage/monitoring"
+        # A finding has to fit all terms, not each term another finding.
+        await on.press("escape", "slash", *"rule:LK005 provider:pagerduty", "enter")
+        assert "infra/stage/monitoring" not in on.titles
+        await on.press("escape")
         await on.press("b")
         assert "registry.terraform.io/corp/search-sync" in on.titles
         await on.press("b", "b", "s")
