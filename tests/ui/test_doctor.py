@@ -37,6 +37,7 @@ from locklens.releases import NetworkSettings
 from locklens.review.model import HostState
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
+from locklens.ui.dialogs.choices import WritesDialog
 from locklens.ui.doctor import DoctorProveDialog, DoctorScreen, PasteDialog
 from locklens.ui.doctor.detail import command_to_copy, on_screen
 from locklens.ui.preview import PreviewScreen
@@ -249,6 +250,13 @@ async def test_the_dialog_the_file_and_the_facts(opened: Opening) -> None:
         await on.press(*["backspace"] * 11, *"darwin", "underscore", *"arm64", *["enter"] * 8)
         await until(on, lambda: "darwin_arm64  (given)" in on.text)
         assert "the platform is not covered" not in on.titles[0]
+
+
+@pytest.mark.parametrize("end", [("enter",), ("ctrl+j",), ("enter", "ctrl+j")])
+async def test_a_log_that_arrives_as_keys_keeps_its_lines(opened: Opening, end: tuple[str, ...]) -> None:
+    async with opened("h1-missing") as on:
+        await on.press("p", "a", *end, "b", *end, *end, "c")
+        assert on.app.screen.query_one("#log").text == "a\nb\n\nc"  # type: ignore[attr-defined]
 
 
 async def test_a_log_that_is_pasted_without_a_key_has_the_line_ends_of_a_terminal(opened: Opening) -> None:
@@ -598,6 +606,9 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await on.press("enter")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 folder" in on.text)
         await until(on, lambda: "kept aside as" in on.text)
+        await on.press("tab")
+        assert "y copy message" not in on.lines[-1]
+        assert "y copy" in on.lines[-1]
         assert {one.name: one.read_bytes() for one in place.iterdir()} == before
         await on.press("enter")
         await until(
@@ -609,7 +620,12 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         assert {one.name: one.read_bytes() for one in place.iterdir()} != before
         kept = place.with_name("linux_amd64.suspect")
         assert {one.name: one.read_bytes() for one in kept.iterdir()} == before
-        await on.press("Z", "enter")
+        await on.press("Z")
+        dialog = on.app.screen
+        assert isinstance(dialog, WritesDialog)
+        assert [line.text.partition("UTC")[2].strip() for line in dialog.view.lines] == [f"Replace {place}"]
+        assert not [one.label for one in dialog.keys if one.label == "y"]
+        await on.press("enter")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter" in on.text)
         await on.press("enter")
         await until(on, lambda: "undone: 1 folder; Z redoes it" in on.text)

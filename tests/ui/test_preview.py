@@ -904,6 +904,7 @@ async def test_any_write_is_undone_and_redone_not_only_the_newest(opening: Openi
         assert isinstance(dialog, WritesDialog)
         assert dialog.write is not None
         assert dialog.write.files == (f"a/{LOCK}",)
+        assert "y" in [one.label for one in dialog.keys], "it has a commit message"
         await on.press("enter")
         await on.ready()
         assert "Undo: " in on.lines[0]

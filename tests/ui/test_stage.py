@@ -65,7 +65,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         await on.press("S")
         await until(on, lambda: "nothing to stage" in on.lines[0])
         assert "EQUIVALENT COMMAND" not in on.text, "no command stages nothing"
-        assert not any(label in on.lines[-1] for label in ("full diff", "copy message"))
+        assert not any(label in on.lines[-1] for label in ("full diff", "y copy"))
         await on.press("escape", "Z", "enter")
         await until(on, lambda: "ready: enter unstages 2 files" in on.text)
         assert "Undo: Stage: " in on.lines[0], "the upgrade of the work tree is not undone"

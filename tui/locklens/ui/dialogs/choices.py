@@ -145,15 +145,16 @@ class WritesDialog(Dialog["AppliedWrite | None"]):
 
 
 def _listed(writes: Iterable[AppliedWrite]) -> Iterator[Line]:
-    """The cursor stops at the line of each write, which has its id, and passes its files."""
+    """The cursor stops at the line of each write, which has its id; files are listed that its title does not name."""
     for write in writes:
         verb = Span("redo  ", Role.WARN) if write.is_undone else Span("undo  ", Role.GOOD)
         undone = Span("  (undone)" if write.is_undone else "", Role.DIM)
         yield line(verb, Span(write.moment, Role.DIM), "  ", write.title, undone, hanging=8, copied=write.id)
-        for name in write.files[:_FILES_SHOWN]:
+        names = [name for name in write.files if not write.title.endswith(f" {name}")]
+        for name in names[:_FILES_SHOWN]:
             yield line(Span(f"        {name}", Role.PLACE), hanging=10)
-        if len(write.files) > _FILES_SHOWN:
-            more = counted(len(write.files) - _FILES_SHOWN, "more file")
+        if len(names) > _FILES_SHOWN:
+            more = counted(len(names) - _FILES_SHOWN, "more file")
             yield line(Span(f"        and {more}", Role.DIM))
 
 

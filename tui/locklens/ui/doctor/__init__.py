@@ -111,6 +111,18 @@ _VERDICTS = {
 }
 
 
+class _LogArea(TextArea):
+    """Takes a line feed as a line end: text that arrives outside a bracketed paste has it as the key ctrl+j."""
+
+    _last_key = ""
+
+    def on_key(self, event: events.Key) -> None:
+        """Insert a line end, unless the line feed is the second half of one."""
+        if event.key == "ctrl+j" and self._last_key != "enter":
+            self.insert("\n")
+        self._last_key = event.key
+
+
 class PasteDialog(Dialog[str | None]):
     """Asks for the log of a failed run; nothing in it is interpreted."""
 
@@ -123,7 +135,7 @@ class PasteDialog(Dialog[str | None]):
 
     def body(self) -> Iterable[Widget]:
         """Return the text."""
-        yield TextArea(id="log")
+        yield _LogArea(id="log")
 
     def on_mount(self) -> None:
         """Show the title."""

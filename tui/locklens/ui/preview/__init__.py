@@ -73,7 +73,7 @@ PREVIEW_KEYS = KeyTable(
         Key("tab", "other_pane", "switch pane: between plan and detail", "pane"),
         Key("x", "expand", "show full hashes: and the explanation of each rule", "expand"),
         Key("d", "diff", "show full diff: as git apply takes it", "full diff"),
-        Key("y", "copy", "copy commit message: or the highlighted command line, or line of the detail", "copy message"),
+        Key("y", "copy", "copy commit message: or the highlighted command line, or line of the detail", "copy"),
         keys.INSIDE,
         keys.DIAGNOSE,
         Key("e", "edit", "edit file: at the highlighted line, in $VISUAL or $EDITOR", "edit"),
