@@ -628,6 +628,44 @@ def test_a_commit_that_wrote_other_hashes_over_signed_ones_comes_before_a_republ
     assert {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}["republished"] == "unknown"
 
 
+def test_hashes_are_not_added_to_an_entry_that_lock_refuses_whether_the_log_names_its_root(
+    made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    shutil.copytree(folder / "live/prod", folder / "live/stage")
+    text = (folder / LOCK).read_text("utf-8")
+    of_linux, of_mac = (
+        set(replace(DEMO, unpacked=(), packed=(one,)).hashes()) for one in ("linux_amd64", "darwin_arm64")
+    )
+    (zh,) = of_linux - of_mac
+    (folder / LOCK).write_text(text.replace(zh, f"zh:{1:064x}"), "utf-8")
+    for is_committed in (False, True):
+        if is_committed:
+            git(folder, "commit", "-qam", "other hash")
+        for root in ((), ("--", "live/prod")):
+            document = doctor(folder, "ci.log", *root)
+            fixes = [one["id"] for one in document["remedies"]]
+            assert fixes[0] == "restore-entry"
+            assert "lock-platform" not in fixes
+            merge = next(one for one in document["causes"] if one["id"] == "bad-merge")
+            made_by = "whether that commit squashed" if is_committed else "whether a merge made the entry"
+            assert merge["missing"].startswith(made_by)
+
+
+def test_an_earlier_entry_with_the_package_of_the_platform_is_known_to_have_it(made: Any, doctor: Any) -> None:
+    mac = replace(DEMO, unpacked=("darwin_arm64",), packed=("darwin_arm64",))
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO), lock_file(mac))))
+    document = doctor(folder, "--platform", "linux_amd64", "ci.log")
+    note = next(one["note"] for one in document["remedies"] if one["id"] == "restore-entry")
+    assert note.startswith("it has the zh of linux_amd64")
+
+
+def test_a_given_folder_of_the_root_is_called_the_installed_package(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["plugin-corrupted"]
+    out = " ".join(doctor(made(incident), *incident.options, "--format", "text", "ci.log").split())
+    assert "The installed package is not the locked package. [CONFIRMED]" in out
+
+
 UNAVAILABLE = (
     "Error: Could not retrieve providers for locking\n\n{} failed to fetch the requested providers for {} in order\nto "
     "calculate their checksums: some providers could not be installed:\n- registry.terraform.io/acme/demo: provider\n"

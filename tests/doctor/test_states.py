@@ -172,9 +172,9 @@ def test_who_wrote_an_entry_is_not_asked_for_where_git_tells(made: Any, doctor: 
     head = git(folder, "rev-parse", "--short=12", "HEAD")
     found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
     assert found["bad-merge"]["verdict"] == "unknown"  # it may have squashed one
-    assert found["bad-merge"]["evidence"].endswith(f"; commit {head}, which is no merge, added the whole entry")
+    assert found["bad-merge"]["evidence"].endswith(f"; commit {head}, which is no merge, made the entry as it is")
     assert found["bad-merge"]["missing"].startswith("whether that commit squashed a branch")
-    assert found["hand-edit"]["missing"].startswith(f"how commit {head} made these hashes")
+    assert found["hand-edit"]["missing"].startswith(f"how commit {head} made this entry")
 
 
 def test_an_edit_that_only_deletes_is_not_ruled_out(made: Any, doctor: Any) -> None:

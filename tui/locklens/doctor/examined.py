@@ -94,7 +94,7 @@ class Examined(Struct, frozen=True, dict=True):
         merge: The merge since which the entry is as it is; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
         without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
-        added_by: The commit that added the entry just as it is, if it is no merge; else "".
+        made_by: The commit that made the entry as it is, if it is known, and no merge; else "".
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
         is_offered: True if the mirror on a server, which the settings here name, gives now what the run did not get.
@@ -144,7 +144,7 @@ class Examined(Struct, frozen=True, dict=True):
     without_new: frozenset[str] = frozenset()
     damaging_merge: str = ""
     merge: str = ""
-    added_by: str = ""
+    made_by: str = ""
     installed: InstalledPlace | None = None
     downloads: tuple[str, ...] = ()
     twins: tuple[ElsewhereEntry, ...] = ()

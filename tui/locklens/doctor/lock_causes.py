@@ -128,12 +128,12 @@ def bad_merge(x: Examined) -> Judgement | None:
     if donor is not None and number:
         words = f"{words}; {number} of {zh_of_packages(len(x.packed))} are of {donor.version} ({place})"
         if number == len(x.packed):
-            missing = "whether the change that made it so was a merge: its author"
+            missing = "whether the change that made it so was a merge"
             return Judgement(_UNKNOWN, f"{words}, and the version is {x.entry.version}", missing)
-    if x.added_by:
-        words = f"{words}; commit {x.added_by[:12]}, which is no merge, added the whole entry"
+    if x.made_by:
+        words = f"{words}; commit {x.made_by[:12]}, which is no merge, made the entry as it is"
         return Judgement(_UNKNOWN, words, "whether that commit squashed a branch with such a merge: its author")
-    missing = "the commit that wrote these hashes" if x.is_known else x.why_unknown
+    missing = "whether a merge made the entry as it is" if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
 
@@ -393,9 +393,7 @@ def hand_edit(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
         title = "the version or a zh in the block was changed by hand"  # of what was deleted, nothing is said
         return Judgement(_NO, words, as_of=x.as_of, title=title)
-    missing = "the reason of the commit that wrote these hashes: its author"
-    if x.added_by:
-        missing = f"how commit {x.added_by[:12]} made these hashes: its author"
+    missing = f"how commit {x.made_by[:12]} made this entry: its author" if x.made_by else "how this entry was made"
     missing = missing if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, "whether a tool or a person wrote these hashes is not known", missing, as_of=x.as_of)
 

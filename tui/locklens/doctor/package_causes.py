@@ -478,14 +478,15 @@ _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its plac
 
 
 def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
-    not_locked = f"{_NAMES[one.kind]} is not the locked package"
+    name = _name_of(x, one)
+    not_locked = f"{name} is not the locked package"
     where, locked = one.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
     if one.is_left:
         words = f"{where} was not hashed: there are more copies than are hashed in one run"
         return Judgement(_UNKNOWN, words, "its hash: name its root alone with -- ROOT", x.as_of, basis=Basis.HERE)
     if one.problem:
         words = f"{where} cannot be hashed: {one.problem}"
-        title = f"{_NAMES[one.kind]} is no package that can be unpacked"
+        title = f"{name} is no package that can be unpacked"
         verdict = _YES if one.is_damaged else _UNKNOWN
         return Judgement(verdict, words, "" if one.is_damaged else "its hash", x.as_of, basis=Basis.HERE, title=title)
     if one.hashes & locked:
@@ -517,7 +518,7 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
 
 def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> Judgement:
     """Judge a copy that is not locked, where the `h1` of the release's package is not known."""
-    not_locked, where, shown = f"{_NAMES[one.kind]} is not the locked package", one.path, _short(one.shown_hash)
+    not_locked, where, shown = f"{_name_of(x, one)} is not the locked package", one.path, _short(one.shown_hash)
     hashing = x.command_line("hashes", "--prove", "all", *_of_root(x))
     missing = f"the h1 of the signed package of {platform or 'its platform'}: {hashing}"
     if place := _locked_elsewhere(x, one):
@@ -548,6 +549,12 @@ _NAMES = {
     "given": "the given package",
 }
 """Kinds of places of copies in words."""
+
+
+def _name_of(x: Examined, one: FoundPackage) -> str:
+    """Return what a copy is called: one that was given as what the failing run had installed is the installed one."""
+    is_installed = one.kind == "given" and x.incident.path is PackagePath.INSTALLED
+    return _NAMES["installed" if is_installed else one.kind]
 
 
 def _short(text: str) -> str:

@@ -12,7 +12,7 @@ from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackageP
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade
 from locklens.errors import ConfigurationError
-from locklens.hashes import hashes_of_files
+from locklens.hashes import hashes_of_files, packages_of
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
 from locklens.project.configuration import constraint_place
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
     from locklens.doctor.provider_remedies import Affected
+    from locklens.lockfile import LockEntry
     from locklens.lockfile.merge import MergeConflict
 
 _C = CauseId
@@ -49,6 +50,9 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     """The platform's hashes are added from the signed package, or the commit that had them is restored."""
     x, platform = one.examined, one.platform
     if x.entry is None:
+        return
+    if x.stale:  # lock adds nothing to an entry with a zh that the release does not have
+        yield from _earlier(one)
         return
     if x.message.kind == "lock-incomplete":
         yield _with_other_platforms(one)
@@ -154,10 +158,18 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
         is_sure = bool(needed & unpacked)
         has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
         if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
-            more = len(unpacked - x.unpacked)
-            note = f"it had {more} h1 more: that of the platform may be among them" if more and not needed else ""
-            yield _restored(one, past, note)
+            yield _restored(one, past, _of_platform(one, entry, is_open=not needed))
             return
+
+
+def _of_platform(one: Affected, entry: LockEntry, *, is_open: bool) -> str:
+    """Return the note on what an earlier entry has of the platform; `is_open` if the `h1` of that is not known."""
+    x = one.examined
+    if x.platforms.get(one.platform) in packages_of(entry.hashes) - x.packed:
+        return f"it has the zh of {one.platform}"
+    more = len(hashes_of_files(entry.hashes) - x.unpacked)
+    locked = "which is locked no longer" if more == 1 else "which are locked no longer"
+    return f"it has {more} h1 {locked}: that of the platform may be among them" if more and is_open else ""
 
 
 def _restored(one: Affected, past: PastEntry, note: str = "") -> Remedy:

@@ -343,7 +343,7 @@ class Examiner:
             without_new=self._history.without_new_hashes(root.lock) if self._history else frozenset(),
             damaging_merge=self._history.damaging_merge(root.lock) if self._history and root.lock.problems else "",
             merge=self._history.merge_of(past, entry) if self._history and entry is not None else "",
-            added_by=self._history.added_by(past, entry) if self._history and entry is not None else "",
+            made_by=self._history.made_by(past, entry) if self._history and entry is not None else "",
             installed=self._installed(root.path, one.error),
             twins=tuple(twins.values()),
             moved=self._moved(one, sources),

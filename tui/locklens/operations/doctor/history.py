@@ -325,8 +325,8 @@ class LockHistory:
             return ""
         return past[0].commit if self._repository.commit(past[0].commit).parents > 1 else ""
 
-    def added_by(self, past: Sequence[PastEntry], now: LockEntry) -> str:
-        """Return the commit that added an entry just as it is, if it is no merge; else "".
+    def made_by(self, past: Sequence[PastEntry], now: LockEntry) -> str:
+        """Return the commit that made an entry as it is, if its state before is known, and it is no merge; else "".
 
         Args:
             past: The entry's states.
@@ -338,8 +338,7 @@ class LockHistory:
         if not past or _version_and_hashes(past[0].entry) != _version_and_hashes(now):
             return ""
         parents = self._repository.commit(past[0].commit).parents
-        is_new = len(past) > 1 and past[1].entry is None
-        return past[0].commit if parents == 0 or (parents == 1 and is_new) else ""
+        return past[0].commit if parents == 0 or (parents == 1 and len(past) > 1) else ""
 
     def was_repaired(self, lock: LockFile) -> bool:
         """True if a lock file cannot be read in some commit, but can be read in the work tree.
