@@ -660,6 +660,19 @@ def test_an_earlier_entry_with_the_package_of_the_platform_is_known_to_have_it(m
     assert note.startswith("it has the zh of linux_amd64")
 
 
+@pytest.mark.parametrize(("packed", "warns"), [(("darwin_arm64",), True), ((), False)])
+def test_a_preview_warns_of_more_packages_only_beside_those_of_an_older_list(
+    packed: tuple[str, ...], warns: bool, made: Any, doctor: Any
+) -> None:
+    mac = lock_file(replace(DEMO, unpacked=("darwin_arm64",), packed=packed))
+    lines = mac.splitlines(keepends=True)
+    mac = mac if packed else b"".join(one for one in lines if b'"zh:' not in one)
+    document = doctor(made(replace(INCIDENTS["platform-missing"], locks=(mac,))), "--platform", "linux_amd64", "ci.log")
+    note = next(one["note"] for one in document["remedies"] if one["id"] == "lock-platform")
+    assert "locked with it" in note
+    assert ("its Preview warns (LK001)" in note) == warns
+
+
 def test_a_given_folder_of_the_root_is_called_the_installed_package(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["plugin-corrupted"]
     out = " ".join(doctor(made(incident), *incident.options, "--format", "text", "ci.log").split())

@@ -101,7 +101,8 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         cost, more = _LOW, missing - {platform}
         verb = "is" if len(more) == 1 else "are"
         number = counted(len(more), "more package")
-        words = f"{number} of the signed list {verb} locked with it: its Preview warns (LK001)" if more else ""
+        warns = ": its Preview warns (LK001)" if x.packed else ""  # a first list adds to none
+        words = f"{number} of the signed list {verb} locked with it{warns}" if more else ""
         note = "; ".join(filter(None, (note, words)))
     yield Remedy("lock-platform", title, len(one.roots), cost, one.size_of(platform), command, note, write)
 
