@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -756,7 +757,7 @@ def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(mad
     assert not any("upgrade" in one["command"] for one in document["remedies"])
 
 
-def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any) -> None:
+def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any, tmp_path: Path) -> None:
     folder = made(INCIDENTS["republished"])
     words = "Error while installing acme/demo v1.4.2: unexpected EOF"
     (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
@@ -772,3 +773,8 @@ def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any)
     mirror.mkdir(parents=True)
     document = doctor(folder, "--offline", *options, "--mirror", "srv/mirror", "ci.log")
     assert "mkdir -p -- srv/mirror/registry.terraform.io/acme/demo/" in document["remedies"][1]["command"]
+    copied = folder / shlex.split(document["remedies"][1]["command"])[-2]
+    copied.rename(tmp_path / "linked")
+    copied.symlink_to(tmp_path / "linked")
+    subprocess.run(document["remedies"][1]["command"], shell=True, cwd=folder, check=True)
+    assert [one.is_symlink() for one in mirror.rglob(copied.name)] == [False]

@@ -343,7 +343,7 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     place = one.path(copy.path)
     top = _runner_top(x)
     target = f"{top}/{x.address}/" if copy.zh else f"{top}/{x.address}/{x.entry.version}/"
-    copying = ["cp", "--", place, target] if copy.zh else ["cp", "-R", "--", place, target]
+    copying = ["cp", "--", place, target] if copy.zh else ["cp", "-RL", "--", place, target]  # of a link, the folder
     command = f"{shell_words(['mkdir', '-p', '--', target])} && {shell_words(copying)}"
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
     words = ", for which MIRROR stands" if top == "MIRROR" else ""
