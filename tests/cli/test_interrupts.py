@@ -174,6 +174,9 @@ run()
 """
 
 
+ENDED = UNFORESEEN.replace('ZeroDivisionError("unforeseen")', "SystemExit(129)")
+
+
 def finished(script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script],
@@ -237,6 +240,7 @@ def test_an_interrupt_while_the_program_is_loaded_ends_it_without_a_trace() -> N
 
 def test_an_error_that_nothing_foresaw_ends_the_process_whatever_its_threads_do() -> None:
     """Textual's threads, which read and write the terminal, never end where it is gone."""
+    assert finished(ENDED).returncode == 129, "as by a signal that the sample handles"
     done = finished(UNFORESEEN)
     assert done.returncode == 2
     assert "ZeroDivisionError: unforeseen" in done.stderr

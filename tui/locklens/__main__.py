@@ -33,7 +33,10 @@ def run() -> NoReturn:
         status = main(sys.argv[1:], _open_ui)
     except KeyboardInterrupt:  # While modules are loaded, or the second one, while the first is reported.
         status = _INTERRUPTED
-    except Exception:  # noqa: BLE001 - a regular exit would wait for threads, and those of a lost terminal never end
+    # A regular exit would wait for threads, and the one that reads a terminal that was closed never ends.
+    except SystemExit as ended:  # By a signal that the sample handles.
+        status = ended.code if isinstance(ended.code, int) else _UNUSABLE
+    except Exception:  # noqa: BLE001
         sys.excepthook(*sys.exc_info())
         status = _UNUSABLE
     for stream in (sys.stdout, sys.stderr):
