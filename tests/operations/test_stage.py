@@ -118,8 +118,8 @@ def test_a_lock_without_its_edited_configuration_is_judged_as_the_commit_will_be
     plan = planned(edited, "aws")
     assert [file.path for file in plan.proposal.files] == [LOCK]
     assert [remark.words for remark in plan.remarks] == [
-        f"{name} differs from the index and is not staged: the next commit has the index's"
-        for name in ("main.tf", "new.tf")
+        "main.tf differs from the index and is not staged: the next commit has the index's",
+        "new.tf differs from the index and is not staged: the next commit has no such file",
     ]
     assert plan.remarks[0].hint == "git add -- main.tf stages the file too"
     assert "LK005" in reviewed_plan(plan, found)
@@ -137,6 +137,21 @@ def test_the_edited_configuration_is_staged_too(edited: Path) -> None:
     assert plan.proposal.command == f"git add -- {LOCK} main.tf new.tf"
     apply(plan.proposal)
     assert git(edited, "status", "--porcelain").split("\n") == [f"M  {LOCK}", "M  main.tf", "A  new.tf"]
+
+
+def test_a_new_root_is_judged_with_the_configuration_that_is_staged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = repository(tmp_path / "top", {"README": b"none of ours"})
+    put(top, {f"new/{LOCK}": lock(entry("aws")), "new/main.tf": requiring("1.0.0")})
+    monkeypatch.chdir(top)
+    found = reviewing(top)
+    stage = marked_blocks(found, top, marks(found, "aws"))
+    request = ReviewRequest(lambda: pytest.fail("a comparison was opened"))
+    for with_configuration in (True, False):
+        plan = replace(stage, with_configuration=with_configuration).plan()
+        rules = {finding.rule for finding in review_plan(plan, request, found).review.findings}
+        assert ("LK007" in rules) is not with_configuration
 
 
 def test_a_finding_that_head_has_is_counted_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

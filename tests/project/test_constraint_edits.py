@@ -252,3 +252,8 @@ def test_an_overlay_reads_what_is_over_it() -> None:
     assert OverlayTree({}, EmptyTree()).list("") == ()
     without = OverlayTree({"a.tf": None, "c/b.tf": None}, Folder({"a.tf": b"old", "b.tf": b"b"}))
     assert [entry.name for entry in without.list("")] == ["b.tf"]
+    assert not without.has_folder("c")
+    added = OverlayTree({"a.tf": b"new", "c/b.tf": b"new", "c/d/e.tf": b"new"}, Folder({"b.tf": b"b"}))
+    assert [entry.name for entry in added.list("")] == ["a.tf", "b.tf"]
+    assert [entry.name for entry in added.list("c")] == ["b.tf"]
+    assert (added.has_folder("c"), added.has_folder("c/d"), added.has_folder("c/b.tf")) == (True, True, False)

@@ -195,7 +195,7 @@ class EmptyTree(Tree):
 
 
 class OverlayTree(Struct, frozen=True):
-    """A tree in which some files have other bytes; names that only they have are read, and not listed.
+    """A tree in which some files have other bytes, or are there in addition.
 
     Attributes:
         files: Those bytes, by path; None for a file that is not to be there.
@@ -210,15 +210,17 @@ class OverlayTree(Struct, frozen=True):
         return self.files[path] if path in self.files else self.under.read(path)
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
-        """Return what the tree has, without the files that are not to be there."""
-        gone = {
-            path.rpartition("/")[2] for path, data in self.files.items() if data is None and folder_of(path) == folder
-        }
-        return tuple(entry for entry in self.under.list(folder) if entry.name not in gone)
+        """Return what the tree has, without the files that are not to be there, and with those in addition."""
+        own = {path.rpartition("/")[2]: data for path, data in self.files.items() if folder_of(path) == folder}
+        entries = {entry.name: entry for entry in self.under.list(folder) if own.get(entry.name, b"") is not None}
+        added = (name for name, data in own.items() if data is not None and name not in entries)
+        entries |= {name: FolderEntry(name, EntryKind.FILE) for name in added}
+        return tuple(sorted(entries.values(), key=lambda entry: name_bytes(entry.name)))
 
     def has_folder(self, folder: str) -> bool:
-        """True if the tree has it."""
-        return self.under.has_folder(folder)
+        """True if the tree has it, or a file in addition is below it."""
+        added = (path for path, data in self.files.items() if data is not None)
+        return self.under.has_folder(folder) or any(path.startswith(f"{folder}/") for path in added)
 
     def leads_out(self, path: str) -> bool:
         """True if it does in the tree; what has other bytes is not a link."""

@@ -201,7 +201,8 @@ class _Staging:
                 continue
             root = files[file]
             if not is_staged:
-                words = f"{file} {NOT_STAGED}: the next commit has the index's"
+                next_one = "the index's" if old.data is not None else "no such file"
+                words = f"{file} {NOT_STAGED}: the next commit has {next_one}"
                 self._draft.warn(root.path, words, hint=f"{self._git_add(file)} stages the file too")
                 continue
             with self._draft.attempt(root.path):
