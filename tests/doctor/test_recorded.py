@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from doctor.recording import HOST, RECORDED, TOOLS, is_here, played, scenes
+from doctor.recording import HOST, RECORDED, TOOLS, Played, Scene, is_here, played, scenes
 from kit.effort import effort
 from msgspec.structs import replace
 
@@ -59,6 +59,18 @@ def test_a_real_error_is_diagnosed(
     assert document["causes"][0]["verdict"] in {"yes", "likely"}
 
 
+def played_and_diagnosed(
+    scene: Scene, tool: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[Played, dict[str, str]]:
+    """Runs init in a scene, and diagnoses its root without the log; returns the verdict on each cause, too."""
+    with played(scene, tool) as result:
+        for variable, value in result.variables.items():
+            monkeypatch.setenv(variable, value)
+        words = ["doctor", "--tool", tool, "--no-cache", "--format", "json", "--", "live/prod"]
+        main(["-C", str(result.folder), *words], lambda request, view: pytest.fail("screen"))
+    return result, {one["id"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["causes"]}
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize(("edition", "status", "verdict"), [("", 0, "unknown"), ("tampered", 1, "yes")])
 def test_a_refused_signature_stops_init_only_where_nothing_locked_is_installed(
@@ -75,12 +87,8 @@ def test_a_refused_signature_stops_init_only_where_nothing_locked_is_installed(
         pytest.skip(f"{TOOLS[tool]} is not on PATH")
     copy = SampleCopy("live/prod/.terraform/providers", f"{HOST}/acme/demo", "1.4.2", edition=edition)
     scene = SCENES["key-changed"]
-    with played(replace(scene, incident=replace(scene.incident, copies=(copy,))), tool) as result:
-        for variable, value in result.variables.items():
-            monkeypatch.setenv(variable, value)
-        words = ["doctor", "--tool", tool, "--no-cache", "--format", "json", "--", "live/prod"]
-        main(["-C", str(result.folder), *words], lambda request, view: pytest.fail("screen"))
-    causes = {one["id"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["causes"]}
+    scene = replace(scene, incident=replace(scene.incident, copies=(copy,)))
+    result, causes = played_and_diagnosed(scene, tool, monkeypatch, capsys)
     assert (result.status, causes["key-changed"]) == (status, verdict), result.output
 
 
@@ -99,12 +107,8 @@ def test_a_version_that_is_gone_stops_only_terraform_where_the_plugin_cache_has_
     (cache := tmp_path / "cache").mkdir()
     write_unpacked(cache, f"{HOST}/acme/demo", "1.4.2", "linux_amd64")
     scene = SCENES["yanked"]
-    with played(replace(scene, prepare=lambda folder: _cached_in(folder, cache)), tool) as result:
-        for variable, value in result.variables.items():
-            monkeypatch.setenv(variable, value)
-        words = ["doctor", "--tool", tool, "--no-cache", "--format", "json", "--", "live/prod"]
-        main(["-C", str(result.folder), *words], lambda request, view: pytest.fail("screen"))
-    causes = {one["id"]: one["verdict"] for one in json.loads(capsys.readouterr().out)["causes"]}
+    scene = replace(scene, prepare=lambda folder: _cached_in(folder, cache))
+    result, causes = played_and_diagnosed(scene, tool, monkeypatch, capsys)
     assert (result.status, causes["yanked"]) == (status, verdict), result.output
 
 

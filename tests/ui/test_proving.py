@@ -14,6 +14,7 @@ from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
 from locklens.review import HashFact, Proof
 from locklens.review.model import Change, Evidence, LookupAnswer, Review, RootReview
+from locklens.trust import Signer, Tier
 from locklens.ui.phrases import DownloadRow, download_lines
 from locklens.ui.prove import nothing_to_prove, outcome, plan_lines
 
@@ -293,12 +294,18 @@ def test_what_came_of_it(samples: Samples) -> None:
     assert outcome(before, chosen, before.roots) == "0 of 1 h1 verified; see the findings for the others"
     assert nothing_to_prove(before, chosen) == "nothing can be verified: no signed package left to hash"
     nobody = Evidence(problems=("the registry was not asked",), answer=LookupAnswer.NOT_ASKED)
-    offline = replace(
-        before,
-        roots=tuple(
-            replace(root, changes=tuple(replace(one, evidence=nobody) for one in root.changes)) for root in before.roots
-        ),
-    )
-    assert nothing_to_prove(offline, chosen) == "nothing can be verified: the registry was not asked"
+    older = Evidence(problems=("the registry does not list 1.4.1",))
+    for words, evidence, signer in (
+        ("the registry was not asked", nobody, None),
+        ("no signed package left to hash", older, Signer(Tier.OFFICIAL, (), "1.4.2")),
+    ):
+        review = replace(
+            before,
+            roots=tuple(
+                replace(root, changes=tuple(replace(one, evidence=evidence, new_signer=signer) for one in root.changes))
+                for root in before.roots
+            ),
+        )
+        assert nothing_to_prove(review, chosen) == f"nothing can be verified: {words}"
     of_unsigned = reviewed(samples, Proof.REPORTED).roots
     assert outcome(before, chosen, of_unsigned) == "0 of 1 h1 verified; 1 hashed from an unsigned package: not verified"

@@ -21,7 +21,6 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
-from locklens.review.model import Change, LookupAnswer, Review, RootReview
 from locklens.text import counted, size_words
 from locklens.trust import Tier
 from locklens.ui.dialogs import Dialog, DialogKey
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewEvent
     from locklens.review import HashFact
+    from locklens.review.model import Change, Review, RootReview
 
 _MOST_LABELS = 8
 """The most packages that are named, so that the dialog fits into 24 lines."""
@@ -99,13 +99,9 @@ def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     changes = list(_changes(review.roots, selection))
     if not any(True for change in changes for _ in _unexplained_h1(change)):
         return "nothing to verify here: no h1 is left to compare with its package"
-    problems = [
-        problem
-        for change in changes
-        if change.evidence is not None
-        and (change.evidence.answer is not LookupAnswer.GIVEN or change.evidence.problems)
-        for problem in change.evidence.problems
-    ]
+    # Of a release that is known, the problems are those of the one before it.
+    unknown = (change.evidence for change in changes if change.evidence is not None and change.new_signer is None)
+    problems = [problem for evidence in unknown for problem in evidence.problems]
     return (
         f"nothing can be verified: {problems[0]}"
         if problems

@@ -132,7 +132,8 @@ _VERSIONS_SHOWN, _STEPS_BEFORE = 8, 3
 
 _MEANINGS = {
     Eligibility.READY: "A newer version satisfies the constraints, the cooldown and the upgrade limit, and no other key"
-    " is known to have signed it. a selects all of them, space the row's; < and > step to another version, U previews.",
+    " is known to have signed it. a selects those that were not stepped to another version; on a provider's row, space"
+    " selects it, < and > step to another version. U previews the selection.",
     Eligibility.DECIDE: "A newer version satisfies the constraints, but a does not select it: it is a major version,"
     " another key signed it, or something about it is not known. Its last column says which; space selects it.",
     Eligibility.HELD: "No version is recommended: the last column says what holds it back. w explains it, e opens the"

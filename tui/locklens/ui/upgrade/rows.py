@@ -451,10 +451,14 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
     Column(
         "age",
         lambda row: row.age,
-        "days since the release, reported by the registry, unsigned; ? if unknown",
+        "days since the target was released, reported by the registry, unsigned; ? if unknown",
         is_at_end=True,
     ),
-    Column("kind", lambda row: row.bump, "the step from the locked version to the target: major, minor, patch"),
+    Column(
+        "kind",
+        lambda row: row.bump,
+        "the step from the locked version to the target: major, minor, patch; down to an older one, new without a lock",
+    ),
     Column(
         "fixes",
         lambda row: row.fixes,
