@@ -125,6 +125,7 @@ async def test_it_stands_in_the_middle_above_the_screen(
                 if shown.region.area and not shown.has_focus and shown.id != "dialog-search-text":
                     assert shown.background_colors[1] != frame, "an empty field without the focus is seen too"
             await on.press("escape")
+            await on.settle()  # A dialog with work in the background closes when that has ended.
             assert on.is_on_top
 
 
