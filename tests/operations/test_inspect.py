@@ -62,7 +62,8 @@ def test_two_versions_are_compared_and_read_once_ever(monkeypatch: pytest.Monkey
         status, again, err = inspected(capfd, "acme/demo", "--to", "1.1.0")
         assert "download" not in err
         assert not [step for step in place.steps() if step.endswith(".zip")]
-        assert {one["source"] for one in again["packages"]} == {"the cache"}
+        signed = new["source"].removeprefix("registry.terraform.io, ")
+        assert [one["source"] for one in again["packages"]] == ["the cache, as locked", f"the cache, {signed}"]
         assert [one["files"] for one in again["packages"]] == [one["files"] for one in found["packages"]]
 
 
@@ -81,11 +82,11 @@ def test_what_was_kept_without_advisories_is_read_again_for_them(
         affected = AffectedModule("golang.org/x/net", packages=(AffectedPackage("golang.org/x/net/html", ("Parse",)),))
         keep_database(AdvisoryDatabase("here", None, "2026-11-23T00:00:00Z", (Advisory("GO-1", (), "", (affected,)),)))
         _, found, err = inspected(capfd, "acme/demo", "--offline")
-        assert [one["source"] for one in found["packages"]] == ["the cache"]
+        assert [one["source"] for one in found["packages"]] == ["the cache, as locked"]
         with Cache() as cache:
             keep_facts(cache, replace(facts, executable=program, is_for_advisories=True))
         _, found, err = inspected(capfd, "acme/demo")
-        assert [one["source"] for one in found["packages"]] == ["the cache"]
+        assert [one["source"] for one in found["packages"]] == ["the cache, as locked"]
         assert "download" not in err
         with Cache() as cache:
             keep_facts(cache, replace(facts, executable=program))

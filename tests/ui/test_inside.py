@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from ui.conftest import Driver, until
 
+from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
@@ -20,7 +21,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
-from locklens.ui.why import InsideDialog
+from locklens.ui.why import InsideDialog, inside_request, show_inside
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ async def test_an_upgrade_side_by_side(tmp_path: Path) -> None:
             await until(on, shows(on, f"TOOLCHAIN    {sides}"), seconds=30)
             assert "MODULES      1 new, 2 gone, 8 up" in on.inside
             assert "+## 1.5.0" in on.inside
+            await until(on, shows(on, "FROM         1.4.2: the cache, signed by key 2D98"), seconds=30)
         assert len(on.packages) == 2, "what was read before is cached"
 
 
@@ -189,6 +191,23 @@ async def test_another_package_than_the_locked_one_is_refused(tmp_path: Path) ->
         assert "NOT READ     2.3.0: " + refusal in on.inside
         assert "FROM" not in on.inside
         assert on.packages == []
+
+
+async def test_other_platforms_are_offered_where_the_registry_lists_some(tmp_path: Path) -> None:
+    async with demo(tmp_path) as on:
+        review: Any = on.app.screen
+        for version, keys in (("9.9.9", ()), ("1.4.1", ("a",))):
+            address = ProviderAddress("registry.terraform.io", "acme", "demo")
+            show_inside(review, review.source, inside_request(address, None, version, folder=tmp_path, root=""))
+            await on.pilot.pause()
+            await until(on, lambda: "NOT READ" in on.inside or "To download" in on.inside, seconds=30)
+            await on.press(*["enter"] * ("To download" in on.inside))
+            await until(on, lambda: "NOT READ" in on.inside or "TOOLCHAIN" in on.inside, seconds=30)
+            dialog: Any = on.app.screen
+            assert [key.label for key in dialog.keys if key.label == "a"] == [*keys]
+            await on.press("a")
+            assert ("NOT READ" in on.inside) is not bool(keys), on.inside
+            await on.press("escape")
 
 
 async def test_escape_downloads_nothing(tmp_path: Path) -> None:

@@ -156,7 +156,9 @@ def inspect_provider(
             tuple(found[number * len(platforms) : (number + 1) * len(platforms)]) for number in range(len(sides))
         )
         notes = (*session.notes, *inspecting.notes)
-        return _with_advisories(Inspection(packages, moment(), settings.is_offline, notes, session.log))
+        return _with_advisories(
+            Inspection(packages, moment(), settings.is_offline, notes, session.log, others=inspecting.others)
+        )
 
 
 class _Wanted(Struct, frozen=True):
@@ -193,6 +195,7 @@ class _Inspecting:
         on_event: Callable[[InstallEvent], None],
     ) -> None:
         self.notes: list[str] = []
+        self.others: frozenset[Platform] = frozenset()
         self._session = session
         self._request = request
         self._settings = settings
@@ -206,17 +209,19 @@ class _Inspecting:
         """Return the platforms to look into, that of this machine first."""
         here = Platform.parse(this_platform())
         asked = self._request.platforms
-        if asked is None:
-            listed: set[Platform] = set()
-            address = sides[-1].address
-            try:
-                offered = self._context(sides[-1].tool).source(address).versions(address).versions
-                versions = {side.version for side in sides}
-                listed = {platform for one in offered if one.version in versions for platform in one.platforms}
-            except SourceError as error:
-                self.notes.append(f"the platforms of {address} are not known: {error}")
-            asked = tuple(sorted(listed)) or (here,)
-        return tuple(sorted(asked or (here,), key=lambda platform: platform != here))
+        if asked:
+            return tuple(sorted(asked, key=lambda platform: platform != here))
+        listed: set[Platform] = set()
+        address = sides[-1].address
+        try:
+            offered = self._context(sides[-1].tool).source(address).versions(address).versions
+            versions = {side.version for side in sides}
+            listed = {platform for one in offered if one.version in versions for platform in one.platforms}
+        except SourceError as error:
+            self.notes += [f"the platforms of {address} are not known: {error}"] if asked is None else []
+        chosen = listed if listed and asked is None else {here}
+        self.others = frozenset(listed - chosen)
+        return tuple(sorted(sorted(chosen), key=lambda platform: platform != here))
 
     def run(self, wanted: Sequence[_Wanted], confirm: Callable[[ProvingPlanned], bool]) -> list[InspectedPackage]:
         """Look into packages concurrently; the results are in their order."""
@@ -248,12 +253,12 @@ class _Inspecting:
             return self._locked_before(wanted, str(error))
         kept = kept_facts(self._session.cache, metadata.zh) if metadata.zh else None
         if kept is not None and not kept.lacks_functions:
-            return wanted.found(KEPT, self._sharing(kept))
+            return self._vouched(wanted, KEPT, release, kept)
         if (local := self._local(wanted, metadata.zh)) is not None:
             return local
         # What newer advisories name is worth no second download, but without any database nothing was kept for them.
         if kept is not None and (kept.is_for_advisories or self._settings.is_offline):
-            return wanted.found(KEPT, self._sharing(kept))
+            return self._vouched(wanted, KEPT, release, kept)
         if self._settings.is_offline:
             return wanted.found("", problem="it is not on this machine, and is not downloaded offline")
         return _Download(wanted, metadata, release, self._size(of, metadata), kept)
@@ -269,7 +274,7 @@ class _Inspecting:
         locked = packages_of(wanted.of.hashes)
         for facts in filter(None, (kept_facts(self._session.cache, zh) for zh in sorted(locked))):
             if platform_of(facts) == wanted.platform:
-                return wanted.found(KEPT, self._sharing(facts))
+                return wanted.found(f"{KEPT}, as locked", self._sharing(facts))
         if locked:
             problem += "; the locked package is not on this machine, and was not inspected before"
         return wanted.found("", problem=problem)
@@ -349,7 +354,7 @@ class _Inspecting:
     def _instead(self, download: _Download, problem: str) -> InspectedPackage:
         """Return what is known about a package that is not downloaded."""
         if download.kept is not None:
-            return download.wanted.found(KEPT, self._sharing(download.kept))
+            return self._vouched(download.wanted, KEPT, download.release, download.kept)
         return download.wanted.found("", problem=problem)
 
     def _download(self, download: _Download) -> InspectedPackage:
@@ -360,11 +365,17 @@ class _Inspecting:
             if isinstance(error, RunCancelledError):
                 raise
             return self._instead(download, str(error))
+        return self._vouched(wanted, str(wanted.of.address.host), release, facts)
+
+    def _vouched(
+        self, wanted: _Wanted, place: str, release: AuthenticatedRelease, facts: PackageFacts
+    ) -> InspectedPackage:
+        """Return a package of the release, with where it was read and what vouches for it."""
         if not wanted.of.hashes.isdisjoint({facts.h1, facts.zh or ""}):
             words = "as locked"
         else:
             words = f"signed by {release.signer}" if release.signed else "not signed"
-        return wanted.found(f"{wanted.of.address.host}, {words}", self._sharing(facts))
+        return wanted.found(f"{place}, {words}", self._sharing(facts))
 
 
 def _check_locked(of: InspectedVersion, metadata: PackageMetadata) -> None:
