@@ -309,6 +309,8 @@ class SignersScreen(RowActionsScreen):
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
         self._signers: tuple[SignerUses, ...] = ()
+        self._can_pin: dict[str, bool] = {}
+        """Whether the keys of a namespace can be pinned, as far as its rows were highlighted."""
         self._histories: dict[tuple[str, frozenset[ProviderAddress]], History] = {}
         self._job = Job(self, "history")
 
@@ -330,17 +332,31 @@ class SignersScreen(RowActionsScreen):
     @property
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys about a pin that do nothing on the row."""
-        (first, idle), row, use = super().row_keys, self.left.current, self._use
-        idle += () if row is not None and row.signer.key is not None and not self.is_asking else ("T",)
+        (first, idle), use = super().row_keys, self._use
+        idle += () if self.can_pin else ("T",)
         is_pinned = self.review is not None and use is not None and self.review.policy.pin(use.address) is not None
         return first, idle if is_pinned else (*idle, "D")
+
+    @property
+    def can_pin(self) -> bool:
+        """True if the keys of the highlighted release's namespace can be pinned, as all its locked releases allow."""
+        use = self._use
+        if use is None or self.review is None or self.is_asking:
+            return False
+        name = policy_edits.namespace_name(self._signers, use.address)
+        if name not in self._can_pin:
+            try:
+                self._can_pin[name] = bool(policy_edits.seen_keys(self.review, name, self._signers))
+            except LockLensError:
+                self._can_pin[name] = False
+        return self._can_pin[name]
 
     # Display
 
     def review_arrived(self) -> None:
         """Collect the signers of the new review."""
         if self.review is not None:
-            self._signers = signers(self.review)
+            self._signers, self._can_pin = signers(self.review), {}
         self.refresh_list()
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
@@ -384,7 +400,7 @@ class SignersScreen(RowActionsScreen):
         name = policy_edits.namespace_name(self._signers, use.address)
         try:
             asks_name = not policy_edits.name_in_git(self.writable[1])
-            pinned = policy_edits.seen_keys(self.review, name)
+            pinned = policy_edits.seen_keys(self.review, name, self._signers)
         except LockLensError as error:
             self.refuse(f"trust: {error.sentence}")
             return

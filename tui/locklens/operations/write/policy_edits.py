@@ -267,16 +267,17 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
         name: A namespace, or "host/namespace".
         decision: Who pins it, why, and when to review it.
     """
-    pin = Pin(*_namespace(name), keys=seen_keys(review, name))
+    pin = Pin(*_namespace(name), keys=seen_keys(review, name, signers(review)))
     return replace(pin, by=decision.by, on=decision.on, why=decision.reason, review_by=decision.until)
 
 
-def seen_keys(review: Review, name: str) -> tuple[str, ...]:
+def seen_keys(review: Review, name: str, signed: Collection[SignerUses]) -> tuple[str, ...]:
     """Return the fingerprints of the keys that sign the locked releases of a namespace, which a pin may name.
 
     Args:
         review: The review of all locked providers.
         name: A namespace, or "host/namespace".
+        signed: The signers of the review.
 
     Raises:
         ConfigurationError: The name is invalid.
@@ -288,10 +289,11 @@ def seen_keys(review: Review, name: str) -> tuple[str, ...]:
         for finding in change.findings:
             if RULES[finding.rule].effect is CONTRADICTING and finding.severity is Severity.BLOCK:
                 release = f"{change.address} {change.new.version if change.new is not None else ''}"
-                hint = f"settle it first, or write the keys that the publisher announces below [trust] in {POLICY_FILE}"
+                announced = f"write the keys that the publisher announces below [trust] in {POLICY_FILE}"
+                hint = f"an acceptance does not settle this: {announced}"
                 raise LockLensError(f"{release}: {finding.rule}: {wording_of(finding).title}", hint=hint)
     keys: dict[str, None] = {}
-    for signer in signers(review):
+    for signer in signed:
         uses = [one for one in signer.uses if covering.covers(one.address)]
         if not uses:
             continue
