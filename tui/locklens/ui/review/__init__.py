@@ -276,7 +276,8 @@ class ReviewScreen(RowActionsScreen):
 
     def _has_other(self, is_wanted: Callable[[Node], bool]) -> bool:
         """True if there is a row of a kind besides the highlighted one."""
-        others = (node for section in self._outline for node in section.children if node is not self.node)
+        here = self.node
+        others = (node for section in self._outline for node in section.children if node is not here)
         return any(map(is_wanted, others))
 
     def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
