@@ -669,13 +669,18 @@ class Driver:
 
 
 async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 120) -> None:
-    """Waits until something is so, and what it posted is handled; only a test that fails reaches the limit."""
-    for _ in range(int(seconds / 0.02)):
-        if holds():
-            await on.pilot.pause()
-            return
-        await on.pilot.pause(0.02)
-    raise AssertionError("it did not happen in time:\n" + on.text)
+    """Waits until something is so, and what it posted is handled; only a test that fails reaches the limit.
+
+    It looks less often the longer it waits: most looks paint the screen, in the time of what is waited for.
+    """
+    waited = 0.0
+    while not holds():
+        if waited > seconds:
+            raise AssertionError("it did not happen in time:\n" + on.text)
+        pause = min(0.02 + waited / 10, 0.1)
+        await on.pilot.pause(pause)
+        waited += pause
+    await on.pilot.pause()
 
 
 Running = Callable[..., AbstractAsyncContextManager[Driver]]
