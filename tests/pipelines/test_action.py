@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from kit.git import git
-from pipelines.conftest import TOP, Runner
+from pipelines.conftest import PROGRAM, TOP, Runner
 
 FOLDER = TOP / ".github" / "actions" / "review"
 ACTION = (FOLDER / "action.yml").read_text("utf-8")
@@ -125,9 +125,8 @@ def test_an_event_without_a_base_is_said(runner: Runner) -> None:
 
 def test_the_review_is_made_once(runner: Runner) -> None:
     program = runner.temp / "locklens" / "bin" / "locklens"
-    target = program.readlink()
     program.unlink()
-    program.write_text(f'#!/bin/sh\necho run >> "{runner.folder}/runs"\nexec "{target}" "$@"\n')
+    program.write_text(f'#!/bin/sh\necho run >> "{runner.folder}/runs"\nexec "{PROGRAM}" "$@"\n')
     program.chmod(0o755)
     runner.bash(REVIEW, **INPUTS)
     assert (runner.outputs["status"], (runner.folder / "runs").read_text()) == ("1", "run\n")
