@@ -120,6 +120,27 @@ def test_the_current_folder_s_root_is_not_taken_where_it_has_nothing_of_the_log(
         assert note.startswith("no root here locks or requires hashicorp/vault: ")
 
 
+@pytest.mark.parametrize("before", [
+    "##[group]Run terraform -chdir=eu/mail init -input=false\n", "$ cd eu/mail && terraform init\n",
+])  # fmt: skip
+@pytest.mark.parametrize("folder", ["", "net"])
+def test_no_root_here_is_blamed_for_a_log_that_names_another_folder(
+    before: str, folder: str, top: Path, doctor: Any
+) -> None:
+    (top / "ci.log").write_text(before + LISTED + failed("acme/demo", "1.4.2"), "utf-8")
+    document = doctor(top / folder, str(top / "ci.log"))
+    assert (document["state"], roots_of(document), document["causes"]) == ("open", [[]], [])
+    (note,) = document["run"]["notes"]
+    assert note.startswith("the log names eu/mail, which is no root here: ")
+    assert roots_of(doctor(top / folder, str(top / "ci.log"), "--", str(top / "net"))) == [["net"]]
+
+
+@pytest.mark.parametrize("name", ["$ROOT", "shared", "/src", "eu/net", "/home/me/eu/mail", ".."])
+def test_a_folder_that_need_not_be_of_another_repository_rules_out_no_root(name: str, top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(f"$ cd {name}\n{LISTED}{failed('acme/netbox', '3.9.1')}", "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [["net"]]
+
+
 def test_a_log_of_an_older_commit_names_it(top: Path, doctor: Any) -> None:
     (top / "ci.log").write_text(LISTED + failed("acme/netbox", "3.9.1"), "utf-8")
     locked = replace(NETBOX_310, hashes_of="3.9.1")

@@ -43,7 +43,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         x: What is known.
         causes: The causes as they are judged now.
     """
-    if x.error is None or x.lock.conflict is not None or x.lock.problems:
+    if x.error is None or not x.is_of_root or x.lock.conflict is not None or x.lock.problems:
         return ""
     kind, entry = x.message.kind, x.entry
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share

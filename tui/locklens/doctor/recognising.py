@@ -189,7 +189,7 @@ class _Event(Struct):
 _EVENTS = Decoder(_Event)
 
 
-_OF_RUN = ("reused", "searched", "selected", "options")
+_OF_RUN = ("folder", "reused", "searched", "selected", "options")
 """What a run tells about each of its errors."""
 
 

@@ -191,7 +191,8 @@ def _diagnosed(
         others = (one for one, words in zip_longest(known, past) if one.is_of_other_version and not words)
         notes += dict.fromkeys(_of_other_version(one) for one in others if not one.fitting)
         notes += dict.fromkeys(_of_which_root(one, known) for one in known if one.fitting)
-        notes += dict.fromkeys(_of_no_root(one) for one in known if not one.is_of_root)
+        pairs = zip(subjects, known, strict=True)
+        notes += dict.fromkeys(_of_no_root(one.named, x) for one, x in pairs if not x.is_of_root)
         notes += dict.fromkeys(_of_other_constraint(one) for one in known if not one.is_constraint_of_here)
     notes += dict.fromkeys(_of_besides(checkout, one) for one in subjects if one.besides)
     over = (_of_old_entry(finder, one) for one, words in zip(known, past, strict=False) if words and not one.fitting)
@@ -387,8 +388,13 @@ def _of_which_root(x: Examined, known: Sequence[Examined]) -> str:
     return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
 
 
-def _of_no_root(x: Examined) -> str:
-    """Return a note on a log that fits no root here."""
+def _of_no_root(named: str, x: Examined) -> str:
+    """Return a note on a log that fits no root here; `named` is the folder that it names, "" for none."""
+    if named:
+        return (
+            f"the log names {named}, which is no root here: "
+            "diagnose it in the repository of the failing run, at its commit, or name a root with -- ROOT"
+        )
     fits = "is the one of the log" if x.address is None else f"locks or requires {x.name}"
     return f"no root here {fits}: diagnose it in the repository of the failing run, at its commit"
 

@@ -54,6 +54,9 @@ _MOST_FOLDERS = 5_000
 _MOST_PARTS = 30
 """The most names of a path in a log that are compared with folders here, the last ones."""
 
+_PLAIN_FOLDER = re.compile(r"[\w.][\w./-]*")
+"""A relative path without variables."""
+
 MASK = "***"
 """What CI systems write for a secret, wherever it stands."""
 
@@ -157,6 +160,21 @@ class LogRoots:
         if not found and file and file in self._checkout.locks:
             found = [file]
         return list(dict.fromkeys(found))
+
+    def folder_elsewhere(self, error: RecognisedError) -> str:
+        """Return the folder that the log names, where none here is or ends like it; "" for any other.
+
+        A variable, a path from the top of another machine, or the name of the repository tells nothing.
+        """
+        name = os.path.normpath(error.folder).replace(os.sep, "/")
+        parts, checkout = name.split("/"), self._checkout
+        is_told = _PLAIN_FOLDER.fullmatch(error.folder) and parts[-1] not in {".", "..", checkout.top.name}
+        ends = ["/".join(parts[start:]) for start in range(len(parts))]
+        if not is_told or any(
+            checkout.tree.has_folder(f"{top}{end}") for end in ends for top in ("", f"{checkout.here}/")
+        ):
+            return ""
+        return "" if any(path.endswith(f"/{name}") for path in self._candidates()) else name
 
     def fitting(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error fits, with all that the log tells of its run besides."""

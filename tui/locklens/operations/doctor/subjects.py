@@ -37,6 +37,7 @@ class DoctorSubject(Struct, frozen=True):
     Attributes:
         fitting: The roots that the error may be of, relative to the top, where the log does not tell; else ().
         besides: Others that it may be of, where the current folder's root was taken.
+        named: The folder that the log names, where it is no root here; else "".
     """
 
     error: RecognisedError | None
@@ -45,6 +46,7 @@ class DoctorSubject(Struct, frozen=True):
     entry: LockEntry | None
     fitting: tuple[str, ...] = ()
     besides: tuple[str, ...] = ()
+    named: str = ""
 
     @property
     def is_of_root(self) -> bool:
@@ -185,6 +187,8 @@ class SubjectFinder:
         fitting = told = named or self.roots.of_folders(error)
         if not told:
             fitting = self.roots.fitting(error)
+        if not told and "" not in fitting and (folder := self.roots.folder_elsewhere(error)):
+            return [replace(self._of_none(error), named=folder)]
         if not told and here in fitting:
             fitting, besides = [here], tuple(path for path in fitting if path != here)
         if not error.provider:
