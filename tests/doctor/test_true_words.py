@@ -298,7 +298,7 @@ def test_a_folder_that_was_replaced_is_fixed(made: Any, doctor: Any) -> None:
     out = " ".join(doctor(folder, "--mirror", "mirror", "--format", "text", "ci.log").split())
     assert "has a locked hash: run the command that failed again. [FIXED]" in out
     assert "NEXT" not in out
-    assert document["fixed"].endswith(f"and live/prod/.terraform/providers/{DEMO}/1.4.2/linux_amd64 has a locked hash")
+    assert document["fixed"].endswith("linux_amd64 was moved aside, and what is there now has a locked hash")
     assert {one["verdict"] for one in document["causes"]} == {"no"}
 
 
@@ -322,7 +322,8 @@ def test_a_cause_stays_what_it_is_when_its_folder_was_moved_aside(cause: str, no
     (folder / place).rename(folder / f"{place}.suspect")
     after = _named(doctor(folder, *words), cause)
     assert (before["verdict"], after["verdict"]) == ("yes", "yes")
-    assert after["evidence"] == f"{before['evidence'].partition('; ')[0]}; it was moved aside, and {now}"
+    was = before["evidence"].partition("; ")[0].replace(place, f"{place}, which was moved aside,")
+    assert after["evidence"] == f"{was}; {now}"
     assert "command" not in after or not after["command"]
 
 
@@ -346,10 +347,42 @@ def test_an_installed_folder_that_leads_into_the_plugin_cache_is_the_cache_s(mad
     cached.rename(f"{cached}.suspect")
     out = " ".join(doctor(folder, "--format", "text", *words).split())
     assert "VERDICT The plugin cache's copy, which the installed folder is a link to, is not the locked package" in out
-    assert "moved aside, and nothing is in its place in the plugin cache: run init" in out
+    assert "nothing is in its place in the plugin cache: run init" in out
     shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", cached)  # as init installs it again
     document = doctor(folder, *words)
     assert (document["state"], document["fixed"].partition(" was moved aside")[0]) == ("fixed", shown)
+
+
+def test_of_a_link_to_an_altered_folder_the_link_alone_is_moved(made: Any, doctor: Any, tmp_path: Path) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    place = folder / "live/prod/.terraform/providers" / DEMO / "1.4.2/linux_amd64"
+    elsewhere = tmp_path / "no cache of the settings"
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+    (moved,) = (one for one in doctor(folder, "ci.log")["remedies"] if one["id"] == "reinstall")
+    assert "Move the installed link aside" in doctor(folder, "--format", "text", "ci.log")
+    assert f"the link alone is moved: {elsewhere} stays as it is" in moved["note"]
+
+
+def test_an_installed_folder_is_of_its_root_whichever_roots_a_log_fits(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    shutil.copytree(folder / "live/prod", folder / "live/qa")
+    sound = folder / "live/qa/.terraform/providers" / DEMO / "1.4.2/linux_amd64"
+    shutil.rmtree(sound)
+    shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", sound)
+    words = (
+        f'Could not load the schema for provider {DEMO}: failed to instantiate provider "{DEMO}" to obtain schema: '
+        "Unrecognized remote plugin message: Failed to read any lines from plugin's stdout"
+    )
+    document = doctor(folder, _log(folder, ("Failed to obtain provider schema", words)))
+    assert document["errors"][0]["roots"] == ["live/prod", "live/qa"]
+    (cause,) = document["causes"]
+    assert (cause["id"], cause["roots"]) == ("plugin-corrupted", ["live/prod"])
+    assert document["remedies"]
+    assert all(one["roots"] == 1 and "ROOT" not in one["command"] for one in document["remedies"])
+    out = " ".join(doctor(folder, "--format", "text", "real.log").split())
+    assert "FIX a in live/prod: " in out
+    assert "VERDICT In live/prod: " in out
 
 
 def test_a_mirror_that_is_the_only_source_is_filled_again(made: Any, doctor: Any, tmp_path: Path) -> None:

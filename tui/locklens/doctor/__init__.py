@@ -40,6 +40,7 @@ class FoundPackage(Struct, frozen=True):
         later: Files that were changed after the folder was made.
         is_of_run: True if the user named it, or its folder, as that of the failing run, or the message its path.
         cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
+        link: The absolute path that it leads to, where it is a link, and not to a folder of the plugin cache; else "".
         behind: The kind of the place that this machine's settings name before its mirror, and that gives the package:
             a folder with a copy of the platform, else a server, else the registry; None for none.
         is_new: True if it was put there later than the log.
@@ -61,6 +62,7 @@ class FoundPackage(Struct, frozen=True):
     later: tuple[str, ...] = ()
     is_of_run: bool = False
     cached: str = ""
+    link: str = ""
     behind: MethodKind | None = None
     is_new: bool = False
     types: frozenset[str] = frozenset()

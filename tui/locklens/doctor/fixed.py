@@ -235,13 +235,19 @@ def _exchanged(x: Examined) -> str:
     assert x.entry is not None
     if x.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
         filled = x.sound_mirror
-        return f"{x.replaced} was moved aside, and {filled.path} has a locked hash" if filled else ""
+        return _replaced_words(x, filled) if filled else ""
     if (own := _reinstalled(x)) is not None:
-        return f"{x.replaced} was moved aside, and {own.path} has a locked hash"
+        return _replaced_words(x, own)
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
     repaired = _repaired(x)
     return f"{repaired.path} has a locked hash now" if repaired is not None else ""
+
+
+def _replaced_words(x: Examined, now: FoundPackage) -> str:
+    """Return that a package was moved aside, and that the one which the run uses now has a locked hash."""
+    shown = "what is there now" if now.path == x.replaced else now.path
+    return f"{x.replaced} was moved aside, and {shown} has a locked hash"
 
 
 def _has_h1(x: Examined) -> bool:

@@ -207,7 +207,9 @@ def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tu
     by_id: dict[CauseId, list[_Tested]] = {}
     for one in affected:
         for cause in one.causes:
-            tested = _Tested(replace(cause, roots=one.alone.roots), one.examined, has_several)
+            is_of_folder = cause.place == "installed" and cause.basis not in {Basis.RUN, Basis.GUESS}
+            roots = one.roots[:1] if is_of_folder else one.alone.roots
+            tested = _Tested(replace(cause, roots=roots), one.examined, has_several)
             by_id.setdefault(cause.id, []).append(tested)
     joined = []
     for found in by_id.values():
@@ -274,6 +276,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         x = same[0].examined
         fitting = [one for one in affected if one.examined.fitting and one.examined.error == x.error]
         is_of_all = x.fitting and len(same) == len(fitting)  # whichever root failed
+        is_of_all = is_of_all and {*roots}.issuperset(x.fitting)
         subject = same[0].has_several.subject(x, () if is_of_all else roots)
     elif Trait.OF_HOST in first.traits and not any(one.examined.fitting for one in same):
         places = dict.fromkeys(root for one in same for root in one.cause.roots)

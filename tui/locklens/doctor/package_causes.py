@@ -425,10 +425,10 @@ def _moved(x: Examined, *kinds: str) -> Judgement | None:
     one = x.moved
     if one is None or one.kind not in kinds:
         return None
-    judged, now = _copy(x, (one,)), f"was moved aside, and {_NOTHING_NOW[one.kind]}"
+    judged, now = _copy(x, (replace(one, path=f"{one.path}, which was moved aside,"),)), _NOTHING_NOW[one.kind]
     if judged.is_probable:
-        return replace(judged, evidence=f"{judged.evidence}; it {now}")
-    return Judgement(_LIKELY, f"{one.path} {now}", basis=Basis.HERE)
+        return replace(judged, evidence=f"{judged.evidence}; {now}")
+    return Judgement(_LIKELY, f"{one.path} was moved aside, and {now}", basis=Basis.HERE)
 
 
 _NOTHING_NOW = {

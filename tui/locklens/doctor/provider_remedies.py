@@ -64,6 +64,12 @@ class Affected(Struct, frozen=True):
         own = self.examined.fitting or self.roots[:1]
         return replace(self, roots=tuple(root for root in self.roots if root in own) or self.roots[:1])
 
+    def owner(self, target: FoundPackage) -> Affected:
+        """The roots that a copy is of: what is installed is the examined root's, whichever a log fits besides."""
+        if target.kind != "installed":
+            return self
+        return replace(self, examined=replace(self.examined, fitting=()), roots=self.roots[:1])
+
     def by_constraints(self, listed: Sequence[Version]) -> list[Affected]:
         """Return the roots whose constraints were read, in groups that allow the same listed versions."""
         x = self.examined
@@ -300,7 +306,7 @@ def copies(one: Affected) -> Iterator[Remedy]:
             continue
         fitting = [target for target in targets if target.platform == copy.platform and copy.place]
         for target in fitting:
-            yield _replacement(one, target.place, target.base, target.path, copy, aside=target.aside)
+            yield _replacement(one.owner(target), target, copy)
         is_there = copy.kind == "mirror" and x.is_of_mirror and (copy.is_of_run or x.is_first(copy))
         if not fitting and is_of_place and not is_there:
             yield _copy_by_hand(one, copy)
@@ -317,23 +323,27 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
         is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked and not found.is_left
         if found.place and found.kind in kinds and is_here and is_suspect:
             real = next((one for one in x.packages if found.cached and one.path == found.cached), found)
-            yield replace(found, kind=real.kind, path=real.path, place=real.place, base=real.base, aside=real.aside)
+            names = ("kind", "path", "place", "base", "aside", "link")
+            yield replace(found, **{name: getattr(real, name) for name in names})
 
 
-def _replacement(
-    one: Affected, place: str, base: str, shown: str, copy: FoundPackage, *, aside: str = KEPT_ASIDE
-) -> Remedy:
-    """Return the remedy that puts a copy in the place of a folder, which is moved aside; not with "" for `aside`."""
+def _replacement(one: Affected, target: FoundPackage, copy: FoundPackage) -> Remedy:
+    """Return the remedy that puts a copy in the place of a folder, which is moved aside unless its `aside` is ""."""
     entry = one.examined.entry
     assert entry is not None
-    there = one.path(shown)
-    command = shell_words(["cp", "-R", "--", f"{one.path(copy.path)}/", there])
-    if aside:
-        command = _aside_line(there, aside, command)
+    there = one.path(target.path)
+    command, note = shell_words(["cp", "-R", "--", f"{one.path(copy.path)}/", there]), ""
+    if target.aside:
+        command = _aside_line(there, target.aside, command)
+        note = _link_words(target) or f"what is in {target.path} now is kept aside"
     title = f"Put the copy in {copy.path} in its place, which the lock file accepts"
-    note = f"what is in {shown} now is kept aside"
-    write = one.write("replace", place=place, base=base, source=copy.place, locked=entry.hashes)
+    write = one.write("replace", place=target.place, base=target.base, source=copy.place, locked=entry.hashes)
     return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note, write)
+
+
+def _link_words(target: FoundPackage) -> str:
+    """Return what becomes of a copy whose place is a link, of which the link alone is moved; "" for a folder."""
+    return f"the link alone is moved: {target.link} stays as it is, and other roots may use it" if target.link else ""
 
 
 def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
@@ -348,7 +358,7 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
     words = ", for which MIRROR stands" if top == "MIRROR" else ""
     note = f"for the mirror or the plugin cache of the runner{words}: move its copy aside first"
-    return Remedy("use-copy", title, len(one.roots), _NONE, 0, command, note)
+    return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note)
 
 
 def _runner_top(x: Examined) -> str:
@@ -449,7 +459,8 @@ def _aside_line(place: str, aside: str, then: str) -> str:
 
 def _hash_words(target: FoundPackage, then: str) -> str:
     """Return the note on a copy that is moved aside; `then` is the command that fetches it again, "" without one."""
-    words = f"its hash is {target.shown_hash or 'not known'}: keep it for the investigation"
+    words = f"its hash is {target.shown_hash or 'not known'}"
+    words += f"; {link}" if (link := _link_words(target)) else ": keep it for the investigation"
     return words if then else f"{words}; no registry has the package: whoever fills the mirror has to put it there"
 
 
@@ -485,17 +496,19 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         return
     targets = [target for target in _targets(one) if target.is_of_root]
     for target in targets:
-        title = f"Move the {'plugin cache' if target.cached else 'installed'} folder aside"
-        yield _moved_aside(one, target, "reinstall", title)
+        what = "plugin cache" if target.cached else "installed"
+        title = f"Move the {what} {'link' if target.link else 'folder'} aside"
+        yield _moved_aside(one.owner(target), target, "reinstall", title)
     own = next((copy for copy in x.packages if copy.is_of_root), None)
     installed = x.installed
     if own is None and x.entry is not None and installed is not None and installed.is_there:
         place = f"{x.address}/{x.entry.version}/{x.platform}"
         donors = (each for each in holding(x.packages, x.entry) if each.place and each.platform == x.platform)
         if x.platform and (donor := next(donors, None)) is not None:
-            yield _replacement(
-                one, f"{installed.place}/{place}", installed.base, f"{installed.shown}/{place}", donor, aside=""
+            empty = FoundPackage(
+                "installed", f"{installed.shown}/{place}", place=f"{installed.place}/{place}", aside=""
             )
+            yield _replacement(one.owner(empty), replace(empty, base=installed.base), donor)
     is_wrong = any(Trait.OF_WRONG_ENTRY in each.traits and each.verdict is CauseVerdict.YES for each in one.causes)
     if not targets and not is_wrong:  # init refuses a package that a wrong entry does not have
         is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)

@@ -193,7 +193,8 @@ class PackageFinder:
                 else:
                     found = self.once(place, found)
                 found = replace(found, aside=name_aside(os.fspath(place)).removeprefix(os.fspath(place)))
-                where = {"place": os.fspath(place), "base": os.fspath(folder)}
+                link = os.path.realpath(place) if place.is_symlink() else ""
+                where = {"place": os.fspath(place), "base": os.fspath(folder), "link": link}
                 yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:
             yield FoundPackage(kind, shown, problem=f"it cannot be searched: {reason_of(error)}")
