@@ -19,7 +19,7 @@ from kit.effort import effort
 from locklens import hcl
 
 MUTANTS = effort(600, 20_000)
-LENGTHS = 60_000, effort(300_000, 1_000_000)
+LENGTHS = 60_000, effort(150_000, 1_000_000)
 
 LOCK = """# This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.

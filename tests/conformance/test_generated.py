@@ -20,7 +20,7 @@ from locklens.project.requirements import read_configuration
 from locklens.project.tree import WorkTree
 from locklens.versions import Constraints, Version, newest_matching
 
-NUMBER = effort(30, 400)
+NUMBER = effort(15, 400)
 CASES = [generated(seed) for seed in range(NUMBER)]
 
 

@@ -634,6 +634,11 @@ class Driver:
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
+    async def resize(self, size: tuple[int, int]) -> None:
+        """Gives the terminal another size: an app that is only looked at need not be started for each."""
+        await self.pilot.resize_terminal(*size)
+        await self.pilot.pause()
+
     async def go_to(self, title: str) -> None:
         """Puts the cursor on a row by its title."""
         self.changes.cursor = next(index for index, row in enumerate(self.changes.rows) if row.node.title == title)
@@ -677,7 +682,7 @@ async def until(on: Driver, holds: Callable[[], bool], *, seconds: float = 120) 
     while not holds():
         if waited > seconds:
             raise AssertionError("it did not happen in time:\n" + on.text)
-        pause = min(0.02 + waited / 10, 0.1)
+        pause = min(0.05 + waited / 5, 0.3)
         await on.pilot.pause(pause)
         waited += pause
     await on.pilot.pause()

@@ -183,15 +183,17 @@ def wide_review(samples: Samples) -> Review:
     )
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_no_row_of_a_review_cuts_the_target(samples: Samples, running: Running, size: tuple[int, int]) -> None:
-    async with running(wide_review(samples), size=size) as on:
-        for key in ("j", "b", "b"):
-            rows = [text for text in on.lines if "  ^  " in text[:20]]
-            assert sum(f"-> {TARGET}" in text for text in rows) >= 2, on.text
-            assert any("minor" in text and "1.1.0" in text for text in rows), "another row's version hides no kind"
-            assert any("×2" in text or "2 roots" in text for text in rows), "a count is never cut"
-            await on.press(key)
+async def test_no_row_of_a_review_cuts_the_target(samples: Samples, running: Running) -> None:
+    async with running(wide_review(samples)) as on:
+        for size in SIZES:
+            await on.resize(size)
+            for key in ("j", "b", "b"):
+                rows = [text for text in on.lines if "  ^  " in text[:20]]
+                assert sum(f"-> {TARGET}" in text for text in rows) >= 2, on.text
+                assert any("minor" in text and "1.1.0" in text for text in rows), "another row's version hides no kind"
+                assert any("×2" in text or "2 roots" in text for text in rows), "a count is never cut"
+                await on.press(key)
+            await on.press("b")
 
 
 def test_no_row_of_upgrade_cuts_the_target() -> None:
@@ -215,17 +217,16 @@ def test_the_reason_takes_the_cells_that_are_empty() -> None:
 # Titles and heads
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_head_names_the_program_then_the_sides_then_the_counts(
-    samples: Samples, running: Running, size: tuple[int, int]
-) -> None:
+async def test_a_head_names_the_program_then_the_sides_then_the_counts(samples: Samples, running: Running) -> None:
     review = replace(samples.full(), base=replace(samples.full().base, name="feature/" + "long-" * 30))
     for one in (samples.full(), review):
-        async with running(one, size=size) as on:
-            head = on.lines[0]
-            assert head.startswith(" locklens  ")
-            assert head.index("work tree" if one is not review else "feature/") < head.index("  18 changes")
-            assert head.rstrip().endswith("3 BLOCK  1 WARN  1 INFO") or "INFO" in head
+        async with running(one) as on:
+            for size in SIZES:
+                await on.resize(size)
+                head = on.lines[0]
+                assert head.startswith(" locklens  ")
+                assert head.index("work tree" if one is not review else "feature/") < head.index("  18 changes")
+                assert head.rstrip().endswith("3 BLOCK  1 WARN  1 INFO") or "INFO" in head
 
 
 async def test_the_legend_is_in_reach_whatever_the_notes_say(samples: Samples, running: Running) -> None:

@@ -45,13 +45,14 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 32), (200, 60), (40, 12), (20, 6)])
-async def test_every_size_holds(samples: Samples, running: Running, size: tuple[int, int]) -> None:
-    async with running(samples.full(), size=size) as on:
-        await on.press("j", "j", "enter")
-        assert all(len(text) <= size[0] for text in on.lines)
-        await on.press("escape", "x", "question_mark", "escape", "d", "escape")
-        assert on.changes.has_focus
+async def test_every_size_holds(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        for size in ((80, 24), (100, 30), (120, 32), (200, 60), (40, 12), (20, 6)):
+            await on.resize(size)
+            await on.press("g", "j", "j", "enter")
+            assert all(len(text) <= size[0] for text in on.lines)
+            await on.press("escape", "x", "question_mark", "escape", "d", "escape")
+            assert on.changes.has_focus
 
 
 async def test_one_pane_below_120_columns(samples: Samples, running: Running) -> None:
@@ -70,32 +71,33 @@ async def test_one_pane_below_120_columns(samples: Samples, running: Running) ->
         assert on.detail.region
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45), (200, 60)])
-async def test_the_review_is_pictured(samples: Samples, running: Running, size: tuple[int, int]) -> None:
-    async with running(samples.full(), size=size) as on:
+async def test_the_review_is_pictured(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
         await on.press("j")
-        on.is_pictured("review")
+        for size in ((80, 24), (100, 30), (140, 45), (200, 60)):
+            await on.resize(size)
+            on.is_pictured("review")
 
 
-@pytest.mark.parametrize("width", [80, 100, 119, 120, 121, 140])
-async def test_a_message_is_shown_whole_and_no_name_is_cut_in_a_word(
-    samples: Samples, running: Running, width: int
-) -> None:
+async def test_a_message_is_shown_whole_and_no_name_is_cut_in_a_word(samples: Samples, running: Running) -> None:
     message = "lock: the registry did not answer, so that nothing can be added; check the connection, r asks again " * 2
-    async with running(samples.full(), size=(width, 30)) as on:
-        for name in ("acme/demo", "acme/netbox", "datadog/datadog", "hashicorp/azurerm", "hashicorp/template"):
-            kind = name.rpartition("/")[2]
-            assert any(f" {name} " in text or f" …/{kind} " in text for text in on.lines), (name, on.text)
-        await on.press("G")
-        on.screen.say(message)
-        await on.pilot.pause()
-        status = on.screen.query_one("#status").region
-        shown = " ".join(text.strip() for text in on.lines[status.y : status.bottom])
-        assert shown == message.strip()
-        assert any(text.startswith(">") for text in on.lines), "the row that it is about stays in sight"
-        on.screen.say("")
-        await on.pilot.pause()
-        assert on.screen.query_one("#status").region.height == 1
+    async with running(samples.full()) as on:
+        for width in (80, 100, 119, 120, 121, 140):
+            await on.resize((width, 30))
+            await on.press("g")
+            for name in ("acme/demo", "acme/netbox", "datadog/datadog", "hashicorp/azurerm", "hashicorp/template"):
+                kind = name.rpartition("/")[2]
+                assert any(f" {name} " in text or f" …/{kind} " in text for text in on.lines), (name, on.text)
+            await on.press("G")
+            on.screen.say(message)
+            await on.pilot.pause()
+            status = on.screen.query_one("#status").region
+            shown = " ".join(text.strip() for text in on.lines[status.y : status.bottom])
+            assert shown == message.strip()
+            assert any(text.startswith(">") for text in on.lines), "the row that it is about stays in sight"
+            on.screen.say("")
+            await on.pilot.pause()
+            assert on.screen.query_one("#status").region.height == 1
 
 
 def hostile_review(samples: Samples) -> Review:

@@ -341,23 +341,28 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert not on.has_preview()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
-async def test_any_size(opening: Opening, top: Path, size: tuple[int, int]) -> None:
-    async with opening(size=size) as on:
-        on.want(Prune(where(top, "a", "b")))
-        await until(on, on.has_preview)
-        await on.ready()
-        for keys in (("tab",), ("x",), ("tab",), ("G",), ("d",), ("escape",)):
-            await on.press(*keys)
-            assert all(len(line) <= size[0] and line.isprintable() for line in on.lines)
-        if size[0] < 100:
-            await on.press("tab")
-            assert "to be changed" in on.text
-            assert "STEPS" not in on.text
-            await on.press("tab")
-        assert on.lines[-1].strip().startswith("enter apply")
-        await on.press("escape")
-        assert not on.has_preview()
+async def test_any_size(opening: Opening, top: Path) -> None:
+    async with opening() as on:
+        for size in ((80, 24), (60, 15), (200, 60)):
+            await on.resize(size)
+            await holds(on, top, size)
+
+
+async def holds(on: PreviewDriver, top: Path, size: tuple[int, int]) -> None:
+    on.want(Prune(where(top, "a", "b")))
+    await until(on, on.has_preview)
+    await on.ready()
+    for keys in (("tab",), ("x",), ("tab",), ("G",), ("d",), ("escape",)):
+        await on.press(*keys)
+        assert all(len(line) <= size[0] and line.isprintable() for line in on.lines)
+    if size[0] < 100:
+        await on.press("tab")
+        assert "to be changed" in on.text
+        assert "STEPS" not in on.text
+        await on.press("tab")
+    assert on.lines[-1].strip().startswith("enter apply")
+    await on.press("escape")
+    assert not on.has_preview()
 
 
 # Keys of the review

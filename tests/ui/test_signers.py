@@ -143,24 +143,26 @@ async def test_the_signers_are_pictured_the_most_trusted_first(
         assert "old/one" not in on.said
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 32), (200, 60), (40, 12), (20, 6)])
 async def test_every_size_holds_without_colour(
-    repository: Review, opened: Callable[..., LockLensApp], size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    repository: Review, opened: Callable[..., LockLensApp], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = opened(repository)
-    async with app.run_test(size=size) as pilot:
+    keys = ("j", "k", "enter", "G", "escape", "question_mark", "escape", "slash", "x", "escape", "tab", "escape")
+    async with app.run_test(size=(80, 24)) as pilot:
         on = driving(app, pilot)
         await on.settle()
-        assert size[0] < 110 or grouped(ALICE.fingerprint) in on.text  # whole, on one line
-        for key in ("j", "k", "enter", "G", "escape", "question_mark", "escape", "slash", "x", "escape", "tab", "q"):
-            assert all(len(text) <= size[0] for text in on.lines)
-            await on.press(key)
-        if size[0] == 80:
-            await on.press("enter")
-            assert grouped(ALICE.fingerprint) in on.text
-            await on.press("q")
-            assert "> alice" in on.text
+        for size in ((80, 24), (100, 30), (120, 32), (200, 60), (40, 12), (20, 6)):
+            await on.resize(size)
+            assert size[0] < 110 or grouped(ALICE.fingerprint) in on.text  # whole, on one line
+            for key in keys:
+                assert all(len(text) <= size[0] for text in on.lines)
+                await on.press(key)
+            if size[0] == 80:
+                await on.press("enter")
+                assert grouped(ALICE.fingerprint) in on.text
+                await on.press("q")
+                assert "> alice" in on.text
 
 
 async def test_keys_of_the_screen(

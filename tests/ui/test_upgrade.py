@@ -159,11 +159,12 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 # What is shown
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (180, 40)])
-async def test_the_candidates_are_pictured(opening: Opening, size: tuple[int, int]) -> None:
-    async with opening(size=size) as on:
+async def test_the_candidates_are_pictured(opening: Opening) -> None:
+    async with opening(size=(80, 24)) as on:
         await on.look_up()
-        on.is_pictured("upgrade")
+        for size in ((80, 24), (120, 40), (180, 40)):
+            await on.resize(size)
+            on.is_pictured("upgrade")
         assert on.rows == [
             "CAN UPGRADE NOW  2 providers", "[ ] acme/ready", "[ ] acme/twice", "HELD BACK  2 providers", "-  acme/held", "-  acme/young",
             "NO NEWER VERSION  1 provider", "-  acme/current", "UNKNOWN  1 root", "-  c",
