@@ -994,6 +994,9 @@ def test_a_folder_of_the_plugin_cache_that_opentofu_finds_modified(
     assert [one["command"].partition(" && ")[0] for one in document["remedies"]] == [f"mv -- {place} {place}.suspect"]
     assert doctor(folder, log)["causes"][0]["verdict"] == "yes", "the message names the cache"
     place.rename(f"{place}.suspect")
+    moved = doctor(folder, log)
+    assert (moved["state"], moved["causes"][0]["verdict"]) == ("fixed", "no"), "init puts another copy there"
+    assert moved["next"].endswith(" init")
     shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", place)
     if not is_kept:
         shutil.rmtree(f"{place}.suspect")

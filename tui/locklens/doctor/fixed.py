@@ -285,9 +285,10 @@ def _reinstalled(x: Examined) -> FoundPackage | None:
 
 
 def awaits_init(x: Examined) -> bool:
-    """True unless the root of a fixed error has its package already, so that init has nothing left to do for it."""
-    is_of_plan = x.message.kind == "plugin-missing" and not x.is_of_other_version
-    return _reinstalled(x) is None and not (is_of_plan and _installed_since(x))
+    """True unless another command than init failed, and the root has its package already."""
+    if x.message.kind == "plugin-missing" and not x.is_of_other_version:
+        return _installed_since(x) is None
+    return x.message.kind != "cached-package" or _reinstalled(x) is None
 
 
 def _installed_since(x: Examined) -> FoundPackage | None:

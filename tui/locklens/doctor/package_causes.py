@@ -421,9 +421,12 @@ def _modified_cache(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
 
 
 def _moved(x: Examined, *kinds: str) -> Judgement | None:
-    """Judge the package that a fix moved aside, where no other one has taken its place; None without one."""
+    """Judge the package that a fix moved aside, where no other one has taken its place; None without one.
+
+    It tells of the failing run alone: what is not there any more stops no other one.
+    """
     one = x.moved
-    if one is None or one.kind not in kinds:
+    if one is None or one.kind not in kinds or x.error is None:
         return None
     judged, now = _copy(x, (replace(one, path=f"{one.path}, which was moved aside,"),)), _NOTHING_NOW[one.kind]
     if judged.is_probable:

@@ -428,6 +428,10 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     kinds = ("mirror", "plugin-cache")
     locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked and not each.is_left), None)
+    if packed is None and x.replaced and not x.is_mirror_replaced:
+        roots, size = len(one.alone.roots), one.size_of(x.platform)
+        yield Remedy("reinstall", "Install the locked package", roots, _NONE, size, one.next_step)
+        return
     if packed is None and (x.replaced or (x.incident.path is not None and x.incident.path.is_on_server)):
         yield from fix_mirror(one)
         return
