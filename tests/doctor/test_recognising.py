@@ -9,9 +9,11 @@ from pathlib import Path
 from textwrap import wrap
 
 import pytest
+from kit.command_line import no_screen
 
 import locklens.doctor
 import locklens.operations.doctor
+from locklens.cli.main import main
 from locklens.demo.incidents import boxed_log
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE
 from locklens.doctor.cleaning import LONGEST_LINE, MOST_BYTES, MOST_LINES, clean_lines
@@ -171,6 +173,17 @@ def test_several_errors_and_the_facts_beside_them() -> None:
     read = read_log((boxed_log(first, second) * 3).encode())
     assert [(error.provider, error.version) for error in read.errors] == [(P, V), (other, "4.0.5")]
     assert (read.facts.tool, read.facts.tool_version, read.facts.platform) == ("terraform", "1.11.4", "linux_amd64")
+
+
+def test_json_output_tells_the_version_of_its_tool() -> None:
+    event = {"@level": "info", "@message": "OpenTofu 1.12.6", "tofu": "1.12.6", "type": "version", "ui": "1.2"}
+    facts = read_log(json.dumps(event).encode()).facts
+    assert (facts.tool, facts.tool_version) == ("opentofu", "1.12.6")
+
+
+def test_what_is_no_version_of_a_tool_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--tool-version", "direct"], no_screen) == 2
+    assert "invalid version 'direct'" in capsys.readouterr().err
 
 
 def test_json_output_is_read() -> None:

@@ -242,7 +242,9 @@ async def test_the_dialog_the_file_and_the_facts(opened: Opening) -> None:
         await on.press("f")
         await on.press(*"absent", "enter")
         assert "no such file" in on.text
-        await on.press(*["backspace"] * 6, *"ci.log", "enter")
+        await on.press(*["backspace"] * 6, *"live", "enter")
+        assert "that is a folder: name a file" in on.text
+        await on.press(*["backspace"] * 4, "'", *"ci.log", "'", "enter")
         await on.diagnosed()
         assert on.titles[0].endswith("the platform is not covered")
         await on.press("e")

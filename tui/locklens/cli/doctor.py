@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import stat
 import sys
@@ -43,7 +44,7 @@ def add_doctor_options(parser: Parser) -> None:
     words = "the failing run's platform (default: as the log says)"
     group.add("--platform", metavar="OS_ARCH", type=platform_option, help=words)
     words = "the failing tool's version (default: as the log says)"
-    group.add("--tool-version", metavar="VERSION", default="", help=words)
+    group.add("--tool-version", metavar="VERSION", type=_tool_version, default="", help=words)
     paths = [path.value for path in PackagePath]
     words = f"where the package came from: {', '.join(paths)} (default: as the message says)"
     group.add("--install-path", choices=paths, metavar="PATH", help=words)
@@ -61,6 +62,22 @@ def add_doctor_options(parser: Parser) -> None:
     group.add_tool("as the log says, else detected for each root")
     group.add_prove()
     group.add_offline()
+
+
+def _tool_version(text: str) -> str:
+    """Return the version of a tool as it was given; "" for none.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    from locklens.versions import Version
+
+    try:
+        if text:
+            Version.parse(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid version {text!r}: one is such as 1.11.4") from None
+    return text
 
 
 def _check_doctor(options: Namespace) -> None:

@@ -154,6 +154,7 @@ _IMAGE = re.compile(
     r"(?P<tool>hashicorp/terraform|opentofu/opentofu|terraform_version|tofu_version): ?\"?"
     r"(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4})"
 )
+_EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 _WORDS_OF_REASONS = {
     NetworkReason.CERTIFICATE: ("x509:", "certificate signed by unknown authority", "tls: failed to verify"),
@@ -513,7 +514,7 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
     platforms: dict[str, int] = {}
     for line in lines:
         text = line.text
-        if match := _TOOL.search(text) or _IMAGE.search(text):
+        if match := _TOOL.search(text) or _IMAGE.search(text) or _EVENT_OF_TOOL.search(text):
             tool = "opentofu" if "tofu" in match["tool"].lower() else "terraform"
             version = match["version"]
         if match := _RUNNER.match(text):

@@ -47,6 +47,7 @@ from locklens.ui.prove import DownloadDialog, Proved
 from locklens.ui.shell import Job, Run, keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.two_panes import TwoPaneScreen
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     import threading
@@ -313,7 +314,7 @@ class DoctorScreen(TwoPaneScreen):
 
         def take(answers: Answers | None) -> None:
             if answers is not None:
-                path = Path(answers["log"]).expanduser()
+                path = _log_path(answers["log"])
                 self._diagnose_log(_read_end(path), changed_at(path))
 
         self.app.push_screen(_file_form(), take)
@@ -333,7 +334,7 @@ class DoctorScreen(TwoPaneScreen):
         fields = [
             Field("platform", "platform, OS_ARCH", _platform_problem, (facts and facts.platform) or request.platform),
             Field("tool", "tool: terraform or opentofu", _tool_problem, (facts and facts.tool) or ""),
-            Field("version", "version of the tool", _any, version),
+            Field("version", "version of the tool", _version_problem, version),
             Field("path", "origin, such as direct or installed", _path_problem, path.value if path else ""),
             Field("mirror", "mirror: a folder", _folder_problem, request.mirrors[0] if request.mirrors else ""),
             Field("cache", "plugin cache: a folder", _folder_problem, request.cache),
@@ -526,7 +527,12 @@ def _file_form() -> FormDialog:
     return FormDialog("Log of the failed run", facts, [Field("log", "file", _file_problem)], verb="diagnose")
 
 
-def _any(_: str) -> str:
+def _version_problem(text: str) -> str:
+    try:
+        if text:
+            Version.parse(text)
+    except ValueError:
+        return "a version is such as 1.11.4"
     return ""
 
 
@@ -538,11 +544,19 @@ def _folder_problem(text: str) -> str:
     return "" if not text or ("\0" not in text and Path(text).expanduser().is_dir()) else "no such folder"
 
 
+def _log_path(text: str) -> Path:
+    """Return the path that a text names, also in the quotes of a shell."""
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return Path(text[1:-1] if is_quoted else text).expanduser()
+
+
 def _file_problem(text: str) -> str:
     if not text or "\0" in text:
         return "name a file"
-    path = Path(text).expanduser()
+    path = _log_path(text)
     try:
+        if path.is_dir():
+            return "that is a folder: name a file"
         if not path.is_file():
             return "no such file"
         with path.open("rb"):
