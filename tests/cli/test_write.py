@@ -227,7 +227,9 @@ def test_platforms_that_stay_unknown_are_a_warning(run: Run, top: Path) -> None:
     assert locked_h1s(top / "a" / LOCK) == h1s_of("3.7.2", "linux_amd64")
     (warning,) = [one for one in events(out) if one["type"] == "warning"]
     assert (warning["root"], warning["provider"]) == ("a", "hashicorp/random")
-    assert warning["words"].startswith("locked for linux_amd64 only: the platforms of 1 old h1 hash are unknown")
+    assert warning["words"].startswith(
+        "an h1 is locked for linux_amd64 only: the platforms of 1 old h1 hash are unknown"
+    )
     (change,) = [one for one in events(out) if one["type"] == "change"]
     assert change["platforms"] == ["linux_amd64"]
 

@@ -365,7 +365,7 @@ def test_platforms_that_nobody_knows_are_said(top: Path) -> None:
     plan = planned(top, shelf, "aws")
     (said,) = remarks(plan)
     assert said == (
-        "aws: locked for linux_amd64 only: the platforms of 2 old h1 hashes are unknown; L on Hashes, or `locklens lock --platform`, adds others"
+        "aws: an h1 is locked for linux_amd64 only: the platforms of 2 old h1 hashes are unknown; L on Hashes, or `locklens lock --platform`, adds others"
     )
 
 

@@ -206,7 +206,7 @@ class RootUpgrade:
             if known.unknown:
                 names = ", ".join(map(str, platforms))
                 words = f"the platforms of {counted(known.unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
-                self._warn(address, f"locked for {names} only: {words}; {_LOCK_MORE}")
+                self._warn(address, f"an h1 is locked for {names} only: {words}; {_LOCK_MORE}")
             prior = self._locked.get(address)
             self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
 
