@@ -423,14 +423,25 @@ def test_hashes_has_the_packages_of_each_entry_if_asked(monkeypatch: pytest.Monk
             "where": "installed",
             "path": ".terraform/providers",
             "verdict": "not-compared",
-            "reason": "nothing is installed: run `terraform init` or `locklens init`",
+            "reason": "nothing is installed (run `terraform init` or `locklens init`)",
         }
         assert run("hashes", "--verify", "--format", "text") == 1
         text = capfd.readouterr().out
         assert f"package plugin-cache  {HERE:13}  differs" in text
         assert text.endswith("\npackages on this machine: 1 not as locked\n")
         assert "\nverdict on the hashes alone: " in text
-        assert "nothing is installed: run" in text
+        assert "nothing is installed (run" in text
+        words = (
+            "its files were not compared with the signed package: `locklens verify -- .` downloads it, and says whether"
+        )
+        assert words in text
+        for name in (".terraform.lock.hcl", "main.tf"):
+            (place.work / "other").mkdir(exist_ok=True)
+            shutil.copy(place.work / name, place.work / "other")
+        assert run("hashes", "--verify", "--format", "text") == 1
+        text = capfd.readouterr().out
+        assert text.count("differs") == text.count(words) == 2
+        assert text.endswith("\npackages on this machine: 1 not as locked\n"), "both roots share one folder"
         shutil.rmtree("cache")
         assert run("hashes", "--verify", "--format", "text") == 2
         assert capfd.readouterr().out.endswith("\npackages on this machine: none compared\n")

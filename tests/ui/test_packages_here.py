@@ -123,8 +123,8 @@ def test_a_package_without_a_hash_to_compare_with_is_not_called_as_locked() -> N
 
 def test_a_place_that_was_not_looked_at_may_have_a_package() -> None:
     unread = EntryPackages((), (), (SearchedPlace(Where.MIRROR, "https://m", problem="it is down"),), "")
-    assert comparison_words([unread]) == "no package was compared: it is down"
-    assert counts_line([unread]).text == "  no package compared: it is down"
+    assert comparison_words([unread]) == "no package was compared; 1 place not compared: it is down"
+    assert counts_line([unread]).text == "  no package compared; 1 place not compared: it is down"
     assert packages_span([unread]).text == "?"
     nowhere = EntryPackages((), (), (SearchedPlace(Where.MIRROR, "/m"),), "")
     assert comparison_words([nowhere]).startswith("no package of these providers is here")

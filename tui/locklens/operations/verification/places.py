@@ -48,9 +48,9 @@ class PlaceFinder:
         """Return the packages of a root's data folder, and the places of locked ones that are missing there."""
         data = data_folder_of(root, self._options)
         if not data.packages.is_dir():
-            problem = f"nothing is installed: run `{root.tool.command} init` or `locklens init`"
-            self.searched.append(SearchedPlace(Where.INSTALLED, self._shown(data.packages), root.path, problem))
             step = f"run `{root.tool.command} init` or `locklens init`"
+            problem = f"nothing is installed ({step})"
+            self.searched.append(SearchedPlace(Where.INSTALLED, self._shown(data.packages), root.path, problem))
             if root.lock.exists:
                 self.notes.append(f"{root.name}: nothing is installed; {step}")
             elif root.configuration.requirements:

@@ -306,27 +306,31 @@ class _Verifying:
         hashes = HashedPackage.of_digests(digests).of_files
         return _Contents(hashes, " ".join(sorted(hashes)), dict(digests))
 
-    def _signed(self, work: _Work, others: Iterable[VerifiedPackage]) -> _Contents | LockLensError | OSError:
+    def _signed(self, work: _Work, others: Iterable[VerifiedPackage]) -> _Contents | LockLensError | OSError | None:
         """Return the contents of the signed package: of another place where it is as locked, or downloaded."""
         good = (one.place for one in others if one.verdict is PackageVerdict.MATCHES and one.place.path is not None)
         spare = next((place for place in good if _build(place) == _build(work.place)), None)
-        lockers = [root for root, _ in work.lockers]
         if spare is None and not self._downloads:
-            return LockLensError(
-                f"`{self._command(['verify'], lockers)}` downloads it, and says whether this is the publisher's"
-            )
+            return None
         try:
-            return self._contents(spare) if spare is not None else self._downloaded(work.place, lockers[0].tool)
+            return self._contents(spare) if spare is not None else self._downloaded(work.place, work.lockers[0][0].tool)
         except (LockLensError, OSError) as error:
             return error
 
     def _compared(
-        self, package: VerifiedPackage, work: _Work, signed: _Contents | LockLensError | OSError
+        self, package: VerifiedPackage, work: _Work, signed: _Contents | LockLensError | OSError | None
     ) -> VerifiedPackage:
         """Name the files of a package that are not as signed."""
         place = package.place
         if not isinstance(signed, _Contents):
             words = f"its files cannot be compared with the signed package: {signed}"
+            if signed is None:
+                # One root that refuses it is enough: each would have the same package downloaded.
+                verdicts = ((root, verdict_of(place, package.hashes, hashes)) for root, hashes in work.lockers)
+                refusing = [root for root, verdict in verdicts if verdict is PackageVerdict.DIFFERS][:1]
+                command = self._command(["verify"], refusing)
+                words = f"its files were not compared with the signed package: `{command}` downloads it"
+                words += ", and says whether this is the publisher's"
             # Only an installed package shows that this platform is locked.
             doubt = "; the locked hashes may be of other platforms only" if place.where is Where.MIRROR else ""
             return replace(package, reason=words + doubt)

@@ -273,7 +273,10 @@ def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printe
     if packages is None:
         yield f"verdict: {verdict}"
         return
-    verdicts = Counter(package.verdict for those in packages.values() for package in those)
+    # A folder that several roots share stands below each of their entries, and is one package.
+    each = (one for those in packages.values() for one in those)
+    distinct = {(one.where, one.path, one.provider, one.version, one.platform, one.verdict) for one in each}
+    verdicts = Counter(verdict for *_, verdict in distinct)
     counts = ", ".join(f"{verdicts[word]} {words}" for word, words in PACKAGE_VERDICTS.items() if verdicts[word])
     yield f"verdict on the hashes alone: {verdict}"
     yield f"packages on this machine: {counts or 'none compared'}"

@@ -112,7 +112,8 @@ def _provider_lines(
         is_comparing = named in packages.pending
         yield from package_lines(packages.known.get(named), str(change.new.version), is_comparing=is_comparing)
     elif known := [packages.known[named] for named in row.named if named in packages.known]:
-        yield from heading(f"PACKAGES ON THIS MACHINE  of {len(known)} of {counted(len(row.subjects), 'root')}")
+        some = f"{len(known)} of " if len(known) < len(row.subjects) else ""
+        yield from heading(f"PACKAGES ON THIS MACHINE  in {some}{counted(len(row.subjects), 'root')}")
         yield counts_line(known)
     if change.findings:
         yield from heading("FINDINGS")

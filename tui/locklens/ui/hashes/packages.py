@@ -65,8 +65,11 @@ def _verdict(known: EntryPackages) -> Span:
 
 
 def _problem(known: Iterable[EntryPackages]) -> str:
-    """Why the packages of some place were not compared; "" if all were."""
-    return next((place.problem for one in known for place in one.searched if place.problem), "")
+    """Which places were not compared, with the reason where all have the same; "" if all were compared."""
+    places = dict.fromkeys(place for one in known for place in one.searched if place.problem)
+    reasons = {place.problem for place in places}
+    why = f": {reasons.pop()}" if len(reasons) == 1 else ""
+    return f"{counted(len(places), 'place')} not compared{why}" if places else ""
 
 
 def _filter_word(verdict: PackageVerdict) -> str:
@@ -142,7 +145,7 @@ def counts_line(known: Collection[EntryPackages]) -> Line:
     shown = [(f"{counts[verdict]} {word}", role) for verdict, (word, role) in PACKAGE_WORDS.items() if counts[verdict]]
     if not shown:
         problem = _problem(known)
-        return line(Span(f"  no package compared: {problem}" if problem else "  no package found", Role.DIM))
+        return line(Span(f"  no package compared; {problem}" if problem else "  no package found", Role.DIM))
     spans = [span for words, role in shown for span in (Span(", ", Role.DIM), Span(words, role))]
     return line("  ", *spans[1:], hanging=_HANGING)
 
@@ -164,7 +167,7 @@ def comparison_words(known: Iterable[EntryPackages]) -> str:
     counts, problem = package_counts(known), _problem(known)
     if not counts:
         if problem:
-            return f"no package was compared: {problem}"
+            return f"no package was compared; {problem}"
         return "no package of these providers is here; ? lists the places that are searched"
     compared = counts[PackageVerdict.MATCHES] + counts[PackageVerdict.DIFFERS]
     differing = counts[PackageVerdict.DIFFERS]
@@ -173,8 +176,7 @@ def comparison_words(known: Iterable[EntryPackages]) -> str:
     parts += [f"{counts[verdict]} {verdict}" for verdict in PackageVerdict if verdict in _OTHERS and counts[verdict]]
     if unlocked := counts[PackageVerdict.UNLOCKED] + counts[PackageVerdict.UNKNOWN]:
         parts.append(f"{counted(unlocked, 'package')} without a locked hash to compare with")
-    if problem:
-        parts.append(f"not all places: {problem}")
+    parts += [problem] if problem else []
     return "; ".join(parts if compared else ["no package was compared", *parts])
 
 
