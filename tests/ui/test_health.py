@@ -284,6 +284,31 @@ async def test_lock_plans_what_it_can_end_and_else_says_what_to_do(
         assert "lock: remove the hashes at lines 9, 15 of infra/tools/runner/.terraform.lock.hcl" in on.text
 
 
+async def test_what_is_offered_on_a_row_can_write_there(opening: Opening) -> None:
+    rows = {
+        "lock file cannot be read": "",
+        "configuration cannot be read": "",
+        "required platform missing": "L",
+        "orphan, nothing requires it": "LP",
+        "formatting differs": "LF",
+        "lock file missing or ignored": "L",
+    }
+    async with opening((160, 40)) as on:
+        for title, keys in rows.items():
+            await on.go_to(title)
+            assert {"L", "P", "F"} - on.health.idle_keys == {*keys}, title
+        await on.go_to("lock file cannot be read")
+        words = "`locklens merge --root infra/stage/registry` merges the sides that git left"
+        assert "BY HAND" in on.said
+        assert words in on.said
+        await on.press("L")
+        assert f"lock: {words}" in on.text
+        await on.go_to("orphan, nothing requires it")
+        await on.press("space")
+        await on.go_to("lock file cannot be read")
+        assert {"L", "P", "F"} - on.health.idle_keys == {"L", "P"}, "keys act on the marked roots"
+
+
 async def test_upgrade_of_an_advisory_is_to_the_version_that_fixes_it(
     opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,6 +115,14 @@ def command_on(top: str | os.PathLike[str], *words: str, roots: Iterable[str]) -
     return [*locklens_words(path_from_shell(start)), *words, "--", *named]
 
 
+def merging_words(top: str | os.PathLike[str], root: str) -> list[str]:
+    """Return the words of the command that merges the lock file of a root, which git left in conflict."""
+    name = root or "."
+    # A separate word that begins with a dash would be an option.
+    named = [f"--root={name}"] if name[:1] == "-" else ["--root", name]
+    return [*locklens_words(path_from_shell(top)), "merge", *named]
+
+
 def git_words(top: str | os.PathLike[str], *words: str, paths: Iterable[str]) -> list[str]:
     """Return the words of a git command about files that are named relative to a repository's top."""
     real, here = os.path.realpath(top), os.path.realpath(shell_folder())

@@ -13,7 +13,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryErr
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.parse import parse
-from locklens.machine import locklens_words, path_from_shell
+from locklens.machine import merging_words
 from locklens.operations.comparison import RootSettings
 from locklens.project import LOCK_FILE
 from locklens.project.tree import EntryKind, OverlayTree, Tree, WorkTree, name_bytes
@@ -76,9 +76,7 @@ class Root(Struct, frozen=True):
         """The command that resolves the conflict in its lock file; "" where there is none, or none on disk."""
         if self.lock.conflict is None or self.top is None:
             return ""
-        # A separate word that begins with a dash would be an option.
-        root = [f"--root={self.name}"] if self.name[:1] == "-" else ["--root", self.name]
-        return shell_words([*locklens_words(path_from_shell(self.top)), "merge", *root])
+        return shell_words(merging_words(self.top, self.path))
 
     @property
     def migration(self) -> Migration:

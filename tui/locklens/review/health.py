@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
-from locklens.machine import command_on
+from locklens.machine import command_on, merging_words
 from locklens.policy import POLICY_FILE, Policy
 from locklens.review import HashCount
 from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, by_severity, worst
@@ -405,6 +405,11 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         if (roots is None or root.path in roots)
         and (own := [one for one in root.findings if one.rule in check.rules and not is_undecided(one)])
     }
+    if check.id == "syntax":
+        merging = [
+            shell_words(merging_words(health.top, path)) for path, (root, _) in found.items() if root.new.conflict
+        ]
+        return CheckRemedy(by_hand=tuple(f"`{command}` merges the sides that git left" for command in merging))
     if check.id == "malformed":
         return CheckRemedy(by_hand=tuple(_removal(root.lock_file, own) for root, own in found.values()))
     if not check.command:
@@ -498,6 +503,27 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
                 parts.setdefault(names, []).append(path)
     fixes = tuple(Fix(tuple(sorted(roots)), names) for names, roots in sorted(parts.items()))
     return CheckRemedy(fixes, tuple(by_hand), tuple(left_out))
+
+
+def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
+    """Return what `lock` can lock in roots, whatever is found there: all, or without the providers that it refuses."""
+    parts: dict[tuple[ProviderAddress, ...], list[str]] = {}
+    left_out: list[LeftOut] = []
+    for root in health.review.roots:
+        reach = health.reach.get(root.path, RootReach())
+        if root.path not in roots:
+            continue
+        if reason := reach.unreadable or reach.unlockable:
+            left_out.append(LeftOut(root.path, None, reason))
+            continue
+        refused = {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
+        left_out += (LeftOut(root.path, one, why) for one, why in refused.items())
+        names = tuple(sorted(reach.required - refused.keys())) if refused else ()
+        if names or not refused:
+            parts.setdefault(names, []).append(root.path)
+    return CheckRemedy(
+        tuple(Fix(tuple(sorted(own)), names) for names, own in sorted(parts.items())), (), tuple(left_out)
+    )
 
 
 def _is_refused(finding: Finding) -> bool:

@@ -15,7 +15,7 @@ from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import CHECKS, Check, CheckRemedy, Fix, Health, commands_text, remedy
+from locklens.review.health import CHECKS, Check, CheckRemedy, Health, commands_text, lockable, remedy
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
@@ -184,7 +184,7 @@ class HealthScreen(RowActionsScreen):
         """The keys that need roots or a provider, on a row without any."""
         (first, idle), row = super().row_keys, self.left.current
         roots = self._chosen_roots
-        idle += () if roots else ("P", "F")
+        idle += tuple(key for key, command in (("P", "prune"), ("F", "format")) if not self._has_found(command, roots))
         idle += () if roots and self._locking(roots).fixes else ("L",)
         idle += () if self.left.has_other(_is_found_section) else ("n",)
         idle += () if roots and self._providers and (self._advised is None or self._advised.fixes) else ("U",)
@@ -318,11 +318,20 @@ class HealthScreen(RowActionsScreen):
     def _locking(self, roots: frozenset[str]) -> CheckRemedy:
         """What to lock in the roots: of marked ones all, of a row what ends the findings of its check."""
         check, health = self._check, self.health
-        if check is not None and health is not None and not self.marked:
+        if health is None:
+            return CheckRemedy()
+        if check is not None and not self.marked:
             found = remedy(check, health, roots)
             if check.command == "lock" or found.by_hand:
                 return found
-        return CheckRemedy((Fix(tuple(sorted(roots))),))
+        return lockable(health, roots)
+
+    def _has_found(self, command: str, roots: frozenset[str]) -> bool:
+        """True if a command ends findings in the roots, or if nobody asks for the check that would find them."""
+        check, health = next(one for one in CHECKS if one.command == command), self.health
+        if health is None or not roots:
+            return False
+        return bool(check.objection(health.review.policy) or remedy(check, health, roots).fixes)
 
     @property
     def _check(self) -> Check | None:
