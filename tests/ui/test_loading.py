@@ -15,6 +15,7 @@ from locklens.project.folders import FileWatch
 from locklens.review.model import LockStatus
 from locklens.ui.app import LockLensApp
 from locklens.ui.shell import review_loader
+from locklens.ui.shell.bars import Reading
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -42,6 +43,20 @@ async def test_the_draft_is_shown_while_configurations_are_read(
         assert "reading configuration" not in on.text
         assert on.current.key == key
         assert on.screen.review == samples.full()
+
+
+async def test_steps_that_come_faster_than_they_are_drawn_are_drawn_together(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(samples.full()) as on:
+        drawn = list[int]()
+        monkeypatch.setattr(on.screen, "refresh_notice", lambda: drawn.append(on.screen.progress.done or 0))
+        for number in range(1, 101):
+            on.screen.loader.progress = Reading(number, 100, "lock files")
+            on.screen.loader.post_message(review_loader.ReviewLoader.Progressed())
+        await on.pilot.pause()
+        assert len(drawn) < 10
+        assert drawn[-1] == 100
 
 
 async def test_the_first_load_counts_the_lock_files(

@@ -74,6 +74,10 @@ class ReviewLoader(Widget):
     class Progressed(Message):
         """`progress` or `error` changed, and `review` did not."""
 
+        def can_replace(self, message: Message) -> bool:
+            """True for another one: each shows all that is known by then, so that of many that wait one is enough."""
+            return isinstance(message, type(self))
+
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()
         self._source = source
