@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from locklens.review.model import ChangeKind, Severity
-from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
+from locklens.review.model import ChangeKind, LockStatus, Severity
+from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate, Grouping, outline
 from locklens.ui.shell.filtering import SIGNER, parse_filter
 
 if TYPE_CHECKING:
@@ -79,6 +79,14 @@ def test_a_finding_about_the_root(samples: Samples) -> None:
     assert parse_filter("unreviewed", REVIEW_GRAMMAR).is_match(one)
     assert not parse_filter("reviewed", REVIEW_GRAMMAR).is_match(one)
     assert not parse_filter("unreviewed", REVIEW_GRAMMAR).is_match(Candidate(one.root))
+
+
+def test_a_conflict_has_the_severity_that_its_row_shows(samples: Samples) -> None:
+    found = (samples.finding("LK019", Severity.BLOCK),)
+    root = samples.root("merge", conflict=samples.conflict(), status=LockStatus.INVALID, findings=found)
+    for text, rows in (("", 2), ("sev:block", 2), ("sev>=warn", 2), ("sev:ok", 0)):
+        nodes = outline(samples.review(root), Grouping.SEVERITY, narrowed=parse_filter(text, REVIEW_GRAMMAR))
+        assert [node.severity for section in nodes for node in section.children] == [Severity.BLOCK] * rows, text
 
 
 @pytest.mark.parametrize(

@@ -266,13 +266,13 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
             f"conflict:{root.path}:{pair.address}",
             NodeKind.CONFLICT,
             pair.address.short(root.tool.default_host),
-            worst(root.findings),
+            candidate.severity,
             (),
             root,
             pair=pair,
         )
         for pair in conflict_pairs(root)
-        if is_match(Candidate(root, pair=pair))
+        if is_match(candidate := Candidate(root, pair=pair))
     ]
     if not is_match(Candidate(root)):
         return nodes
@@ -373,9 +373,11 @@ class Candidate:
 
     @property
     def severity(self) -> Severity | None:
-        """The severity of the change or the finding."""
+        """The severity of the change or the finding; of a conflict, that of its root's findings."""
         if self.finding is not None:
             return self.finding.severity
+        if self.pair is not None and self.root is not None:
+            return worst(self.root.findings)
         return self.change.severity if self.change is not None else None
 
     @property
