@@ -107,8 +107,11 @@ async def test_the_dialog(running: Running, top: Path) -> None:
         assert [line.copied for line in view.lines][:2] == ["work tree", "index"]
         await on.press("escape")
         assert "Select the base" in on.text
-        await on.press("slash", *"zzz", "enter", "enter")
-        assert view.lines == ()
+        await on.press("slash", *"zzz")
+        assert "no branch, tag or recent commit matches" in on.text
+        assert not {"j k", "m common ancestor"} & {key.strip() for key in on.text.split("  ")}, "they are text here"
+        await on.press("enter", "enter")
+        assert "Select the base" in on.text, "nothing is highlighted"
         await on.press("escape")
         assert on.is_on_top
         assert "-> work tree" in on.lines[0]

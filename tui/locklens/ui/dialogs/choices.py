@@ -203,7 +203,12 @@ class SidesDialog(Dialog[Base | None]):
     @property
     def keys(self) -> Sequence[DialogKey]:
         """The keys, without that for selecting where nothing is listed."""
-        return [key for key in self.KEYS if self.view.current is not None or key.action != "select"]
+        return [key for key in self.KEYS if self._highlighted or key.action != "select"]
+
+    @property
+    def _highlighted(self) -> str:
+        """The highlighted side; "" where none is."""
+        return self.view.current.copied if self.view.current is not None else ""
 
     def body(self) -> Iterable[Widget]:
         """Return the filter and the revisions."""
@@ -236,7 +241,16 @@ class SidesDialog(Dialog[Base | None]):
         self.view.show_lines(self._lines(), keep_place=keep_place)
 
     def _lines(self) -> Iterator[Line]:
-        words = self.query_one(Input).value.lower().split()
+        """The sides that match what was typed; a range is compared as it is, so that it need not match any."""
+        typed = self.query_one(Input).value
+        listed = [*self._listed(typed.lower().split())]
+        yield from listed
+        if self._unread.text:
+            yield line(self._unread, hanging=2)
+        elif not listed and (self._base or Base.of_range(typed.strip()) is None):
+            yield line(Span("no branch, tag or recent commit matches", Role.DIM), hanging=2)
+
+    def _listed(self, words: Sequence[str]) -> Iterator[Line]:
         fixed = ((WORK_TREE, "files on disk"), (INDEX, "staged changes")) if self._base else (("HEAD", "last commit"),)
         for name, meaning in fixed:
             if all(word in f"{name} {meaning}".lower() for word in words):
@@ -246,8 +260,6 @@ class SidesDialog(Dialog[Base | None]):
             if all(word in text for word in words):
                 about = f"  {one.kind:<6}  {one.date}  {one.subject}"
                 yield line(f"{one.name:<{_NAME_WIDTH}}", Span(about, Role.DIM), hanging=_NAME_WIDTH, copied=one.name)
-        if self._unread.text:
-            yield line(self._unread, hanging=2)
 
     @on(Input.Changed)
     def _narrow(self) -> None:
@@ -278,15 +290,14 @@ class SidesDialog(Dialog[Base | None]):
 
     def action_select(self) -> None:
         """Select the highlighted revision as the base, then as the head."""
-        current = self.view.current
-        if current is None:
+        name = self._highlighted
+        if not name:
             return
         if not self._base:
-            self._base = current.copied
+            self._base = name
             self.query_one(Input).value = ""
             self._show()
             return
-        name = current.copied
         head = None if name in {WORK_TREE, INDEX} else name
         fork_of = (head or "HEAD") if self._is_from_ancestor else ""
         # "HEAD" is what counts where no base is named.
