@@ -186,6 +186,24 @@ def test_more_findings_than_there_is_room_for(samples: Samples) -> None:
     assert "        and 4 more" in text
 
 
+def test_a_finding_is_counted_where_it_has_its_severity(samples: Samples) -> None:
+    changes = [
+        samples.change(f"acme/{name}", findings=(samples.finding("LK027", severity, file=f"{root}/{LOCK}"),))
+        for root, name, severity in (
+            ("a", "one", Severity.WARN),
+            ("b", "two", Severity.INFO),
+            ("c", "two", Severity.INFO),
+        )
+    ]
+    review = samples.review(*(samples.root(root, [change]) for root, change in zip("abc", changes, strict=True)))
+    text = said(PlanProgress("x", PlanStage.READY, planned(samples, "a"), PlanReview(review, 0)))
+    assert "findings: 1 WARN  1 INFO" in text
+    assert [line[:13] + line[-10:] for line in text.split("\n") if "LK027" in line] == [
+        "  WARN  LK027rified yet",
+        "  INFO  LK027in 2 files",
+    ]
+
+
 def test_what_failed_is_told_by_root(samples: Samples) -> None:
     down = LockLensError("the registry is down", hint="try later")
     own = ConfigurationError("it is broken", path="z/main.tf", line=3)

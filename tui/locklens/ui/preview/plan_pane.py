@@ -544,14 +544,15 @@ def severity_and_number(severity: Severity, number: int) -> Span:
 
 
 def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
-    """The worst findings; those that say the same of several subjects take one line."""
+    """The worst findings; those that say the same of several subjects, with one severity, take one line."""
     same: dict[tuple[str, ...], list[Sequence[Finding]]] = {}
     for one in found:
-        same.setdefault((one[0].rule, *dict.fromkeys(finding.message for finding in one)), []).append(one)
+        messages = dict.fromkeys(finding.message for finding in one)
+        same.setdefault((one[0].severity, one[0].rule, *messages), []).append(one)
     titles = Counter(wording_of(items[0][0]).title for items in same.values())
     shown = [*same.items()][:_FINDINGS]
-    for (_, *messages), items in shown:
-        alike = [finding for one in items for finding in one]
+    for (_, _, *told), items in shown:
+        alike = [finding for one in items for finding in one if finding.severity is one[0].severity]
         first, files = alike[0], len({finding.file for finding in alike})
         title = wording_of(first).title
         place = FilePlace(first.file, first.line) if first.file and first.line else None
@@ -562,7 +563,7 @@ def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
         yield line(*lead, title, more, hanging=15, copied=finding_copied(first), place=place)
         if first.severity is Severity.BLOCK or titles[title] > 1:
             # The title alone does not name the pin, the allow list or the hash that a decision depends on.
-            yield from (line(Span(f"         {message}", Role.DIM), hanging=9) for message in messages)
+            yield from (line(Span(f"         {message}", Role.DIM), hanging=9) for message in told)
     if rest := len(found) - sum(len(items) for _, items in shown):
         yield line(Span(f"        and {rest} more", Role.DIM))
 
