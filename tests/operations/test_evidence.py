@@ -241,7 +241,7 @@ def test_more_of_a_list_that_was_locked_in_part_is_a_warning(bench: Bench) -> No
     assert rules(change).keys() == {"LK001"}
     assert rules(change)["LK001"].severity is Severity.WARN
     assert (
-        "more than were locked (grown since, or hashes left out or removed): terraform-provider-aws_5.84.0_linux_amd64.zip, "
+        "not locked before (grown since, or hashes left out or removed): terraform-provider-aws_5.84.0_linux_amd64.zip, "
         in rules(change)["LK001"].message
     )
     assert change.hashes == HashCount(3)

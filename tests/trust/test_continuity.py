@@ -101,8 +101,13 @@ def test_a_package_of_another_platform_is_told_by_the_growth_of_the_list() -> No
     assert (found.origins, found.grown, found.explained) == ((Origin.GROWN,), (name,), frozenset({SECOND[2]}))
     assert (
         found.grown_words("its list")
-        == f"its list has 1 file more than were locked (grown since, or hashes left out or removed): {name}"
+        == f"1 added file of its list was not locked before (grown since, or hashes left out or removed): {name}"
     )
+
+
+def test_the_growth_is_counted_by_what_is_added() -> None:
+    some = judge_packages(FIRST[:2], FIRST[:3], TODAY)
+    assert some.grown_words("its list").startswith("1 added file of its list was not locked before (")
 
 
 def named(today: Checksums, *lines: tuple[str, str]) -> Checksums:

@@ -64,7 +64,7 @@ class PackageHashes(Struct, frozen=True):
         doubled: Names of files for which the lock file holds two.
         dropped: Old ones of this version that the lock file no longer has, where others came.
         manifests: Added ones that are listed as manifests of a release that was locked with another one.
-        grown: Names of files that it lists and of which the lock file had no hash.
+        grown: Names of files that it lists whose hashes are added, where some of its others were locked.
         foreign: Added ones of unknown origin.
         unread: Locked ones that are listed as manifests, and whose text is not known: each may be of a package.
         elsewhere: Added ones that another registry's release of this version lists, by that registry's host.
@@ -120,16 +120,17 @@ class PackageHashes(Struct, frozen=True):
         return f"{sums} lists {min(self.unread)} as a manifest whose text is unknown: it may be a package's"
 
     def grown_words(self, sums: str) -> str:
-        """The files that the list has beside those that were locked: half a sentence, "" if there are none.
+        """The added files of the list beside those that were locked: half a sentence, "" if there are none.
 
         It may have grown, or an edit or a mirror left their hashes out of the lock file.
         """
         if not self.grown:
             return ""
         names, more = ", ".join(map(_shortened, self.grown[:_NAMES_SHOWN])), len(self.grown) - _NAMES_SHOWN
-        what = f"{counted(len(self.grown), 'file')} more than were locked"
+        verb = "was" if len(self.grown) == 1 else "were"
+        what = f"{counted(len(self.grown), 'added file')} of {sums} {verb} not locked before"
         shown = f"{names}{f' and {more} more' if more > 0 else ''}"
-        return f"{sums} has {what} (grown since, or hashes left out or removed): {shown}"
+        return f"{what} (grown since, or hashes left out or removed): {shown}"
 
 
 class FolderHashes(Struct, frozen=True):
