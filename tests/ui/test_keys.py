@@ -43,6 +43,7 @@ from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.upgrade.rows import By
 from locklens.ui.views import VIEWS
+from locklens.ui.widgets import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -365,6 +366,19 @@ async def test_keys_of_a_dialog_may_arrive_with_the_key_that_opens_it(samples: S
         await on.settle()
         assert on.is_on_top
         assert on.changes.cursor == 3
+
+
+@pytest.mark.parametrize(("typed", "is_answered"), [("", False), ("no-such.log", True)])
+async def test_enter_that_arrives_with_the_key_of_a_dialog_counts_after_text_for_it(
+    samples: Samples, running: Running, typed: str, is_answered: bool
+) -> None:
+    async with running(samples.full()) as on:
+        await on.press("6")
+        for key in ("f", *typed, "enter"):
+            on.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await on.settle()
+        said = on.app.screen.query_one("#dialog-status", Bar)
+        assert said.display is is_answered
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])

@@ -143,6 +143,8 @@ class LockLensApp(CopyingApp):
         """The node in whose queue the key that is being handled is followed."""
         self._handled_on: Screen[Any] | None = None
         """The screen that the last key was handed to."""
+        self._typed_on: Screen[Any] | None = None
+        """The screen with the field that the last text was typed into."""
         self._keeper = MarkKeeper(store_path, partial(self.call_later, self._warn, ""))
         for theme in THEMES:
             self.register_theme(theme)
@@ -227,8 +229,10 @@ class LockLensApp(CopyingApp):
             (event, shown), node = self._typed[0], self.focused or self.screen
             may_move_focus = not self._keeps_focus(event)
             self._handled_on = self.screen
-            # Enter must not confirm a dialog that was not yet shown when it was pressed.
-            is_unseen = self.screen is not shown and not isinstance(self.screen, TwoPaneScreen)
+            # Enter must not confirm a dialog that was not yet shown when it was pressed; after text for it, it may.
+            is_unseen = self.screen not in {shown, self._typed_on} and not isinstance(self.screen, TwoPaneScreen)
+            if isinstance(event, events.Key) and node.check_consume_key(event.key, event.character):
+                self._typed_on = self.screen
             if not (is_unseen and isinstance(event, events.Key) and event.key == "enter"):
                 await super().on_event(event)
             if may_move_focus:
