@@ -291,7 +291,9 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     more = f"; and {len(shown) - _MOST_NAMED} more likewise" if len(shown) > _MOST_NAMED else ""
     if first.verdict is CauseVerdict.NO and len(shown) > 1:
         rest = counted(len(same) - 1, "other is", "others are")
-        shown, more = [f"({same[0].subject}; {rest} ruled out, too) {same[0].cause.evidence}"], ""
+        words = same[0].cause.evidence
+        lead = "" if words.startswith(same[0].subject) else f"({same[0].subject}) "
+        shown, more = [f"{lead}{words}; {rest} ruled out, too"], ""
     needs = list(dict.fromkeys(one.cause.missing for one in same if one.cause.missing))
     others = f"; and {len(needs) - 1} more likewise" if len(needs) > 1 else ""
     moments = [one.cause.as_of for one in same if one.cause.as_of]
