@@ -665,8 +665,10 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
         on.want(Slow())
         await on.pilot.pause()
         assert sum(isinstance(screen, PreviewScreen) for screen in on.app.screen_stack) == 1
+        await on.press("r")
         gate.set()
         await on.ready()
+        assert "not ready" not in on.status, "the ready line takes the place of what was refused before"
         await on.press("escape")
 
 

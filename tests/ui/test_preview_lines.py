@@ -167,6 +167,8 @@ def test_the_result(samples: Samples) -> None:
     assert "  findings: 1 WARN  1 INFO  \n" in text
     assert text.index("LK004  Downgrade") < text.index("LK013  Major version")
     assert "  after this, no entry of these files differs from HEAD\n" in text
+    alone = replace(plan, proposal=replace(plan.proposal, files=(PlannedFile("a/main.tf", b"", b"a\n"),)))
+    assert "differs from HEAD" not in said(replace(standing, plan=alone)), "no lock file is written"
     assert "differs from HEAD\n  unknown: it is down\n  note: gpg is missing\n" in text
     assert "EQUIVALENT COMMAND\n  locklens upgrade aws\n" in text
     assert "COMMIT MESSAGE\n  Upgrade aws to 5.2.0 in a\n  \n  Lock-Review: 1 upgrade, 2 findings" in text
@@ -318,6 +320,8 @@ def test_a_hunk_inside_a_block_is_named_by_it(samples: Samples) -> None:
 def test_new_removed_and_other_files() -> None:
     assert lines(PlannedFile("a.tf", None, b"a\n")) == ["a.tf  to be added", "+ a"]
     assert lines(PlannedFile("a.tf", b"a\n", None)) == ["a.tf  to be removed", "- a"]
+    left_in_work_tree = planned_lines(PlannedFile("a.tf", b"a\n", None), " in git's index", in_full=False)
+    assert next(left_in_work_tree).text == "a.tf  to be removed in git's index"
     odd = PlannedFile(LOCK, b"provider {\r\n", b'\xff"zh:00",\n"zh:01",\n')
     assert lines(odd)[0].endswith("to be changed")
     assert all(one.place is None for one in planned_lines(PlannedFile("a", None, b"x"), in_full=True))

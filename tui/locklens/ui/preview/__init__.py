@@ -215,6 +215,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._go_on(PlanStage.FAILED, error=error)
 
     def _go_on(self, stage: PlanStage, **known: Plan | PlanReview | LockLensError) -> None:
+        self.end_message()  # of the stage before, such as that it is too early
         self._known = replace(self._known, stage=stage, **known)
         self._show()
         self._show_detail()

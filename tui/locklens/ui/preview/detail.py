@@ -71,7 +71,7 @@ def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full
         files = tuple(file for file in files if file.path.rpartition("/")[0] in folders) or files
     elif about is not None and about != COMMAND:
         files = tuple(file for file in files if file.path == about)
-    yield from _file_lines(files, review, in_full=in_full)
+    yield from _file_lines(files, standing, in_full=in_full)
 
 
 def _folder_lines(folders: Iterable[MovedFolder]) -> Iterator[Line]:
@@ -98,12 +98,13 @@ def raw_diff(files: Iterable[PlannedFile]) -> tuple[Line, ...]:
     return tuple(shown for file in files for shown in file_diff_lines(file.path, file.old, file.new))
 
 
-def _file_lines(files: tuple[PlannedFile, ...], review: Review | None, *, in_full: bool) -> Iterator[Line]:
+def _file_lines(files: tuple[PlannedFile, ...], standing: PlanProgress, *, in_full: bool) -> Iterator[Line]:
+    review = standing.plan_review.review if standing.plan_review is not None else None
     roots = {root.lock_file: root for root in review.roots} if review is not None else {}
     for number, file in enumerate(files[:_FILES]):
         if number:
             yield Line()
-        yield from planned_lines(file, in_full=in_full)
+        yield from planned_lines(file, standing.words.where, in_full=in_full)
         root = roots.get(file.path)
         if root is not None:
             yield from _judged_lines(root, in_full=in_full)
@@ -167,16 +168,19 @@ def _hash_of(row: DiffRow) -> str:
     return match[1] if match else ""
 
 
-def planned_lines(file: PlannedFile, *, in_full: bool) -> Iterator[Line]:
+def planned_lines(file: PlannedFile, where: str = "", *, in_full: bool) -> Iterator[Line]:
     """Yield the diff of a planned file below its name.
 
     Args:
         file: The planned file.
+        where: The words for git's index, which alone is written; "" for the work tree.
         in_full: True to show each hash.
     """
     action = "to be added" if file.old is None else "to be removed" if file.new is None else "to be changed"
     place = FilePlace(file.path, 1) if file.old is not None else None
-    yield line(Span(file.path, Role.PLACE), Span(f"  {action}", Role.DIM), hanging=2, copied=file.path, place=place)
+    yield line(
+        Span(file.path, Role.PLACE), Span(f"  {action}{where}", Role.DIM), hanging=2, copied=file.path, place=place
+    )
     rows = _rows(file.old or b"", file.new or b"")
     is_lock = file.path.rpartition("/")[2] == LOCK_FILE
     if in_full or not is_lock:

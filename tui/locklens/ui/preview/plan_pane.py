@@ -14,6 +14,7 @@ from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.review import PlanReview, commit_message, known_findings
 from locklens.policy import POLICY_FILE, AcceptFrom
+from locklens.project import LOCK_FILE
 from locklens.project.configuration import constraint_place
 from locklens.review.model import Finding, Review, RootReview, Severity, worst
 from locklens.review.reports import claimed_word, hash_words, hashes_of_review, kind_sign, severity_span
@@ -119,6 +120,12 @@ class PlanProgress(Struct, frozen=True):
         return sum(MARKS_RESOLVED in one.sentence for one in self.plan.remarks) if self.plan is not None else 0
 
     @property
+    def writes_lock_file(self) -> bool:
+        """True if a lock file is among what would be written."""
+        files = self.plan.proposal.files if self.plan is not None else ()
+        return any(file.path.endswith(LOCK_FILE) for file in files)
+
+    @property
     def is_policy_alone(self) -> bool:
         """True if the policy is all that would be written."""
         files = self.plan.proposal.files if self.plan is not None else ()
@@ -216,7 +223,7 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
     if plan is None:
         return
     if standing.has_files:
-        yield from _file_items(plan)
+        yield from _file_items(plan, standing.words.where)
     if command := plan.proposal.command:
         yield from map(Item, heading("EQUIVALENT COMMAND"))
         yield Item(line(f"  {command}", hanging=4, copied=ShellText(command)), COMMAND)
@@ -288,7 +295,7 @@ def _platform_lines(group: Group) -> Iterator[Line]:
         yield line(Span(f"      {verb} ", Role.DIM), names, Span(where, Role.DIM), hanging=12)
 
 
-def _file_items(plan: Plan) -> Iterator[Item]:
+def _file_items(plan: Plan, where: str) -> Iterator[Item]:
     yield from map(Item, heading("FOLDERS" if plan.proposal.folders else "FILES"))
     for folder in plan.proposal.folders:
         yield Item(line("  ", Span(folder.place, Role.PLACE), hanging=4, copied=folder.place), folder.place)
@@ -299,7 +306,12 @@ def _file_items(plan: Plan) -> Iterator[Item]:
         action = "  added" if file.old is None else "  removed" if file.new is None else ""
         place = FilePlace(file.path, 1)
         shown = line(
-            "  ", Span(file.path, Role.PLACE), Span(action, Role.DIM), hanging=4, copied=file.path, place=place
+            "  ",
+            Span(file.path, Role.PLACE),
+            Span(action and action + where, Role.DIM),
+            hanging=4,
+            copied=file.path,
+            place=place,
         )
         yield Item(shown, file.path)
 
@@ -475,7 +487,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     spans = [severity_and_number(severity, number) for severity, number in review.severity_counts.items() if number]
     yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
     yield from _finding_lines(found)
-    if plan_review.against:
+    if plan_review.against and standing.writes_lock_file:
         left = plan_review.still_differing
         number, differ = counted(left, "entry", "entries") if left else "no entry", "differ" if left > 1 else "differs"
         rest = f"{number} of these files {differ} from {plan_review.against}{standing.words.where}"
