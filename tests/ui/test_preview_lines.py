@@ -185,7 +185,7 @@ def test_more_findings_than_there_is_room_for(samples: Samples) -> None:
     text = said(PlanProgress("x", PlanStage.READY, planned(samples, "a"), PlanReview(review, 0)))
     assert "LK907" in text
     assert "LK908" not in text
-    assert "        and 4 more" in text
+    assert "        and 4 more findings" in text
 
 
 def test_a_finding_is_counted_where_it_has_its_severity(samples: Samples) -> None:

@@ -577,7 +577,7 @@ def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
             # The title alone does not name the pin, the allow list or the hash that a decision depends on.
             yield from (line(Span(f"         {message}", Role.DIM), hanging=9) for message in told)
     if rest := len(found) - sum(len(items) for _, items in shown):
-        yield line(Span(f"        and {rest} more", Role.DIM))
+        yield line(Span(f"        and {counted(rest, 'more finding')}", Role.DIM))
 
 
 # Errors and notes
