@@ -494,11 +494,21 @@ def test_a_fact_is_asked_for_with_the_key_that_takes_it() -> None:
         ("it fits a, b: name it with -- ROOT", "it fits a, b: name it with e"),
         ("the platform: --platform OS_ARCH", "the platform: e"),
         ("the package: --package FILE, or --package zh:HASH", "the package: e"),
-        ("the h1: --package DIR, or locklens lock --platform=linux_amd64 --dry-run x", None),
+        ("the h1: --package DIR, or `locklens lock --platform linux_amd64 --dry-run x`", None),
         ("locklens lock --platform=linux_amd64 -- live/prod", "locklens lock --platform=linux_amd64 -- live/prod"),
         ("downloads it: --prove changed", "downloads it: --prove changed"),
     ):
         assert on_screen(words) == (shown or words.replace("--package DIR", "e"))
+
+
+async def test_a_command_that_tells_a_fact_keeps_its_options(opened: Opening) -> None:
+    async with opened("mirror-differs") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        at = next(n for n, title in enumerate(on.titles) if "has no h1 for the platform" in title)
+        await on.press(*"j" * at)
+        detail = " ".join(line.text for line in on.doctor.detail.lines)
+        assert "the h1 of linux_amd64: e, or `locklens" in detail
+        assert " lock --platform linux_amd64 --dry-run acme/demo" in detail
 
 
 async def test_an_undo_adds_no_finding_that_head_has(opened: Opening) -> None:

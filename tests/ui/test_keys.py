@@ -279,6 +279,7 @@ async def test_filtering(samples: Samples, running: Running) -> None:
             "LK006",
             "infra/edge",
             "LK019",
+            "hashicorp/aws",
         ]
         await on.press("enter")
         assert on.changes.has_focus

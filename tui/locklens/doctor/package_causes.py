@@ -80,7 +80,7 @@ def h1_missing(x: Examined) -> Judgement | None:
 def _of_untold_h1(x: Examined, platform: str) -> Judgement:
     """Judge locked `h1` that are not all known to be of other platforms."""
     assert x.entry is not None
-    missing = f"the h1 of {platform}: --package DIR, or {_dry_run(x, platform)}"
+    missing = f"the h1 of {platform}: --package DIR, or `{_dry_run(x, platform)}`"
     if accepted := _accepted_elsewhere(x):
         return Judgement(_LIKELY, accepted, missing, x.as_of, basis=Basis.HASHES)
     if platform in x.expected:
@@ -523,7 +523,7 @@ def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> J
     """Judge a copy that is not locked, where the `h1` of the release's package is not known."""
     not_locked, where, shown = f"{_name_of(x, one)} is not the locked package", one.path, _short(one.shown_hash)
     hashing = x.command_line("hashes", "--prove", "all", *_of_root(x))
-    missing = f"the h1 of the signed package of {platform or 'its platform'}: {hashing}"
+    missing = f"the h1 of the signed package of {platform or 'its platform'}: `{hashing}`"
     if place := _locked_elsewhere(x, one):
         words = f"{where} is {shown}, which is not locked here; {place} locks it"
         return Judgement(_UNKNOWN, words, missing, x.as_of)

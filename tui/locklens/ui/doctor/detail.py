@@ -98,12 +98,12 @@ class DoctorList(RowList[DoctorRow]):
 _ERRORS_SHOWN = 3
 
 _OPTION = r"(?:-- ROOT|--(?:platform|package|install-path|mirror|plugin-cache)(?: [A-Z][A-Z_|]+| zh:HASH)?)(?![\w=-])"
-_OPTIONS = re.compile(f"{_OPTION}(?:, (?:or )?{_OPTION})*")
+_COMMANDS_AND_OPTIONS = re.compile(f"(?P<command>`[^`]*`)|{_OPTION}(?:, (?:or )?{_OPTION})*")
 
 
 def on_screen(words: str) -> str:
-    """Return words about a fact with the key that takes it here, in place of the options of a command."""
-    return _OPTIONS.sub("e", words)
+    """Return words about a fact with the key that takes it here, in place of options; a quoted command stays."""
+    return _COMMANDS_AND_OPTIONS.sub(lambda found: found["command"] or "e", words)
 
 
 def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]) -> Iterator[Line]:
