@@ -381,18 +381,20 @@ async def test_the_entries_are_pictured(repository: Review, opened: Opened, size
         on.is_pictured("hashes")
 
 
-@pytest.mark.parametrize("to_prove", [0, 1])
+@pytest.mark.parametrize("is_offered", [False, True])
 async def test_v_is_offered_where_a_download_verifies_something(
-    samples: Samples, opened: Opened, to_prove: int
+    samples: Samples, opened: Opened, is_offered: bool
 ) -> None:
-    review = samples.review(samples.root("a", [replace(samples.change(), evidence=Evidence(AS_OF, to_prove=to_prove))]))
+    unchanged = locked(samples, "acme/open", unproven=True, offered=(LINUX, ARM) if is_offered else (LINUX,))
+    review = samples.review(samples.root("a", [unchanged]))
     app = opened(review)
     async with app.run_test(size=(180, 40)) as pilot:
         on = HashesDriver(app, pilot)
         await on.settle()
         await on.press("j")
         assert "L lock" in on.lines[-1]
-        assert ("v verify" in on.lines[-1]) == bool(to_prove)
+        assert ("v verify" in on.lines[-1]) == is_offered
+        assert ("v compares the h1 with up to 1 package download" in on.text) == is_offered
 
 
 async def test_moving(repository: Review, opened: Opened) -> None:

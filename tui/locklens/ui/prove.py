@@ -117,6 +117,14 @@ def _unexplained_h1(change: Change) -> Iterator[HashFact]:
     return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_explained)
 
 
+def packages_to_compare(change: Change) -> int:
+    """Return the number of packages that an unexplained `h1` may be of, and that are not hashed; 0 without one."""
+    evidence = change.evidence
+    if evidence is None or not any(True for _ in _unexplained_h1(change)):
+        return 0
+    return len(set(evidence.offered or ()) - set(evidence.hashed))
+
+
 def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
     """Return the number of unexplained `h1` of the releases that are known to be unsigned."""
     changes = _changes(review.roots, selection)

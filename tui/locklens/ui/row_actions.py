@@ -15,7 +15,7 @@ from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read_platforms
-from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
+from locklens.ui.prove import Proved, ProveDialog, ProvingSelection, packages_to_compare
 from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import ROW_ACTIONS
 from locklens.ui.shell.screen import browser_command, has_browser, has_editor, open_page, release_page, work_tree_file
@@ -239,7 +239,7 @@ class RowActionsScreen(TwoPaneScreen):
             selected: The providers, each by lock file and address.
         """
         return any(
-            change.evidence is None or change.evidence.to_prove > 0
+            change.evidence is None or packages_to_compare(change) > 0
             for root in (self.review.roots if self.review is not None else ())
             for change in root.changes
             if (root.lock_file, change.address) in selected

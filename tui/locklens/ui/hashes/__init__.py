@@ -81,7 +81,7 @@ HASHES_KEYS = KeyTable(
     ),
     keys.PROGRAM_KEYS,
     keys.elsewhere("L"),
-    in_list="?|q ctrl+c|space|v|p|i|L|/|n|enter|a|x|w|y|e|tab|r|:|j k",
+    in_list="?|q ctrl+c|enter|space|v|p|i|L|/|n|a|x|w|y|e|tab|r|:|j k",
     in_detail="?|esc|j k|y|e|x|v|p|i|L|w|tab|q ctrl+c|:|r",
 )
 

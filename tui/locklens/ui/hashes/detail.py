@@ -27,6 +27,7 @@ from locklens.review.reports.lock_lines import NAME_THEM, coverage_lines, in_wor
 from locklens.text import counted, shell_words, size_words
 from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
+from locklens.ui.prove import packages_to_compare
 from locklens.ui.review.detail import asked_lines, finding_lines, one_of_each_rule
 from locklens.ui.shell.bars import (
     Reading,
@@ -263,9 +264,7 @@ def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: b
 def _proving_lines(change: Change) -> Iterator[Line]:
     """The downloads that the `h1` without a proof can be compared with."""
     evidence = change.evidence
-    if evidence is None or all(fact.is_explained for fact in change.locked if is_of_files(fact.hash)):
-        return
-    if left := len(set(evidence.offered or ()) - set(evidence.hashed)):
+    if evidence is not None and (left := packages_to_compare(change)):
         size = evidence.to_prove_bytes if evidence.to_prove else None
         shown = f", {size_words(size)}" if size is not None else ""
         words = f"  -> v compares the h1 with up to {counted(left, 'package download')}{shown}"
