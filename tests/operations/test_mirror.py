@@ -188,6 +188,8 @@ def test_nothing_is_removed_where_something_failed(
         place.registry.faults = Faults((FaultRule(Fault.NOT_FOUND, "reg.acme.test/a/other", step=Step.VERSIONS),))
         (place.work / "main.tf").write_text(BOTH.replace("~> 1.0", "1.0.0"))
         capfd.readouterr()
+        assert run("mirror", "--prune", "--dry-run", "out") == 1
+        assert capfd.readouterr().out.endswith("; 1 error; nothing would be removed\n")
         assert run("mirror", "--prune", "out") == 1
         assert capfd.readouterr().out.endswith("; 1 error; nothing removed\n")
         assert (

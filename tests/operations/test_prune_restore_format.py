@@ -151,7 +151,7 @@ def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
         "c/.terraform.lock.hcl:1",
         "d/.terraform.lock.hcl",
     ]
-    assert plan.failures[2].hint == "terraform init creates it"
+    assert plan.failures[2].hint == "locklens lock or terraform init creates it"
 
 
 def test_a_folder_that_is_no_root(top: Path) -> None:

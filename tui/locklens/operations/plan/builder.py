@@ -277,7 +277,7 @@ def require_sound(root: Root) -> None:
         ConfigurationError: It is absent or broken.
     """
     if not root.lock.exists:
-        hint = f"{root.tool.command} init creates it"
+        hint = f"locklens lock or {root.tool.command} init creates it"
         raise ConfigurationError("no lock file", path=root.lock.path, hint=hint)
     require_valid(root.lock, hint=f"{root.merging} resolves it" if root.merging else "")
 
