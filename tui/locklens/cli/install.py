@@ -384,7 +384,8 @@ def _run_mirror(options: Namespace) -> int:
     place = visible(options.place)
     there = f"{counted(result.packages, 'package')} of this run{' would be' if options.dry_run else ''} in {place}"
     if result.failures:
-        kept = f"; nothing {'would be ' if options.dry_run else ''}removed" if options.prune and not result.removed else ""
+        kept = f"; nothing {'would be ' if options.dry_run else ''}removed"
+        kept = kept if options.prune and not result.removed else ""
         lines.append(f"{there}; {counted(len(result.failures), 'error')}{kept}")
     else:
         lines.append(f"{there}." if options.dry_run else f"Success! {there}.")

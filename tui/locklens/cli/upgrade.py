@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli import DONE, deliver, tell
+from locklens.cli import DONE, FINDINGS, deliver, tell
 from locklens.cli.options import Parser, check_source_options, given_tool, network_of, platforms_of, source_methods
 from locklens.cli.write import apply_plan, plan_progress, plan_with, run_write, scope_of
 from locklens.errors import NoRepositoryError, UsageError
@@ -107,7 +107,7 @@ def _list_candidates(options: Namespace) -> int:
         if form == "text":
             tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))
         deliver(report_pages("upgrade", form, selection, review=survey.review, is_offline=locklens.is_offline))
-    return DONE
+        return FINDINGS if selection.offers.refused else DONE
 
 
 def _plan_safe(options: Namespace) -> Plan:
