@@ -408,6 +408,10 @@ async def test_an_orphan_shows_the_key_that_prunes_it(samples: Samples, running:
         assert " P prune " in on.lines[-1]
         await on.go_to("acme/perhaps")
         assert " P prune " not in on.lines[-1]
+    required = samples.review(samples.root("a", [perhaps, samples.change("acme/required")]))
+    async with running(required, size=(200, 30)) as on:
+        await on.go_to("acme/required")
+        assert " P prune " not in on.lines[-1], "nothing in this root can be pruned"
 
 
 async def test_the_key_to_the_next_row_is_shown_where_there_is_one(samples: Samples, running: Running) -> None:

@@ -231,6 +231,11 @@ class Finding(Struct, frozen=True):
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     @property
+    def names_orphan(self) -> bool:
+        """True if it says that nothing requires a provider; as information, the rule says that this is not known."""
+        return self.rule == NOT_REQUIRED_RULE and self.severity is not Severity.INFO
+
+    @property
     def is_doubt(self) -> bool:
         """True if it says only that hashes are not verified for want of an answer."""
         return self.rule == UNVERIFIED_RULE or self.case == UNREACHABLE

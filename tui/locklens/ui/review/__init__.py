@@ -149,7 +149,8 @@ class ReviewScreen(RowActionsScreen):
         does_nothing += "" if self._has_marked(node) else "S"
         marks, in_conflict = () if node.mark_ids else ("space",), bool(node.in_conflict)
         does_nothing += "" if in_conflict else "M"
-        does_nothing += "" if len(node.in_conflict) < len(node.roots) else "PF"
+        does_nothing += "" if len(node.in_conflict) < len(node.roots) else "F"
+        does_nothing += "" if any(one.names_orphan for root in node.roots for one in root.all_findings) else "P"
         return "M" * in_conflict + "P" * node.is_orphan, (*idle, *does_nothing, *marks)
 
     def _has_marked(self, node: Node) -> bool:

@@ -13,7 +13,7 @@ from locklens.operations.write.lock_edits import Format, Prune, Restore, Restore
 from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words, root_words
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project import LOCK_FILE
-from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity
+from locklens.review.model import ChangeKind, Finding, Review, RootReview
 from locklens.text import counted
 from locklens.ui.clipboard import (
     change_copied,
@@ -51,10 +51,7 @@ def pruning(node: Node | None, where: ScopeOf) -> Prune:
 
 
 def _is_orphan(node: Node) -> bool:
-    return all(
-        any(finding.rule == "LK007" and finding.severity is not Severity.INFO for finding in subject.change.findings)
-        for subject in node.subjects
-    )
+    return all(any(finding.names_orphan for finding in subject.change.findings) for subject in node.subjects)
 
 
 def formatting(node: Node | None, where: ScopeOf) -> Format:

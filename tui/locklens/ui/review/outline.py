@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
-from locklens.review.model import NOT_REQUIRED_RULE, Change, Finding, Review, RootReview, Severity, worst
+from locklens.review.model import Change, Finding, Review, RootReview, Severity, worst
 from locklens.review.reports import file_note
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.ui.phrases import finding_mark
@@ -126,10 +126,7 @@ class Node:
     def is_orphan(self) -> bool:
         """True if a provider of the node is known to be required by nothing."""
         of_changes = (finding for subject in self.subjects for finding in subject.change.findings)
-        return any(
-            one is not None and one.rule == NOT_REQUIRED_RULE and one.severity is not Severity.INFO
-            for one in (self.finding, *of_changes)
-        )
+        return any(one is not None and one.names_orphan for one in (self.finding, *of_changes))
 
     @property
     def provider(self) -> ProviderAddress | None:
