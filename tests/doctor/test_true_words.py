@@ -282,9 +282,13 @@ def test_no_two_causes_contradict_each_other_about_an_edited_version(made: Any, 
 def test_a_sound_folder_here_rules_nothing_out_there(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["plugin-corrupted"]
     folder = made(replace(incident, copies=(replace(incident.copies[0], edition=""),)))
-    first = doctor(folder, "ci.log")["causes"][0]
+    document = doctor(folder, "ci.log")
+    first = document["causes"][0]
     assert (first["id"], first["verdict"]) == ("plugin-corrupted", "likely")
     assert "the message says that its hash is not locked" in first["evidence"]
+    assert first["evidence"].endswith(" now: it was replaced after the log, or the log is of another folder")
+    notes = [one["note"] for one in document["remedies"] if one["id"] == "reinstall"]
+    assert notes == ["on the machine of the log; here the locked package is installed: run the failed command again"]
 
 
 def test_a_folder_that_was_replaced_is_fixed(made: Any, doctor: Any) -> None:

@@ -624,7 +624,11 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         assert {one.name: one.read_bytes() for one in place.iterdir()} == before
         await on.press("enter")
         await until(
-            on, lambda: isinstance(on.app.screen, DoctorScreen) and "no the installed package was altered" in on.titles
+            on,
+            lambda: (
+                isinstance(on.app.screen, DoctorScreen)
+                and "no the package that is installed now is altered" in on.titles
+            ),
         )
         assert on.titles[0] == "fix Run the command that failed again"
         await on.press("home", "enter")

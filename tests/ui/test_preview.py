@@ -657,6 +657,7 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
         on.want(Slow())
         await until(on, on.has_preview)
         await until(on, lambda: "..  plan  1 root  a" in on.plan)
+        assert "enter apply" not in on.lines[-1]
         await on.press("enter")
         assert "not ready: planning in progress" in on.status
         await on.press("r")
@@ -668,6 +669,7 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
         await on.press("r")
         gate.set()
         await on.ready()
+        assert "enter apply" in on.lines[-1]
         assert "not ready" not in on.status, "the ready line takes the place of what was refused before"
         await on.press("escape")
 

@@ -568,6 +568,9 @@ def _is_said_of_folder(x: Examined) -> bool:
     return x.message.kind in {"cached-package", "cached-modified"} and bool(x.unpacked)
 
 
+_OF_NOW = "the package that is installed now is altered"
+
+
 def plugin_corrupted(x: Examined) -> Judgement | None:
     """Test if the installed folder is the locked package."""
     if x.message.kind == "plugin-not-executable":
@@ -589,11 +592,10 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         copy = _of_link(_copy(x, tuple(blamed)), blamed[0].cached)
         if copy.verdict is _NO and x.replaced:
             words = f"{copy.evidence}; the folder that was there was moved aside"
-            return replace(copy, evidence=words, basis=Basis.FILES, missing="")
+            return replace(copy, evidence=words, basis=Basis.FILES, missing="", title=_OF_NOW)
         if copy.verdict is _NO and copy.basis is Basis.HERE and _is_said_of_folder(x):
-            words = (
-                f"the message says that its hash is not locked; {copy.evidence}, so it is not the folder of that run"
-            )
+            since = f"{copy.evidence} now: it was replaced after the log, or the log is of another folder"
+            words = f"the message says that its hash is not locked; {since}"
             return replace(copy, verdict=_LIKELY, evidence=words, basis=Basis.RUN)
         if copy.verdict is _NO and is_of_other:
             return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")

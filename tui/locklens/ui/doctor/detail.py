@@ -249,7 +249,7 @@ def before_diagnosis(
     keys = (
         line(),
         line(Span("  p pastes the log of a failed init, f names its file", Role.DIM)),
-        line(Span("  i diagnoses the root in the current folder without a log", Role.DIM)),
+        line(Span("  i diagnoses without a log: the root in the current folder, or else every root", Role.DIM)),
     )
     if problem is not None:
         return line(), line("  ", Span(problem.sentence, Role.BLOCK), hanging=2), *keys

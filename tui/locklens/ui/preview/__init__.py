@@ -250,9 +250,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         """The keys that do nothing on the highlighted line, or at this stage of the plan."""
         standing = self.standing
         has_files = standing.plan is not None and bool(standing.plan.proposal.files)
-        is_open = standing.stage in _MOVING or standing.has_files
         acts = {
-            "enter": is_open and standing.stage is not PlanStage.STALE,
+            "enter": not plan_pane.refusal(standing),
             "f": standing.leaves_configuration,
             "m": standing.lacks_modules,
             "r": standing.stage not in _MOVING,
