@@ -61,7 +61,6 @@ class Inspection(Struct, frozen=True):
         notes: What could not be inspected, as sentences without a full stop.
         log: The requests with their durations.
         advisories: Those of the packages that are compared, or of the only one; None where no database is kept.
-        others: Platforms that the registry lists, and whose packages were not asked for; empty where some were named.
     """
 
     packages: tuple[tuple[InspectedPackage, ...], ...]
@@ -70,7 +69,6 @@ class Inspection(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
     advisories: ChangeAdvisories | None = None
-    others: frozenset[Platform] = frozenset()
 
     @property
     def pairs(self) -> tuple[tuple[InspectedPackage, InspectedPackage], ...]:

@@ -360,7 +360,7 @@ class InsideDialog(ReadingDialog):
         close = DialogKey("esc q", "close", "stop")
         if self._found is None:
             return (close,)
-        more = (DialogKey("a", "all platforms", "all_platforms"),) if self._found.others else ()
+        more = () if self._request.platforms is None else (DialogKey("a", "all platforms", "all_platforms"),)
         return (close, *more, DialogKey("y", "copy as Markdown", "copy"), *READING_KEYS)
 
     # Keys
@@ -384,7 +384,7 @@ class InsideDialog(ReadingDialog):
 
     def action_all_platforms(self) -> None:
         """Look into the packages of all platforms of the release."""
-        if self._job.is_running or self._found is None or not self._found.others:
+        if self._job.is_running or self._found is None or self._request.platforms is None:
             return
         self._request = replace(self._request, platforms=None)
         self._start()

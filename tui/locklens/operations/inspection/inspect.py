@@ -28,7 +28,7 @@ from locklens.releases.session import ReleaseSession
 from locklens.review.inspection import InspectedPackage, Inspection
 from locklens.review.platform_agreement import platform_of
 from locklens.sources.http import moment
-from locklens.text import reason_of
+from locklens.text import listing, reason_of
 
 if TYPE_CHECKING:
     import threading
@@ -156,9 +156,7 @@ def inspect_provider(
             tuple(found[number * len(platforms) : (number + 1) * len(platforms)]) for number in range(len(sides))
         )
         notes = (*session.notes, *inspecting.notes)
-        return _with_advisories(
-            Inspection(packages, moment(), settings.is_offline, notes, session.log, others=inspecting.others)
-        )
+        return _with_advisories(Inspection(packages, moment(), settings.is_offline, notes, session.log))
 
 
 class _Wanted(Struct, frozen=True):
@@ -195,7 +193,6 @@ class _Inspecting:
         on_event: Callable[[InstallEvent], None],
     ) -> None:
         self.notes: list[str] = []
-        self.others: frozenset[Platform] = frozenset()
         self._session = session
         self._request = request
         self._settings = settings
@@ -209,19 +206,21 @@ class _Inspecting:
         """Return the platforms to look into, that of this machine first."""
         here = Platform.parse(this_platform())
         asked = self._request.platforms
-        if asked:
-            return tuple(sorted(asked, key=lambda platform: platform != here))
-        listed: set[Platform] = set()
-        address = sides[-1].address
-        try:
-            offered = self._context(sides[-1].tool).source(address).versions(address).versions
-            versions = {side.version for side in sides}
-            listed = {platform for one in offered if one.version in versions for platform in one.platforms}
-        except SourceError as error:
-            self.notes += [f"the platforms of {address} are not known: {error}"] if asked is None else []
-        chosen = listed if listed and asked is None else {here}
-        self.others = frozenset(listed - chosen)
-        return tuple(sorted(sorted(chosen), key=lambda platform: platform != here))
+        if asked is None:
+            listed: set[Platform] = set()
+            address = sides[-1].address
+            try:
+                offered = self._context(sides[-1].tool).source(address).versions(address).versions
+                versions = {side.version for side in sides}
+                listed = {platform for one in offered if one.version in versions for platform in one.platforms}
+                if listed <= {here}:
+                    other = f"no other platform than {here}" if listed else "no platform"
+                    shown = listing(sorted(map(str, versions)))
+                    self.notes.append(f"{address.host} lists {other} of {address} {shown}")
+            except SourceError as error:
+                self.notes.append(f"the platforms of {address} are not known: {error}")
+            asked = tuple(sorted(listed)) or (here,)
+        return tuple(sorted(asked or (here,), key=lambda platform: platform != here))
 
     def run(self, wanted: Sequence[_Wanted], confirm: Callable[[ProvingPlanned], bool]) -> list[InspectedPackage]:
         """Look into packages concurrently; the results are in their order."""
