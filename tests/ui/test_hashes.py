@@ -386,8 +386,8 @@ async def test_v_is_offered_where_a_download_verifies_something(
     samples: Samples, opened: Opened, is_offered: bool
 ) -> None:
     unchanged = locked(samples, "acme/open", unproven=True, offered=(LINUX, ARM) if is_offered else (LINUX,))
-    review = samples.review(samples.root("a", [unchanged]))
-    app = opened(review)
+    source = ServingSource(samples.review(samples.root("a", [unchanged])))
+    app = opened(source)
     async with app.run_test(size=(180, 40)) as pilot:
         on = HashesDriver(app, pilot)
         await on.settle()
@@ -395,6 +395,9 @@ async def test_v_is_offered_where_a_download_verifies_something(
         assert "L lock" in on.lines[-1]
         assert ("v verify" in on.lines[-1]) == is_offered
         assert ("v compares the h1 with up to 1 package download" in on.text) == is_offered
+        source.is_offline = True
+        await on.press("k", "j")
+        assert "v verify" not in on.lines[-1]
 
 
 async def test_moving(repository: Review, opened: Opened) -> None:

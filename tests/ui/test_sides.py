@@ -184,9 +184,11 @@ async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -
     async with running(source_of(top, Base()), size=(140, 40)) as on:
         on.app.post_message(SidesWanted(Base("nope"), top))
         await until(on, lambda: "unknown revision 'nope'" in on.text)
-        for key in ("space", "a", "d", "y", "n", "S", "A"):
+        for key in ("space", "a", "d", "y", "n", "S", "A", "G", "j"):
             await on.press(key)
             assert on.lines[-2].split("  ")[0].strip() == "too early: nothing was loaded yet", key
+        await on.press("X")
+        assert "X does nothing on this screen" in on.lines[-2]
         assert not on.screen.loader.marks
         on.app.post_message(SidesWanted(Base(), top))
         await until(on, lambda: on.screen.review is not None)

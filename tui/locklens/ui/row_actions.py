@@ -7,6 +7,8 @@ from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from textual.binding import Binding
+
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
@@ -22,6 +24,7 @@ from locklens.ui.shell.screen import browser_command, has_browser, has_editor, o
 from locklens.ui.shell.two_panes import NOTHING_LOADED, TwoPaneScreen, read_only_words
 from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
+from locklens.ui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     import threading
@@ -97,6 +100,12 @@ class RowActionsScreen(TwoPaneScreen):
         if self.review is None and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS:
             return NOTHING_LOADED
         return super().refusal_of(action)
+
+    def words_of_idle_key(self, label: str) -> str:
+        """What is said about a key that does nothing: without a row, those of the list do not act yet."""
+        if self.review is None and label in {one.key for one in Binding.make_bindings(RowList.BINDINGS)}:
+            return NOTHING_LOADED
+        return super().words_of_idle_key(label)
 
     def decide_on_roots(self, name: str, operation_of: Callable[[Review, ScopeOf], Operation]) -> None:
         """Preview an operation on roots of the review, or show why it is not possible."""
@@ -233,12 +242,12 @@ class RowActionsScreen(TwoPaneScreen):
         )
 
     def may_be_verified(self, selected: ProvingSelection) -> bool:
-        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet.
+        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet; not offline.
 
         Args:
             selected: The providers, each by lock file and address.
         """
-        return any(
+        return not self.source.is_offline and any(
             change.evidence is None or packages_to_compare(change) > 0
             for root in (self.review.roots if self.review is not None else ())
             for change in root.changes
