@@ -384,9 +384,9 @@ def _run_mirror(options: Namespace) -> int:
     place = visible(options.place)
     there = f"{counted(result.packages, 'package')} of this run{' would be' if options.dry_run else ''} in {place}"
     if result.failures:
-        kept = f"; nothing {'would be ' if options.dry_run else ''}removed"
-        kept = kept if options.prune and not result.removed else ""
-        lines.append(f"{there}; {counted(len(result.failures), 'error')}{kept}")
+        lines.append(f"{there}; {counted(len(result.failures), 'error')}")
+        if options.prune and not result.removed:
+            lines[-1] += f"; nothing {'would be ' if options.dry_run else ''}removed"
     else:
         lines.append(f"{there}." if options.dry_run else f"Success! {there}.")
     put(page(lines))

@@ -187,7 +187,8 @@ class RecognisedError(Struct, frozen=True):
         hashes: `zh` and `h1` hashes in the message, in its order.
         line: The line of the log where it begins, from 1.
         folders: The folders that the tool ran in, from prefixes of the log such as Terragrunt's, `cd` or `-chdir=`.
-        folder: The folder that a command or a CI system names before the run; "" for none.
+        folder: The one that a command or a CI system names before the run, also where a prefix names another one;
+            "" for none.
         reused: Providers that this run took from the lock file before it failed, as the log names them.
         searched: Providers that this run chose a version for, since the lock file had none.
         constraint: The version constraint in the message; "" for none.

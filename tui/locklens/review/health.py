@@ -493,7 +493,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
             else:
                 parts.setdefault((), []).append(path)
         else:
-            refused = {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
+            refused = _refusals(root)
             refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
             wanted = {one.provider for one in own}
             refused = {one: reach.unrequired for one in wanted if one not in reach.required} | refused
@@ -516,7 +516,7 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
         if reason := reach.unreadable or reach.unlockable:
             left_out.append(LeftOut(root.path, None, reason))
             continue
-        refused = {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
+        refused = _refusals(root)
         left_out += (LeftOut(root.path, one, why) for one, why in refused.items())
         names = tuple(sorted(reach.required - refused.keys())) if refused else ()
         if names or not refused:
@@ -524,6 +524,11 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
     return CheckRemedy(
         tuple(Fix(tuple(sorted(own)), names) for names, own in sorted(parts.items())), (), tuple(left_out)
     )
+
+
+def _refusals(root: RootReview) -> dict[ProviderAddress | None, str]:
+    """Return the providers of a root that `lock` refuses, each with the reason."""
+    return {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
 
 
 def _is_refused(finding: Finding) -> bool:
