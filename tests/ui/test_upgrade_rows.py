@@ -303,13 +303,32 @@ def test_what_a_selects_and_leaves_adds_up_with_the_head() -> None:
     stepped_to = offer("1.0.0:90 1.1.0:40 1.2.0:30", "~> 1.0", root="a", name="stepped")
     undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
     of = selection_of(READY, major, ready_elsewhere, stepped_to, undated).moved([stepped_to], -1)
-    assert "3 can upgrade  1 to decide" in head_of(of)
+    assert "3 can upgrade  2 to decide" in head_of(of)
     words = toggled_eligible(of).words
     assert words.startswith(
-        "selected 2 eligible providers; 1 is left at the version you stepped to; 1 needs your decision"
+        "selected 2 eligible providers; 1 is left at the version you stepped to; 2 need your decision"
+        " (1 once M includes majors)"
     )
     both = of.moved([ready_elsewhere], -1)
-    assert "; 2 are left at the version you stepped to; 1 needs" in toggled_eligible(both).words
+    assert "; 2 are left at the version you stepped to; 2 need " in toggled_eligible(both).words
+
+
+def test_one_count_of_what_needs_a_decision() -> None:
+    """A provider that can be upgraded in one root and is a major version in two others: both are said of it."""
+    ready = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name="aws")
+    majors = [offer("1.0.0:90 2.0.0:40", ">= 1.0", root=root, name="aws") for root in ("b", "c")]
+    of = selection_of(ready, *majors)
+    assert titles(rows(of)) == [
+        "CAN UPGRADE NOW  1 provider", "  acme/aws", "NEEDS YOUR DECISION  1 provider", "  acme/aws"
+    ]  # fmt: skip
+    assert "1 can upgrade  1 to decide" in head_of(of)
+    assert toggled_eligible(of).words.endswith("; 1 needs your decision (none once M includes majors)")
+    # What is selected where it can be upgraded is not selected where it needs a decision.
+    able, undecided = (row for row in rows(of) if row.is_of_provider)
+    assert toggled(of, able).selection.selected == {ready.key}
+    assert toggled(of, undecided).selection.selected == {one.key for one in majors}
+    unfolded = upgrade_rows(of, by=By.PROVIDER, unfolded=frozenset({undecided.key}))
+    assert [row.title for row in unfolded if row.depth == 2] == ["b", "c"]
 
 
 def test_a_step_to_the_locked_version_says_that_it_deselects() -> None:
@@ -500,8 +519,8 @@ def test_majors_are_eligible_only_where_they_are_taken_in() -> None:
     major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
     of = selection_of(READY, major)
     assert [one.name for one in of.safe] == ["acme/ready"]
-    assert of.is_left_out_as_major(major)
-    assert not of.is_left_out_as_major(READY)
+    assert of.undecided == {major.address}
+    assert not of.undecided_with_majors
     of = of.with_terms(replace(of.terms, takes_majors=True))
     assert [one.name for one in of.safe] == ["acme/ready", "acme/major"]
     assert "majors included" in plain(upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0])

@@ -118,7 +118,6 @@ def _plan_safe(options: Namespace) -> Plan:
         RunCancelledError: The run was cancelled.
     """
     from locklens.operations.plan.builder import PlanBuilder
-    from locklens.operations.upgrades.selection import Eligibility
     from locklens.operations.write.upgrade import Upgrade
 
     with _surveyor(options) as locklens:
@@ -132,9 +131,7 @@ def _plan_safe(options: Namespace) -> Plan:
                 draft.note(offer.root, f"not upgraded: {offer.problem}", address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
-        offered = survey.selection.offers.providers
-        undecided = {one.address for one in offered if survey.selection.state(one) is Eligibility.DECIDE}
-        if undecided:
+        if undecided := survey.selection.undecided:
             need = counted(len(undecided), "provider needs", "providers need")
             tell([f"note: {need} a decision: --list in place of --safe lists them"])
         if not picks:

@@ -94,7 +94,7 @@ class UpgradePolicy(Struct, frozen=True):
 
 
 class Eligibility(StrEnum):
-    """The upgrade state of a provider, in display order; of its states in several roots, the first counts."""
+    """The upgrade state of a provider in one root, in display order."""
 
     READY = "can upgrade now"
     DECIDE = "needs your decision"
@@ -349,6 +349,16 @@ class UpgradeSelection(Struct, frozen=True):
             states[offer.address] = min(states.get(offer.address, state), state, key=list(Eligibility).index)
         return states
 
+    @property
+    def undecided(self) -> frozenset[ProviderAddress]:
+        """The providers that need a decision in at least one root, also where they can upgrade in another."""
+        return frozenset(offer.address for offer in self.offers.providers if self.state(offer) is Eligibility.DECIDE)
+
+    @property
+    def undecided_with_majors(self) -> frozenset[ProviderAddress]:
+        """The providers that need a decision where major versions are eligible."""
+        return replace(self, terms=replace(self.terms, takes_majors=True)).undecided
+
     def _is_eligible(self, offer: UpgradeCandidates, choice: CandidateVersion | None) -> bool:
         if (
             choice is None
@@ -358,11 +368,6 @@ class UpgradeSelection(Struct, frozen=True):
         ):
             return False
         return not self.is_suspect(offer, choice)
-
-    def is_left_out_as_major(self, offer: UpgradeCandidates) -> bool:
-        """True if an upgrade is not eligible because its recommended version is a major one."""
-        with_majors = replace(self, terms=replace(self.terms, takes_majors=True))
-        return with_majors.is_safe(offer) and not self.is_safe(offer)
 
     def is_suspect(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
         """True if a version is known to be refused, or something speaks against its signer."""

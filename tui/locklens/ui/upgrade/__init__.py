@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import LockLensError
 from locklens.operations.upgrades import CandidateTable, KnownRelease, estimate_download
-from locklens.operations.upgrades.selection import UpgradeSelection
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
 from locklens.review.reports.lock_lines import TIER_MEANINGS
@@ -25,7 +25,7 @@ from locklens.ui.shell.bars import one_sentence
 from locklens.ui.shell.filtering import Filter
 from locklens.ui.shell.keys import following
 from locklens.ui.upgrade.detail import nothing_selected, upgrade_head, upgrade_lines, upgrade_status, upgrade_target
-from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, UpgradeList, upgrade_rows
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, UpgradeList, group_key, upgrade_rows
 from locklens.ui.upgrade.selecting import (
     SIGNER_SIGNS,
     UPGRADE_KEYS,
@@ -280,7 +280,7 @@ class UpgradeScreen(RowActionsScreen):
         if self.is_narrowed:
             self.set_filter("")
             self.narrowed = Filter()
-        self._unfolded |= {f"group:{address}"}
+        self._unfolded |= {group_key(address, state) for state in Eligibility}
         self.refresh_list(cursor_key=f"{root}\0{address}")
         self.left.place()
         self.left.focus()

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLayout, ...]:
     """The head line: how many providers can be upgraded, need a decision, are held back, are unknown.
 
-    Those that are held back in some of their roots alone are counted by their best root too, and named as such.
+    One that can be upgraded in one root and needs a decision in another counts as both. Those that are held back in
+    some of their roots alone are counted by their best root too, and named as such.
     Where nothing is known, or not yet, no other number is said: none would be true.
 
     Args:
@@ -46,7 +47,7 @@ def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLa
     roots, refused = {offer.root for offer in providers}, len({root.root for root in selection.offers.refused})
     extent = f"  {counted(len({offer.address for offer in providers}), 'provider')} in {counted(len(roots), 'root')}"
     states = list(selection.state_by_provider().values())
-    ready, undecided = states.count(Eligibility.READY), states.count(Eligibility.DECIDE)
+    ready, undecided = states.count(Eligibility.READY), len(selection.undecided)
     held = states.count(Eligibility.HELD)
     partly = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD}) - held
     held_words = f"{held} held back" if held or not partly else f"{partly} partly held back"

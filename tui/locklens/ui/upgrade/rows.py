@@ -152,7 +152,13 @@ def _by_provider(
     for _, members in sorted(groups.items(), key=lambda item: item[0].sort_key):
         # Only of the roots that match the filter.
         best = min((selection.state(row.offers[0]) for row in members), key=list(Eligibility).index)
-        by_state[best].append(members)
+        undecided = [row for row in members if selection.state(row.offers[0]) is Eligibility.DECIDE]
+        if best is Eligibility.READY and undecided:
+            # Selecting the provider where it can be upgraded does not take the decision elsewhere.
+            by_state[Eligibility.DECIDE].append(undecided)
+            by_state[best].append([row for row in members if row not in undecided])
+        else:
+            by_state[best].append(members)
     for state, providers in by_state.items():
         refused_roots = refused if state is Eligibility.UNKNOWN else []
         if not providers and not refused_roots:
@@ -170,7 +176,7 @@ def _by_provider(
             if len(members) == 1:
                 yield members[0]
                 continue
-            group = _group(members, selection, unfolded)
+            group = _group(members, selection, unfolded, state)
             yield group
             if not group.folded:
                 yield from (replace(row, depth=2, title=row.offers[0].root or ".") for row in members)
@@ -303,10 +309,17 @@ def warning_spans(selection: UpgradeSelection, offer: UpgradeCandidates, choice:
 # Several roots
 
 
-def _group(rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozenset[str]) -> UpgradeRow:
+def group_key(address: ProviderAddress, state: Eligibility) -> str:
+    """The key of a provider's row for several roots, below the heading of a state."""
+    return f"group:{'undecided:' if state is Eligibility.DECIDE else ''}{address}"
+
+
+def _group(
+    rows: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozenset[str], state: Eligibility
+) -> UpgradeRow:
     """The row of one provider in several roots, with their common cells."""
     offers = tuple(row.offers[0] for row in rows)
-    key = f"group:{offers[0].address}"
+    key = group_key(offers[0].address, state)
     targets = [selection.target(offer) for offer in offers]
     target = _common([row.target for row in rows if row.mark != " - "] or [rows[0].target])
     note = _common([row.note for row in rows])

@@ -113,15 +113,14 @@ def toggled_eligible(selection: UpgradeSelection) -> Chosen:
     addresses = {offer.address for offer in eligible}
     states = selection.state_by_provider()
     ready = [address for address, state in states.items() if state is Eligibility.READY]
-    undecided = list(states.values()).count(Eligibility.DECIDE)
-    majors = sum(map(selection.is_left_out_as_major, selection.offers.providers))
-    included = f" (M includes {counted(majors, 'major version')})" if majors else ""
+    undecided, left_by_majors = len(selection.undecided), len(selection.undecided_with_majors)
+    with_majors = f" ({left_by_majors or 'none'} once M includes majors)" if left_by_majors < undecided else ""
     words = f"selected {counted(len(addresses), 'eligible provider')}"
     if left := len(frozenset(ready) - addresses):
         # Another version than the recommended one was stepped to in all of their roots.
         words += f"; {left} {'is' if left == 1 else 'are'} left at the version you stepped to"
     if undecided:
-        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{included}"
+        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{with_majors}"
     return Chosen(selection.with_safe(), words)
 
 
