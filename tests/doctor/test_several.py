@@ -417,6 +417,24 @@ def test_of_two_roots_that_fit_one_that_was_locked_ends_nothing(equal: Path, doc
     assert doctor(equal, "ci.log", "--", "live/qa")["state"] == "fixed"
 
 
+def test_a_write_in_a_root_that_never_had_the_error_is_not_its_end(equal: Path, doctor: Any) -> None:
+    (equal / "live/qa/.terraform.lock.hcl").write_bytes(lock_file())
+    (equal / "live/prod/main.tf").write_text(requires(("acme/demo", "~> 1.5")), "utf-8")
+    git(equal, "commit", "-qam", "another constraint, and one provider less")
+    words = (
+        "The following dependency selections recorded in the lock file are inconsistent with the current configuration:",
+        "  - provider registry.terraform.io/acme/demo: required by this configuration but no version is selected",
+    )
+    (equal / "ci.log").write_text(boxed_log(("Inconsistent dependency lock file", *words)), "utf-8")
+    assert doctor(equal, "ci.log")["facts"]["root"] == "live/qa"
+    assert main(["upgrade", "--no-cache", "acme/demo", "--root=live/prod"], no_screen) == 0
+    assert main(["lock", "--no-cache", "acme/demo", "--root=live/qa"], no_screen) == 0
+    document = doctor(equal, "ci.log")
+    assert document["fixed"] == "acme/demo 1.5.0 is locked now (live/qa/.terraform.lock.hcl:4)"
+    assert (document["facts"]["root"], document["next"]) == ("live/qa", "terraform -chdir=live/qa init")
+    assert doctor(equal, "ci.log", "--", "live/prod")["state"] == "open"
+
+
 DUPLICATE = (
     "Error: failed to read dependency lock file: Duplicate provider lock: This lockfile already declared a lock for "
     "provider registry.terraform.io/acme/demo at .terraform.lock.hcl:4,1-44.\n"

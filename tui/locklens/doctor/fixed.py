@@ -70,8 +70,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
         return words if _is_sound(x) and (_was_locked(x) or _was_chosen(x)) else ""
     if kind in {"not-locked", "provider-not-available"}:
-        was_absent = x.is_written or any(one.entry is None for one in x.past)
-        return f"{x.release} is locked now ({place})" if was_absent and _is_sound(x) else ""
+        return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
     if kind == "plugin-missing":
         own = _installed_since(x)
         return f"{own.path} was installed later than the log, and has a locked hash" if own is not None else ""
@@ -126,7 +125,13 @@ def _was_locked(x: Examined) -> bool:
 
 def _was_chosen(x: Examined) -> bool:
     """True if the failing run chose a version, since no lock file had one, and the locked one came later."""
-    return x.address in x.searched_by_run and (x.is_written or any(one.entry is None for one in x.past))
+    return x.address in x.searched_by_run and _was_absent(x)
+
+
+def _was_absent(x: Examined) -> bool:
+    """True if a commit does not lock the provider, or the file did not before locklens wrote it."""
+    is_added = x.is_written and x.address not in (x.locked_before or ())
+    return is_added or any(one.entry is None for one in x.past)
 
 
 def _satisfied(x: Examined) -> str:

@@ -121,8 +121,7 @@ class Examiner:
             own, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
             own = own if not self.is_cut else []
             if not own and kind in _MENDED_BY_WRITES:
-                locks = self._roots.lock
-                own = [path for path in one.fitting if self._writes.has_written(locks(path), one.address)]
+                own = [path for path in one.fitting if self._is_mended(path, one.address, one.error)]
             if not own and one.error is not None and one.error.version:
                 replaced, version = self._writes.replaced_version, one.error.version
                 own = [path for path in one.fitting if replaced(self._roots.lock(path), one.address) == version]
@@ -135,6 +134,15 @@ class Examiner:
                 own = [path for path in one.fitting if self._is_repaired(self._roots.lock(path))]
             found += [each for each in (self._finder.elsewhere(one, own) if own else [one]) if each not in found]
         return found
+
+    def _is_mended(self, path: str, address: ProviderAddress | None, error: RecognisedError | None) -> bool:
+        """True if locklens wrote an entry that was before as the error says: absent, or of that version."""
+        lock = self._roots.lock(path)
+        if error is None or not self._writes.has_written(lock, address):
+            return False
+        if error.kind == "not-locked":
+            return address not in (self._locked_before(lock) or ())
+        return not error.version or self._writes.replaced_version(lock, address) in {"", error.version}
 
     def _is_incomplete(self, path: str, address: ProviderAddress | None) -> bool:
         """True if a root locks the provider without a hash of its zip files, which a signed list would have given."""
