@@ -122,6 +122,7 @@ def test_the_current_folder_s_root_is_not_taken_where_it_has_nothing_of_the_log(
 
 @pytest.mark.parametrize("before", [
     "##[group]Run terraform -chdir=eu/mail init -input=false\n", "$ cd eu/mail && terraform init\n",
+    "Run cd eu/mail && terraform init\n", "##[group]Run cd eu/mail\n",
 ])  # fmt: skip
 @pytest.mark.parametrize("folder", ["", "net"])
 def test_no_root_here_is_blamed_for_a_log_that_names_another_folder(

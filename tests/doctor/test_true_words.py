@@ -70,6 +70,7 @@ def several(made: Any) -> Path:
     "", "+ terraform -chdir=live/bump init -no-color\n", "$ cd live/bump\n$ terraform init\n", "cd live/bump && terraform init\n",
     'running "/usr/bin/terraform init" in "/home/atlantis/.atlantis/repos/corp/infra/17/default/live/bump": exit status 1\n',
     "Ran Plan for dir: `live/bump` workspace: `default`\n", "##[group]Run terraform init\n  working-directory: live/bump\n",
+    "Run cd live/bump && terraform init\n", "##[group]Run cd live/bump && terraform init\n",
 ])  # fmt: skip
 def test_the_log_tells_the_root(before: str, several: Path, doctor: Any) -> None:
     message = VIOLATED if not before else (INSTALL, "Error while installing acme/demo v1.4.2: unexpected EOF")
