@@ -288,7 +288,8 @@ async def test_what_is_offered_on_a_row_can_write_there(opening: Opening) -> Non
     rows = {
         "lock file cannot be read": "",
         "configuration cannot be read": "",
-        "required platform missing": "L",
+        "required platform missing": "LU",
+        "constraint not satisfied": "LU",
         "orphan, nothing requires it": "LP",
         "formatting differs": "LF",
         "lock file missing or ignored": "L",
@@ -296,7 +297,10 @@ async def test_what_is_offered_on_a_row_can_write_there(opening: Opening) -> Non
     async with opening((160, 40)) as on:
         for title, keys in rows.items():
             await on.go_to(title)
-            assert {"L", "P", "F"} - on.health.idle_keys == {*keys}, title
+            assert {"L", "U", "P", "F"} - on.health.idle_keys == {*keys}, title
+        await on.go_to("orphan, nothing requires it")
+        await on.press("U")
+        assert "upgrade: infra/stage/cluster: nothing requires it" in on.text
         await on.go_to("lock file cannot be read")
         words = "`locklens merge --root infra/stage/registry` merges the sides that git left"
         assert "BY HAND" in on.said

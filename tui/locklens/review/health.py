@@ -526,6 +526,23 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
     )
 
 
+def upgradable(health: Health, roots: Collection[str], providers: Collection[ProviderAddress]) -> CheckRemedy:
+    """Return the upgrade of providers in those of some roots that require one of them."""
+    found: set[ProviderAddress] = set()
+    taken: list[str] = []
+    left_out: list[LeftOut] = []
+    for path in sorted(roots):
+        reach = health.reach.get(path, RootReach())
+        own = [one for one in providers if one in reach.constraints]
+        if own and not reach.unreadable:
+            found.update(own)
+            taken.append(path)
+        else:
+            left_out.append(LeftOut(path, None, reach.unreadable or reach.unrequired))
+    fixes = (Fix(tuple(taken), tuple(sorted(found))),) if taken else ()
+    return CheckRemedy(fixes, (), tuple(left_out))
+
+
 def _refusals(root: RootReview) -> dict[ProviderAddress | None, str]:
     """Return the providers of a root that `lock` refuses, each with the reason."""
     return {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}

@@ -15,7 +15,7 @@ from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import CHECKS, Check, CheckRemedy, Health, commands_text, lockable, remedy
+from locklens.review.health import CHECKS, Check, CheckRemedy, Fix, Health, commands_text, lockable, remedy, upgradable
 from locklens.text import counted, shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from locklens.addresses import Platform
+    from locklens.addresses import Platform, ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan import Scope
     from locklens.operations.write.apply import Operation
@@ -187,7 +187,7 @@ class HealthScreen(RowActionsScreen):
         idle += tuple(key for key, command in (("P", "prune"), ("F", "format")) if not self._has_found(command, roots))
         idle += () if roots and self._locking(roots).fixes else ("L",)
         idle += () if self.left.has_other(_is_found_section) else ("n",)
-        idle += () if roots and self._providers and (self._advised is None or self._advised.fixes) else ("U",)
+        idle += () if self._providers and self._upgrading.fixes else ("U",)
         return first, idle if row is not None and row.roots else (*idle, "space")
 
     # Display
@@ -350,40 +350,46 @@ class HealthScreen(RowActionsScreen):
 
     def action_upgrade(self) -> None:
         """Plan to upgrade the providers of the row: to the versions that fix its advisories, or by the cooldown."""
-        health, providers, fixes = self.health, self._providers, self._advised
-        if not providers:
+        health, found = self.health, self._upgrading
+        if health is None or not self._providers:
             self.refuse("upgrade: no provider on this row")
-            return
-        if fixes is None or health is None:
-            self._decide("upgrade", lambda where, policy: Upgrade(where, providers, policy=policy))
-            return
+        elif not found.fixes:
+            reasons = (*found.by_hand, *(one.sentence for one in found.left_out), "no root on this row")
+            self.refuse(f"upgrade: {reasons[0]}")
+        else:
+            self.decide("upgrade", lambda: self._upgrade(found.fixes, health))
+
+    def _upgrade(self, fixes: tuple[Fix, ...], health: Health) -> Upgrade:
+        where, policy = partial(self.source.where, Path(health.top)), health.review.policy
         picks = tuple(
             SelectedVersion(root, address, Version.parse(version))
-            for fix in fixes.fixes
+            for fix in fixes
             for root in fix.roots
-            for address, version in zip(fix.providers, fix.versions, strict=True)
+            for address, version in zip(fix.providers, fix.versions, strict=False)
         )
         if picks:
-            where = partial(self.source.where, Path(health.top))
-            self.decide("upgrade", lambda: Upgrade.of_picks(picks, where, policy=health.review.policy))
-        else:
-            self.refuse(f"upgrade: {next((one.sentence for one in fixes.left_out), 'no root on this row')}")
+            return Upgrade.of_picks(picks, where, policy=policy)
+        (fix,) = fixes
+        return Upgrade(where(fix.roots), tuple(map(str, fix.providers)), policy=policy)
 
     @property
-    def _advised(self) -> CheckRemedy | None:
-        """The upgrades that fix the advisories of the row; None for a row of anything else."""
-        check, health = self._check, self.health
-        is_of_advisories = check is not None and check.id == "own-advisory"
-        return remedy(check, health, self._chosen_roots) if check and health and is_of_advisories else None
+    def _upgrading(self) -> CheckRemedy:
+        """What to upgrade: of marked roots those with the row's providers, of a row what ends its check's findings."""
+        check, health, roots = self._check, self.health, self._chosen_roots
+        if health is None:
+            return CheckRemedy()
+        if check is not None and check.command == "upgrade" and (check.id == "own-advisory" or not self.marked):
+            return remedy(check, health, roots)
+        return upgradable(health, roots, self._providers)
 
     @property
-    def _providers(self) -> tuple[str, ...]:
+    def _providers(self) -> frozenset[ProviderAddress]:
         """The provider whose versions the row has, or those of its findings."""
         row = self.left.current
         if row is not None and row.spread is not None:
-            return (str(row.spread.provider),)
+            return frozenset({row.spread.provider})
         found = row.found if row is not None else ()
-        return tuple(sorted({str(finding.provider) for _, finding in found if finding.provider is not None}))
+        return frozenset(finding.provider for _, finding in found if finding.provider is not None)
 
     @property
     def _chosen_roots(self) -> frozenset[str]:
