@@ -215,6 +215,24 @@ async def test_filter_sort_and_group(opening: Opening) -> None:
         assert checks == sorted(checks)
 
 
+async def test_a_filter_counts_the_unknown_roots_that_it_fits(opening: Opening) -> None:
+    def shown(on: HealthDriver, title: str) -> tuple[tuple[str, ...], int]:
+        row = on.health.left.rows[on.titles.index(title)]
+        return row.roots, row.unknown
+
+    async with opening((140, 45)) as on:
+        title = "same version, different hashes"
+        assert shown(on, title) == (("infra/prod/search", "infra/stage/search"), 1), "the file of one root is unread"
+        await on.press("slash", *"root:prod sev>=warn", "enter")
+        assert shown(on, title) == (("infra/prod/search",), 0)
+        await on.go_to(title)
+        assert "unknown in" not in on.said
+        await on.press("escape", "slash", *"root:stage", "enter")
+        assert shown(on, title) == (("infra/stage/search",), 1)
+        await on.go_to(title)
+        assert "unknown in 1 root: the lock file cannot be read" in on.said
+
+
 async def test_the_command_is_copied_as_one_line(opening: Opening) -> None:
     async with opening() as on:
         await on.go_to("orphan, nothing requires it")

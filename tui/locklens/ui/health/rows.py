@@ -131,7 +131,7 @@ def health_rows(
         narrowed: The filter.
     """
     sections = sorted(_SECTIONS[grouping](health), key=_KEYS[sort])
-    rows = [row for section in sections for row in _unfolded(section, opened, narrowed)]
+    rows = [row for section in sections for row in _unfolded(section, health, opened, narrowed)]
     listed = [one for one in health.spread if narrowed.is_match(_spread_facts(one))]
     most = max((one.roots for one in listed), default=1)
     spread = [
@@ -147,7 +147,7 @@ def health_rows(
     return tuple(replace(row, marked=len(set(row.roots) & set(marked))) for row in rows)
 
 
-def _unfolded(section: HealthRow, opened: Collection[str], narrowed: Filter) -> Iterator[HealthRow]:
+def _unfolded(section: HealthRow, health: Health, opened: Collection[str], narrowed: Filter) -> Iterator[HealthRow]:
     """Yield a section and, unfolded, the rows below it: those with a finding that all terms of the filter fit."""
     children, is_narrowed = section.children, bool(narrowed.tests)
     if is_narrowed:
@@ -155,12 +155,32 @@ def _unfolded(section: HealthRow, opened: Collection[str], narrowed: Filter) -> 
         children = tuple(one for one in fitting if one.found)
         if not children and (section.found or not narrowed.is_match(_facts((section,)))):
             return
-        # What a key does on a section concerns the findings that are shown, and so does its count.
-        section = replace(section, found=tuple(found for one in children for found in one.found))
+        # What a key does on a section concerns the findings that are shown, and so do its counts.
+        if children:
+            found = tuple(found for one in children for found in one.found)
+            section = replace(section, found=found, result=_narrowed_result(section, health, narrowed))
     is_open = section.key in opened or bool(is_narrowed and children)
     yield replace(section, folded=not is_open if section.children else None)
     if is_open:
         yield from children
+
+
+def _narrowed_result(section: HealthRow, health: Health, narrowed: Filter) -> CheckResult | None:
+    """The result of a section's check without unknown roots in which it could find nothing that fits the filter."""
+    result = section.result
+    if result is None or not result.unknown:
+        return result
+    title, rules = (result.check.id, result.check.title), result.check.rules
+
+    def fits(root: RootReview) -> bool:
+        providers = [str(entry.address) for entry in root.new.entries]
+        text = "\n".join((*title, *rules, root.path, *providers)).lower()
+        fields = {ROOT.name: [root.path or "."], PROVIDER.name: providers, RULE.name: rules, CHECK.name: title}
+        return narrowed.is_match(RowFacts(text, section.severity, fields))
+
+    fitting = {root.path for root in health.review.roots if fits(root)}
+    kept = {reason: tuple(one for one in own if one in fitting) for reason, own in result.unknown_in.items()}
+    return replace(result, unknown_in={reason: own for reason, own in kept.items() if own})
 
 
 def _fitting(rows: Sequence[HealthRow], narrowed: Filter) -> tuple[Found, ...]:
