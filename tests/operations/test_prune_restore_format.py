@@ -13,6 +13,7 @@ from locklens.errors import ConfigurationError, RepositoryError
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.operations.plan import Plan, Scope
+from locklens.operations.plan.review import commit_message
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.versions import Version
@@ -199,6 +200,23 @@ def test_restore_from_another_revision(top: Path) -> None:
     assert plan.proposal.command == "locklens restore aws --from 'HEAD~1'"
     apply(plan.proposal)
     assert lock_of(top) == lock(entry("aws"))
+
+
+def test_restore_of_the_last_entries_restores_the_file(top: Path) -> None:
+    """The first line names the tool: with "tofu init" in it, the file would still differ from the base."""
+    before = lock_of(top)
+    written = render([entry("aws", "2.0.0"), entry("tls", "2.0.0"), entry("null")], OPENTOFU)
+    (top / ".terraform.lock.hcl").write_bytes(written)
+    apply(restore(Scope(top), [str(address("aws"))]).proposal)
+    assert lock_of(top).splitlines()[0] == written.splitlines()[0]
+    apply(restore(Scope(top), [str(address("tls"))]).proposal)
+    assert lock_of(top) == before
+    (top / ".terraform.lock.hcl").write_bytes(before.replace(b'"terraform init"', b'"tofu init"'))
+    plan = restore(Scope(top), [str(address("aws"))])
+    assert plan.proposal.words == (".: lines outside of the entries are restored",)
+    assert commit_message(plan, None) == "Restore the lock file in the top folder"
+    apply(plan.proposal)
+    assert lock_of(top) == before
 
 
 def test_restore_removes_what_was_not_locked_then(top: Path) -> None:

@@ -16,7 +16,7 @@ from locklens.operations.write.lock_edits import Format, Prune, Restore, Restore
 from locklens.review import HashFact, Proof
 from locklens.review.model import ChangeKind, Evidence, Review, RootReview, Severity, SideName
 from locklens.ui.dialogs.form import read_platforms
-from locklens.ui.review.actions import formatting, pruning, restoring
+from locklens.ui.review.actions import formatting, pruning, restorable, restoring
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.row_actions import writable
 
@@ -66,6 +66,18 @@ def test_restoring_what_moved_and_what_a_pull_request_brings(samples: Samples) -
     found = restoring(node(merge, "opentofu/aws"), merge, where)
     assert found.restored[0].providers == ("opentofu/aws", "registry.a.test/hashicorp/aws")
     assert found.revision == "3f9c1e2b3f9c"
+
+
+def test_restoring_on_a_finding_about_the_lock_file(samples: Samples) -> None:
+    other = replace(samples.finding("LK032", Severity.WARN), file="a/.terraform.lock.hcl")
+    root = replace(samples.root("a", [samples.change("acme/one"), samples.change("acme/two")]), findings=(other,))
+    review = samples.review(root)
+    (section,) = outline(review, Grouping.ROOT)
+    row = next(one for one in section.children if one.finding is not None)
+    assert restoring(row, review, where).restored == (RestoredProviders(("./a",), ("acme/one", "acme/two")),)
+    elsewhere = replace(root, findings=(replace(other, file="a/main.tf"),))
+    (section,) = outline(samples.review(elsewhere), Grouping.ROOT)
+    assert restorable(next(one for one in section.children if one.finding is not None)) == {}
 
 
 @pytest.mark.parametrize(

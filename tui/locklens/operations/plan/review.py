@@ -117,6 +117,7 @@ def review_plan(
         unlike_before = _unlike_base(review, committed, attrgetter("old"))
         is_older = _is_of_before(plan, comparison.repository, reviewed)
         review = _of_the_result(review, unlike, plan, unlike_before=unlike_before, is_older=is_older)
+        review = _without_steps_to_the_base(review, committed)
         for before in _before(plan, comparison, review, request, reviewed):
             review = _without_those_before(review, *before)
         tip = reviewed.base.tip_name if against else ""
@@ -314,6 +315,17 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, unlike_before
     return _judged(review, judge)
 
 
+def _without_steps_to_the_base(review: Review, committed: Mapping[str, LockFile]) -> Review:
+    """Leave out findings about the step of a whole file where the plan makes it that of the reviewed base."""
+
+    def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:
+        base = committed.get(root.lock_file)
+        is_as_base = change is None and base is not None and base.data == root.new.data
+        return None if is_as_base and RULES[finding.rule].effect.is_of_step else finding
+
+    return _judged(review, judge)
+
+
 def _is_of_the_step(finding: Finding, change: Change) -> bool:
     """True for a finding that is about the step between two states, and not about its result.
 
@@ -478,7 +490,8 @@ def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bo
     if not plan.changes:
         where = places(sorted(file.path.rpartition("/")[0] for file in _locks(plan)))
         had_conflict = any(parse(file.old or b"", file.path).conflict is not None for file in _locks(plan))
-        return f"{'Resolve the conflict' if had_conflict else 'Fix the format'} of the lock file in {where}"
+        verb = "Restore" if plan.restored_from else "Resolve the conflict of" if had_conflict else "Fix the format of"
+        return f"{verb} the lock file in {where}"
     kinds: dict[str, list[PlannedChange]] = {}
     for change in plan.changes:
         kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)

@@ -181,7 +181,8 @@ def restore(
 ) -> Plan:
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
-    A missing lock file is created with these entries.
+    A missing lock file is created with these entries. Where no entry differs from the revision's any more, the whole
+    file is the revision's, byte for byte.
 
     Args:
         where: The roots, which must be in a git repository.
@@ -238,3 +239,11 @@ def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected
                 words = f"{entry.version} does not satisfy {constraints}"
                 draft.note(root.path, words, address=name)
     put_entries(draft, root, entries)
+    left = {address: entry.written for address, entry in {**now, **entries}.items() if entry is not None}
+    if left == {address: entry.written for address, entry in then.items()}:
+        # The header, which names the tool, and comments come back with the last entry.
+        draft.put_lock(root, lock.data)
+        if not entries and lock.data != root.lock.data:
+            name = root.path or "."
+            line = f"{name}: lines outside of the entries are restored"
+            draft.describe(line, dry_run=line.replace("are", "would be"))

@@ -598,7 +598,7 @@ _ALL = (
         "LK032",
         ROOT,
         WARN,
-        ENTRY,
+        STEP,
         "Lock file switched between Terraform and OpenTofu: they read other files",
         "The lock file changed from Terraform to OpenTofu or the reverse, judged by its first line, by `.tofu` files "
         "or by the registry of its providers.",

@@ -11,7 +11,6 @@ from textual import on
 
 from locklens.errors import LockLensError
 from locklens.operations.write.policy_edits import decision_of, name_in_git
-from locklens.review.model import ChangeKind
 from locklens.storage.preferences import default_preferences_path
 from locklens.text import visible
 from locklens.ui import views
@@ -27,6 +26,7 @@ from locklens.ui.review.actions import (
     formatting,
     merging,
     pruning,
+    restorable,
     restoring,
     row_target,
 )
@@ -141,8 +141,7 @@ class ReviewScreen(RowActionsScreen):
             one.accepted is None for subject in node.subjects for one in subject.change.findings
         ):
             does_nothing += "A"
-        if not any(subject.change.kind is not ChangeKind.UNCHANGED for subject in node.subjects):
-            does_nothing += "R"
+        does_nothing += "" if restorable(node) else "R"
         does_nothing += "" if has_diff(node) else "d"
         does_nothing += "" if self._has_other(self._is_open) else "n"
         does_nothing += "" if self._has_other(self._is_unreviewed) else "u"

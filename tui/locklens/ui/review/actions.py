@@ -24,7 +24,7 @@ from locklens.ui.clipboard import (
     section_markdown,
 )
 from locklens.ui.dialogs.choices import CopyChoice
-from locklens.ui.review.outline import Node, NodeKind, provider_name
+from locklens.ui.review.outline import Node, NodeKind, RootChange, provider_name
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.views import ExaminedProvider, examined_row
 
@@ -115,6 +115,26 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
     return Accept(top, accepted, decision.by if decision.is_name_typed else "", words)
 
 
+def restorable(node: Node | None) -> dict[str, list[str]]:
+    """Return the providers that are restored on a row, by root; of a finding about a lock file, all that changed in it.
+
+    Where only lines outside of its entries changed, such as the header, these are all of its providers.
+    """
+    if node is None:
+        return {}
+    root = node.root if node.finding is not None and node.root and node.finding.file == node.root.lock_file else None
+    subjects = node.subjects if root is None else tuple(RootChange(root, change) for change in root.changes)
+    names: dict[str, list[str]] = {}
+    for subject in subjects:
+        change, host = subject.change, subject.root.tool.default_host
+        if change.kind is not ChangeKind.UNCHANGED:
+            moved = [change.moved_from.short(host)] if change.moved_from is not None else []
+            names.setdefault(subject.root.path, []).extend([provider_name(subject), *moved])
+    if root is not None and not names and root.is_rewritten and root.old.exists:
+        names[root.path] = [one.short(root.tool.default_host) for one in {**root.old.by_address, **root.new.by_address}]
+    return names
+
+
 def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
     """Return the operation that restores the row's changes from the review's base.
 
@@ -125,19 +145,9 @@ def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
     if base.kind != "git" or base.revision is None:
         reason = "there is no commit yet" if review.head.kind == "worktree" else "two files are compared"
         raise LockLensError(f"no revision to restore from: {reason}")
-    subjects = [
-        subject
-        for subject in (node.subjects if node is not None else ())
-        if subject.change.kind is not ChangeKind.UNCHANGED
-    ]
-    if not subjects:
+    by_root = restorable(node)
+    if not by_root:
         raise LockLensError("no change on this row")
-    by_root: dict[str, list[str]] = {}
-    for subject in subjects:
-        names = by_root.setdefault(subject.root.path, [])
-        names.append(provider_name(subject))
-        if subject.change.moved_from is not None:
-            names.append(subject.change.moved_from.short(subject.root.tool.default_host))
     paths_by_names: dict[tuple[str, ...], list[str]] = {}
     for path, names in by_root.items():
         paths_by_names.setdefault(tuple(sorted(names)), []).append(path)
