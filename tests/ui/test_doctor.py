@@ -437,6 +437,10 @@ async def test_the_line_above_a_sample_names_no_key_that_does_nothing(opened: Op
         await on.paste(Path("ci.log").read_text("utf-8"))
         await on.pilot.resize_terminal(160, 45)
         assert "Try enter open, y copy, 2 Upgrade, ? keys, q quit" in on.text
+        await on.press("enter")
+        assert "Try j k move, y copy, 2 Upgrade, ? keys, q quit" in on.text
+        await on.press("enter")
+        assert "enter does nothing in the detail; tab goes to the list, ? lists the keys" in on.lines[-2]
 
 
 async def test_the_first_line_of_a_cause_copies_the_report(opened: Opening) -> None:

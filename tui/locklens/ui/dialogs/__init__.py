@@ -44,8 +44,8 @@ class ClosedOnce(Screen[ScreenResultType]):
 
 
 def label_of(key: events.Key) -> str:
-    """Return what a key is called that types a letter, digit or sign; "" for any other."""
-    return "space" if key.key == "space" else (key.character or "") if key.is_printable else ""
+    """Return what a key is called that types a letter, digit or sign, or is enter; "" for any other."""
+    return key.key if key.key in {"space", "enter"} else (key.character or "") if key.is_printable else ""
 
 
 class DialogKey(NamedTuple):
@@ -137,7 +137,7 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
             await self.run_action(event.action)
 
     def on_key(self, event: events.Key) -> None:
-        """Say of a letter, digit or sign that it does nothing here; the next key that does something ends that."""
+        """Say of a letter, digit, sign or enter that it does nothing here; the next key that acts ends that."""
         if event.key in self.active_bindings:
             if self._has_answered:
                 self._has_answered = False

@@ -55,16 +55,19 @@ def tabs(active: View) -> tuple[BarLayout, ...]:
     return strip("  "), strip("")
 
 
-def demo_banner(table: KeyTable, view: View, without: frozenset[str] = frozenset()) -> tuple[BarLayout, ...]:
-    """The line that says what the sample is, and what to try first: the screen's first keys that act on rows.
+def demo_banner(
+    table: KeyTable, view: View, *, in_detail: bool = False, without: frozenset[str] = frozenset()
+) -> tuple[BarLayout, ...]:
+    """The line that says what the sample is, and what to try first: the focused pane's first keys that act on rows.
 
     Args:
         table: The screen's keys.
         view: The screen.
+        in_detail: True if the detail has the focus.
         without: Labels of keys that do nothing now.
     """
     of_rows = {key.label: key for key in keys_of_rows(table, is_narrowed=True) if key.label not in without}
-    useful = [label for label in table.in_list if label in of_rows][:2]
+    useful = [label for label in (table.in_detail if in_detail else table.in_list) if label in of_rows][:2]
     first = [key for label, key in of_rows.items() if label in useful]
     other = UPGRADE if view != UPGRADE else REVIEW
     rest = f"{other.key} {other.title}, ? keys, q quit"

@@ -252,7 +252,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         self.refresh_bars()
 
     def on_key(self, event: events.Key) -> None:
-        """Say of a letter, digit or sign that it does nothing here.
+        """Say of a letter, digit, sign or enter that it does nothing here.
 
         Keys that are bound with priority do not get here; the others do, before their action is run.
         """

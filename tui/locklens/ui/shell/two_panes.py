@@ -324,7 +324,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         )
         self.query_one("#keys", Bar).show_layouts(*keys)
         for banner in self.query("#banner").results(Bar):
-            banner.show_layouts(*bars.demo_banner(self.TABLE, self.VIEW, without))
+            banner.show_layouts(*bars.demo_banner(self.TABLE, self.VIEW, in_detail=is_detail, without=without))
 
     @property
     def _has_row(self) -> bool:
