@@ -304,6 +304,22 @@ def test_it_is_reviewed_against_our_side_and_not_against_lines_that_git_merged(m
     assert "LK025" not in {finding.rule for change in root.changes for finding in change.findings}
 
 
+def test_without_stages_it_is_reviewed_against_the_commit(merging: Merging) -> None:
+    """A side that is taken changes nothing of itself, but may be another version than that of the last commit."""
+    merging.commit(BASE.encode())
+    merging.lock.write_text(f"<<<<<<< HEAD\n{NEWER}=======\n{NEWEST}>>>>>>> topic\n")
+    plan = ResolveConflicts(Scope(merging.top, ("infra",)), prefer=Preference.OURS).plan()
+    request = ReviewRequest(partial(open_git, merging.top))
+    found = review_plan(plan, request, review(request))
+    assert commit_message(plan, None) == "Upgrade a to 1.1.0 in infra"
+    assert {str(change.old and change.old.version) for change in found.review.changes} == {"1.0.0"}
+    apply(plan.proposal)
+    added = {(one.rule, one.message) for one in found.review.findings if one.accepted is None}
+    assert added
+    assert added < {(one.rule, one.message) for one in review(request).findings}, "HEAD has the others"
+    assert found.still_differing == 1
+
+
 def test_health_and_review_judge_the_sides_of_the_index(merging: Merging, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the markers both versions have the hashes of theirs, which git merged; each side is whole."""
     base = block("a", "1.0.0", *hashes("a", "A"))

@@ -188,15 +188,16 @@ class ResolveConflicts(FileOperation, frozen=True):
             problem = after.problems[0]
             words = f"the merged file would be refused: line {problem.line}: {problem.summary}"
             raise ConfigurationError(words, path=root.lock.path, hint="resolve the conflict by hand")
-        before = parse(conflicted.sides.ours, root.lock.path, dialect=root.tool)
+        committed = _committed(root.lock.path, draft.top)
+        before = parse(conflicted.sides.ours if committed is None else committed, root.lock.path, dialect=root.tool)
         for address, old, new in differing(before, after):
             draft.changes.append(PlannedChange(root.path, address, root.name_of(address), old, new))
         name, count = root.path or ".", counted(len(after.entries), "provider")
         draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count}")
         draft.put_lock(root, merged.data)
-        if conflicted.is_staged and root.lock.exists:
-            # With the markers, git's merge of lines can have given our version the other one's hashes.
-            draft.compared[root.lock.path] = conflicted.sides.ours
+        if committed is not None and root.lock.exists:
+            # A review compares the result with HEAD, and neither with the markers nor with the side that was taken.
+            draft.compared[root.lock.path] = committed
         for address in merged.united:
             draft.note(root.path, "the hashes of both sides are united", address=root.name_of(address))
         for entry in settled:
@@ -285,6 +286,18 @@ def note_next_step(draft: PlanBuilder, path: str) -> None:
     """Note the command that marks a lock file as resolved in git."""
     command = shell_words(git_words(draft.top, "add", paths=[path]))
     draft.note(folder_of(path), f"{command} {MARKS_RESOLVED}")
+
+
+def _committed(path: str, top: Path) -> bytes | None:
+    """Return a file of HEAD; None without one."""
+    from locklens.project.git import Repository
+
+    try:
+        repository = Repository.discover(top)
+    except NoRepositoryError:
+        return None
+    with repository:
+        return None if repository.is_unborn else repository.show("HEAD", path)
 
 
 def stages_of(path: str, top: Path) -> MergeSides | None:
