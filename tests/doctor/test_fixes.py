@@ -66,7 +66,11 @@ def test_a_merge_takes_the_entry_of_the_side_that_its_fix_names(
     side, version = ("HEAD (ours)", "other (theirs)")[number], (DEMO, NEWER)[number].version
     named = f"with {side}: acme/demo {version}" if theirs else f"Lock acme/demo {version}, as {side} has"
     assert named in doctor(folder, "--format", "text", "ci.log")
+    before = set(re.findall('(?:zh|h1):[^"]+', (folder / LOCK).read_text("utf-8")))
     run(fixes[number]["command"])
+    if not theirs:
+        added = set(re.findall('(?:zh|h1):[^"]+', (folder / LOCK).read_text("utf-8"))) - before
+        assert fixes[number]["trust"] == ("low" if added else "none")
     assert is_locked_as(folder, (DEMO, NEWER)[number])
     assert doctor(folder, "ci.log")["state"] == "fixed"
 

@@ -398,11 +398,12 @@ def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
 def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy | None:
     """Return the remedy that takes the entries of one side; None where it leads to a version that is not listed.
 
-    Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one.
+    Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one,
+    which costs no trust where they are just these.
     """
     conflict, host, shown = one.examined.lock.conflict, one.examined.tool.default_host, list[str]()
     assert conflict is not None
-    of_other, moved = list[str](), list[str]()
+    of_other, moved, is_whole = list[str](), list[str](), True
     other = MergeSide.THEIRS if side is MergeSide.OURS else MergeSide.OURS
     for clash in clashes:
         entry, provider = clash.ours if side is MergeSide.OURS else clash.theirs, clash.address.short(host)
@@ -412,6 +413,7 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
         if share_packages(clash.ours, clash.theirs):
             if (clash.address, str(entry.version)) in one.examined.unlisted:
                 return None
+            is_whole &= (clash.address, str(entry.version)) in one.examined.whole
             of_other += ["--prefer", f"{provider}={other}"]
             moved.append(f"{provider}={entry.version}")
     is_of_other = len(moved) == len(clashes)
@@ -427,8 +429,9 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     command = f"{command} && {one.alone.line('upgrade', *moved)}"
     versions = listing(moved, 3).replace("=", " ")
     words = f"the merge takes the other version, and the upgrade then writes {versions} with those of its release"
-    notes.append(f"both sides have the same hashes, which are of one version alone: {words}")
-    return Remedy("merge-again", title, 1, _LOW, None, command, "; ".join(notes))
+    own = f"those of {versions}" if is_whole else "of one version alone"
+    notes.append(f"both sides have the same hashes, which are {own}: {words}")
+    return Remedy("merge-again", title, 1, _NONE if is_whole else _LOW, None, command, "; ".join(notes))
 
 
 def _excluding(x: Examined, clashes: Sequence[MergeConflict], side: MergeSide) -> Iterator[str]:

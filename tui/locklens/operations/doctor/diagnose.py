@@ -154,9 +154,10 @@ def _diagnosed(
     rules = request.started_from.rules if request.started_from is not None else ()
     known = []
     for one, examined in zip(subjects, found, strict=True):
-        sides = {entry: answers.of(one.root.tool, entry) for entry in one.sides}
-        unlisted = {(entry.address, str(entry.version)) for entry, side in sides.items() if side and side.is_unlisted}
-        examined = replace(examined, unlisted=frozenset(unlisted))  # noqa: PLW2901
+        sides = {(each.address, str(each.version)): answers.of(one.root.tool, each) for each in one.sides}
+        unlisted = frozenset(key for key, side in sides.items() if side and side.is_unlisted)
+        whole = frozenset(key for key, side in sides.items() if side and side.is_whole)
+        examined = replace(examined, unlisted=unlisted, whole=whole)  # noqa: PLW2901
         looked_up = answers.of(one.root.tool, one.entry) if one.entry is not None else None
         if looked_up is None and one.address is not None:
             listing = answers.listings.get((one.root.tool.name, one.address))

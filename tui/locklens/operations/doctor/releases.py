@@ -65,6 +65,12 @@ class LookedUp(Struct, frozen=True):
         """True if the registry lists versions, and not that of the entry."""
         return self.case.listing.is_known and not self.case.listing.has(self.case.entry.version)
 
+    @property
+    def is_whole(self) -> bool:
+        """True if the entry has each `zh` that its release lists, so that none is added to it."""
+        today = self.case.new.today
+        return today is not None and today.hashes <= {*self.case.entry.hashes}
+
 
 class LookedUpEntries(Struct, frozen=True):
     """The facts about entries, and the limits of the session."""
