@@ -16,10 +16,12 @@ from locklens.cli.main import main
 from locklens.demo import PLATFORMS, SampleLock, lock_file
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
+from locklens.dialect import TERRAFORM
 from locklens.errors import ConfigurationError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import USUAL_SIDES, Base
+from locklens.operations.review.policy import with_local_paths
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
@@ -116,6 +118,18 @@ def test_a_mistake_in_the_base_is_named_with_its_revision(git: Git, tmp_path: Pa
     with pytest.raises(ConfigurationError, match=r"^HEAD:locklens\.toml:2: unknown key") as caught:
         judged(tmp_path)
     assert "--policy FILE" in caught.value.hint
+
+
+def test_what_is_in_use_on_this_machine_is_equal_whenever_it_is_read(tmp_path: Path) -> None:
+    """Health shows what it knows while equal files are read again, so that their policies have to be equal, too."""
+    config = tmp_path / "terraformrc"
+    config.write_text('provider_installation {\n  network_mirror {\n    url = "https://mirror.example.com/"\n  }\n}\n')
+    environ = {"TF_CLI_CONFIG_FILE": str(config)}
+    first, again = (with_local_paths(Policy.none(), environ, [TERRAFORM]) for _ in range(2))
+    assert first.local
+    assert first == again
+    config.write_text(config.read_text().replace('com/"', 'com/"\n    include = ["corp/*"]'))
+    assert with_local_paths(Policy.none(), environ, [TERRAFORM]) != first
 
 
 @pytest.mark.parametrize("name", ["absent.toml", "."])

@@ -367,9 +367,17 @@ async def test_complete_rows_stay_while_registries_are_asked_again(
     """L, U, P and F planned only a part of the roots: those of which the files alone tell."""
     read, gate = threading.Event(), threading.Event()
     scan = LockLens.health
+    is_inspected = False
 
-    def scanned(source: LockLens, **asked: Any) -> Health:
-        health = scan(source, **asked)
+    def drafted(show: Callable[[Health], object], health: Health) -> None:
+        """Show a draft; once a package was inspected, with a finding about what is inside, which comes with it."""
+        first, *rest = health.review.roots
+        inside = Finding("LK042", Severity.INFO, "an advisory", first.lock_file)
+        roots = (replace(first, findings=(*first.findings, *[inside] * is_inspected)), *rest)
+        show(replace(health, review=replace(health.review, roots=roots)))
+
+    def scanned(source: LockLens, *, on_draft: Callable[[Health], object], **asked: Any) -> Health:
+        health = scan(source, on_draft=partial(drafted, on_draft), **asked)
         read.set()
         (row,) = (one for one in health.review.roots if one.path == "infra/prod/secrets")
         late = Finding("LK009", Severity.WARN, "it lacks a platform", row.lock_file, 4)
@@ -386,12 +394,15 @@ async def test_complete_rows_stay_while_registries_are_asked_again(
         before = on.health.left.current
         assert before is not None
         assert "infra/prod/secrets" in before.roots
+        assert "so far" not in on.lines[0]
+        is_inspected = True
         gate.clear()
         read.clear()
         await on.press("r")
         await until(on, read.is_set)
         assert on.health.is_asking
         assert on.health.left.current == before
+        assert "so far" in on.lines[0]
         gate.set()
         await on.settle()
         assert on.health.left.current == before

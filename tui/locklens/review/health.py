@@ -44,6 +44,11 @@ class Need(StrEnum):
     INSPECTION = "the inside of a package"
     BUILDS = "the inside of all packages"
 
+    @property
+    def is_of_files(self) -> bool:
+        """True if the files of the roots are all that it takes."""
+        return self in {Need.FILES, Need.ENTRIES, Need.USERS, Need.REQUIREMENTS, Need.CONSTRAINTS}
+
 
 class Check(Struct, frozen=True):
     """One row of the health.

@@ -293,12 +293,21 @@ def _paths(tool: Dialect, environ: Mapping[str, str]) -> Iterator[LocalPath]:
     if config.plugin_cache_dir:
         yield LocalPath(InstallPath.PLUGIN_CACHE, _all)
     for method in config.installation.methods if config.installation is not None else ():
-        yield from (LocalPath(path, method.accepts) for path in _paths_of(method))
+        yield from (LocalPath(path, _Accepting(method)) for path in _paths_of(method))
 
 
 def _all(_: ProviderAddress) -> bool:
     """Every provider goes through the plugin cache."""
     return True
+
+
+class _Accepting(Struct, frozen=True):
+    """A method's test of a provider, as a value: that of an equal method is equal, unlike a bound function."""
+
+    method: InstallationMethod
+
+    def __call__(self, address: ProviderAddress) -> bool:
+        return self.method.accepts(address)
 
 
 def _paths_of(method: InstallationMethod) -> Iterator[InstallPath]:

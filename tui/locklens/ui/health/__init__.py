@@ -212,7 +212,7 @@ class HealthScreen(RowActionsScreen):
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of roots and findings."""
-        return health_head(self.health)
+        return health_head(self.health, is_asking=self.is_asking)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The progress of the scan, or a message."""
@@ -473,6 +473,13 @@ class HealthLoader(ReviewLoader):
         self.post_message(self.Progressed())
 
 
+_OF_FILES = frozenset(rule for check in CHECKS if check.needs.is_of_files for rule in check.rules)
+
+
 def _read_of(draft: Health) -> object:
-    """Return what a health from the files alone tells of them: equal as long as they say the same."""
-    return draft.review.policy, draft.review.roots, draft.reach
+    """Return what a health from the files alone tells of them: equal as long as they say the same.
+
+    The findings about packages that were looked into come before any registry is asked, too, but are not of the files.
+    """
+    findings = [[one for one in root.findings if one.rule in _OF_FILES] for root in draft.review.roots]
+    return draft.review.policy, [(root.path, root.new) for root in draft.review.roots], findings, draft.reach

@@ -485,8 +485,8 @@ def _spread(spread: Spread, health: Health) -> Iterator[Line]:
             yield line(Span(f"  {root.path or '.'}", Role.PLACE), hanging=4, copied=root.path or ".", place=place)
 
 
-def health_head(health: Health | None) -> tuple[BarLayout, ...]:
-    """The head line: counts of roots, which add up, of providers, and of the findings in the rows."""
+def health_head(health: Health | None, *, is_asking: bool = False) -> tuple[BarLayout, ...]:
+    """The head line: counts of roots, which add up, of providers, and of the findings in the rows, which may grow."""
     if health is None:
         return head_line("health")
     roots = [
@@ -502,6 +502,7 @@ def health_head(health: Health | None) -> tuple[BarLayout, ...]:
         )
         for severity, count in health.counts.items()
     ]
+    findings += [Piece(" so far", Role.DIM)] if is_asking else []
     number = counted(len(health.review.roots), "root")
     versions = counted(sum(len(one.versions) for one in health.spread), "version")
     providers = counted(len(health.spread), "provider")
