@@ -801,3 +801,15 @@ def test_a_package_that_was_moved_aside_need_not_be_there(made: Any, doctor: Any
     place = folder / incident.options[-1]
     place.rename(f"{place}.suspect")
     assert _first(doctor(folder, *incident.options, "ci.log"))[0] == "plugin-corrupted"
+
+
+def test_an_h1_that_is_locked_for_this_machine_is_not_likely_to_be_missing(made: Any, doctor: Any) -> None:
+    lock = lock_file(replace(DEMO, unpacked=(HERE,)))
+    folder = made(replace(INCIDENTS["mirror-differs"], locks=(lock,), copies=(replace(COPY, edition="altered"),)))
+    _without_platform(folder)
+    document = doctor(folder, "--mirror", "mirror", "--prove=changed", "ci.log")
+    assert _first(document) == ("mirror-differs", "likely")
+    assert _verdicts(document)["h1-missing"] == "unknown"
+    assert _evidence(document)["h1-missing"].startswith(
+        f"an h1 of {HERE} is locked; that the failing run was on {HERE}"
+    )

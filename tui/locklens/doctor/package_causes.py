@@ -57,6 +57,9 @@ def h1_missing(x: Examined) -> Judgement | None:
             words += "; init accepts that, so the failing run had another entry"
             return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    if not platform and x.machine in x.attributed.values():
+        words = f"an h1 of {x.machine} is locked; that the failing run was on {x.machine} is assumed"
+        return Judgement(_UNKNOWN, words, ASK_PLATFORM, x.as_of)
     if not platform:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
