@@ -326,7 +326,7 @@ def members() -> dict[str, frozenset[str]]:
 
 LEFT_OUT = {
     ("ui.review.outline", "Sort"): {"SEVERITY"},  # the outline is made in this order
-    ("ui.review.rows", "ChangeKind"): {"UPGRADE", "DOWNGRADE", "MOVED", "UNCHANGED"},  # shown as they are called
+    ("ui.phrases", "ChangeKind"): {"UPGRADE", "DOWNGRADE", "MOVED", "UNCHANGED"},  # shown as they are called
     ("operations.plan.review", "ChangeKind"): {  # all of them a change of hashes, or none
         *("NEW_HASHES", "REMOVED_HASHES", "CHANGED_HASHES", "REPLACED_HASHES", "UNCHANGED")
     },

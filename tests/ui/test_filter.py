@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 
-from locklens.review.model import ChangeKind, LockStatus, Severity
-from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate, Grouping, outline
+from locklens.review.model import Bump, ChangeKind, LockStatus, Severity
+from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate, Grouping, NodeKind, outline
+from locklens.ui.review.rows import Row, RowMaker, Setting
 from locklens.ui.shell.filtering import SIGNER, parse_filter
 
 if TYPE_CHECKING:
@@ -101,6 +103,29 @@ def test_what_is_not_understood_is_said_and_left_out(candidate: Candidate, text:
 
 def test_every_kind_can_be_asked_for() -> None:
     assert not any(parse_filter(f"kind:{kind}", REVIEW_GRAMMAR).problem for kind in ChangeKind)
+
+
+def test_every_word_that_a_row_has_for_its_kind_finds_it(samples: Samples) -> None:
+    changes = [samples.change(f"acme/p{number}", kind=kind, bump=None) for number, kind in enumerate(ChangeKind)]
+    changes += [samples.change(f"acme/q{number}", bump=bump) for number, bump in enumerate(Bump)]
+    found = [samples.root(f"r{number}", [change]) for number, change in enumerate(changes)]
+    review = samples.review(*found, samples.root("merge", conflict=samples.conflict(), status=LockStatus.INVALID))
+
+    def rows(text: str) -> list[Row]:
+        narrowed = parse_filter(text, REVIEW_GRAMMAR)
+        assert not narrowed.problem, text
+        return list(RowMaker().rows(outline(review, Grouping.ROOT, narrowed=narrowed), Setting()))
+
+    words = {row.key: row.summary.split() for row in rows("") if row.node.kind in {NodeKind.CHANGE, NodeKind.CONFLICT}}
+    assert {"conflict", "major", "pre-release", "build", "only", "replaced", "constraints"} <= {*chain(*words.values())}
+    for key, own in words.items():
+        for word in own:
+            if not word.startswith("-"):
+                assert key in {row.key for row in rows(word)}, word
+            if word.isalpha() and word != "only":
+                assert key in {row.key for row in rows(f"kind:{word}")}, word
+    assert {row.node.kind for row in rows("kind:conflict") if row.depth} == {NodeKind.CONFLICT}
+    assert NodeKind.CONFLICT in {row.node.kind for row in rows("5.1.0")}, "and so do its versions"
 
 
 def test_a_finding_about_several_providers_is_found_by_each(samples: Samples) -> None:

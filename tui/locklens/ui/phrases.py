@@ -49,6 +49,32 @@ _KINDS = {
 }
 
 
+CONFLICT = "conflict"
+"""The kind of a provider that git left in conflict."""
+
+BUMPS_IN_SHORT = {bump: bump.value for bump in Bump} | {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}
+"""What an upgrade is called in the column of kinds."""
+
+_KINDS_IN_SHORT = {
+    ChangeKind.NEW_PROVIDER: "",
+    ChangeKind.REMOVED: "",
+    ChangeKind.CONSTRAINTS_ONLY: "constraints",
+    ChangeKind.REPLACED_HASHES: "replaced",
+    ChangeKind.CHANGED_HASHES: "+{added} -{removed}",
+    ChangeKind.NEW_HASHES: "+{added}",
+    ChangeKind.REMOVED_HASHES: "-{removed}",
+}
+"""The kinds whose words are not their own; the versions of some show it already."""
+
+
+def kind_in_short(change: Change) -> str:
+    """One or two words for the kind of a change; "" if the versions show it already."""
+    if change.kind is ChangeKind.UPGRADE and change.bump is not None:
+        return BUMPS_IN_SHORT[change.bump]
+    words = _KINDS_IN_SHORT.get(change.kind, change.kind.value)
+    return words.format(added=len(change.added), removed=len(change.removed))
+
+
 def what_happened(change: Change) -> str:
     """One or two sentences about a change, for the top of the detail."""
     old, new = (side.version if side else "" for side in (change.old, change.new))

@@ -28,16 +28,9 @@ from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied, finding_copied
-from locklens.ui.phrases import what_happened
+from locklens.ui.phrases import kind_in_short, what_happened
 from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange
-from locklens.ui.review.rows import (
-    constraints_of,
-    kind_in_short,
-    own_words,
-    row_differences,
-    side_in_short,
-    state_of_change,
-)
+from locklens.ui.review.rows import constraints_of, own_words, row_differences, side_in_short, state_of_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

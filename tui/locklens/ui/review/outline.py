@@ -15,7 +15,7 @@ from locklens.project.tree import name_bytes
 from locklens.review.model import Change, Finding, Review, RootReview, Severity, worst
 from locklens.review.reports import file_note
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.ui.phrases import finding_mark
+from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
 from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar
 
 if TYPE_CHECKING:
@@ -364,6 +364,22 @@ class Candidate:
         return (named.address,) if named is not None else self.finding.providers if self.finding is not None else ()
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of the change or the conflict, and what its row says of it."""
+        if self.change is not None:
+            return self.change.kind.value, kind_in_short(self.change)
+        return (CONFLICT,) if self.pair is not None else ()
+
+    @property
+    def sides(self) -> tuple[LockEntry, ...]:
+        """The entries of the change or the conflict."""
+        if self.change is not None:
+            sides = self.change.old, self.change.new
+        else:
+            sides = (self.pair.ours, self.pair.theirs) if self.pair is not None else (None, None)
+        return tuple(side for side in sides if side is not None)
+
+    @property
     def can_be_reviewed(self) -> bool:
         """True for a change or a finding."""
         return self.change is not None or self.finding is not None
@@ -394,7 +410,7 @@ class Candidate:
             case PROVIDER.name:
                 return map(str, self.providers)
             case KIND.name:
-                return [self.change.kind.value] if self.change is not None else []
+                return self.kinds
             case PROOF.name:
                 return _proofs(self.change) if self.change is not None and is_settled(self.change) else []
             case _:
@@ -415,10 +431,8 @@ class Candidate:
         """The text that plain terms are searched in, in lower case."""
         parts = [self.root.path, self.root.lock_file] if self.root is not None else []
         parts += [f"{finding.rule} {finding.message} {finding.file}" for finding in self.findings]
-        parts += map(str, self.providers)
+        parts += (*map(str, self.providers), *self.kinds, *(str(side.version) for side in self.sides))
         if self.change is not None:
-            sides = [side for side in (self.change.old, self.change.new) if side is not None]
-            parts += [self.change.kind.value, *(str(side.version) for side in sides)]
             parts += [fact.hash for fact in (*self.change.claimed, *self.change.removed)]
             signers = [signer for signer in (self.change.old_signer, self.change.new_signer) if signer is not None]
             keys = [key for signer in signers for key in signer.keys]

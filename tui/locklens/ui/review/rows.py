@@ -14,12 +14,12 @@ from rich.cells import cell_len
 
 from locklens.hashes import hashes_of_files
 from locklens.lines import Role, Span
-from locklens.review.model import Bump, Change, ChangeKind, RootReview, Severity
+from locklens.review.model import Change, RootReview, Severity
 from locklens.review.reports import SAME_VERSION, kind_sign, phrase, severity_span
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
-from locklens.ui.phrases import FINDING_MARK, finding_mark, unverified_of
+from locklens.ui.phrases import CONFLICT, FINDING_MARK, finding_mark, kind_in_short, unverified_of
 from locklens.ui.review.outline import ConflictPair, Grouping, Node, NodeKind, RootChange
 from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_name, fitted_step, harmless, least_step
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
@@ -255,7 +255,7 @@ def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
             return Row(node, depth, folded, mark, node.title, sign="?", summary=message, where=where)
         case NodeKind.CONFLICT:
             return Row(
-                node, depth, folded, mark, node.title, sign="<", phrase=_sides(node), summary="conflict", where=where
+                node, depth, folded, mark, node.title, sign="<", phrase=_sides(node), summary=CONFLICT, where=where
             )
         case NodeKind.NOTE:
             return Row(node, depth, folded, mark, node.title, sign="=", summary=node.note, where=where)
@@ -301,27 +301,6 @@ def side_in_short(pair: ConflictPair, side: str) -> str:
     """The version on a side of a conflict, or "not locked"."""
     entry = pair.ours if side == "ours" else pair.theirs
     return "not locked" if entry is None else str(entry.version)
-
-
-_BUMPS = {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}
-_KINDS = {
-    ChangeKind.NEW_PROVIDER: "",
-    ChangeKind.REMOVED: "",
-    ChangeKind.CONSTRAINTS_ONLY: "constraints",
-    ChangeKind.REPLACED_HASHES: "replaced",
-    ChangeKind.CHANGED_HASHES: "+{added} -{removed}",
-    ChangeKind.NEW_HASHES: "+{added}",
-    ChangeKind.REMOVED_HASHES: "-{removed}",
-}
-"""The kinds whose words are not their own; the versions of some show it already."""
-
-
-def kind_in_short(change: Change) -> str:
-    """One or two words for the kind of a change; "" if the versions show it already."""
-    if change.kind is ChangeKind.UPGRADE and change.bump is not None:
-        return _BUMPS.get(change.bump, change.bump.value)
-    words = _KINDS.get(change.kind, change.kind.value)
-    return words.format(added=len(change.added), removed=len(change.removed))
 
 
 def rules_of(change: Change) -> str:

@@ -16,6 +16,7 @@ from locklens.hashes import Scheme
 from locklens.review import Proof
 from locklens.review.model import SHOWN_SEVERITIES, ChangeKind, Severity
 from locklens.trust import Tier
+from locklens.ui.phrases import BUMPS_IN_SHORT, CONFLICT
 
 SEVERITY = "sev"
 _SEVERITIES = {severity.value: severity for severity in SHOWN_SEVERITIES}
@@ -78,7 +79,8 @@ RULE = FilterField("rule", "LK005", "has a finding of this rule")
 SIGNER = FilterField("signer", "alice", "a name or the fingerprint of the signing key contains this")
 PLATFORM = FilterField("platform", "linux_arm64", "a locked hash is known to be of this platform")
 CHECK = FilterField("check", "platform", "the title or the id of the check contains this")
-KIND = FilterField("kind", "upgrade", f"of this kind: {', '.join(ChangeKind)}", tuple(ChangeKind))
+_KINDS = (*ChangeKind, *BUMPS_IN_SHORT.values(), CONFLICT)
+KIND = FilterField("kind", "upgrade", f"of this kind: {', '.join(_KINDS)}", _KINDS)
 PROOF = FilterField(
     "proof",
     "unknown",
