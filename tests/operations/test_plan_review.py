@@ -20,6 +20,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
+from locklens.operations.health import HealthRequest, scan_health
 from locklens.operations.plan import FileChanges, Plan, PlannedFile, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
@@ -139,6 +140,26 @@ def test_a_layout_that_the_file_has_already_is_no_finding_of_the_plan(top: Path,
     (root,) = plan_reviewed(plan, request(top, environ)).review.roots
     (layout,) = (one for one in root.findings if one.rule == "LK018")
     assert str(layout.accepted) == "the work tree has it already"
+
+
+def test_what_the_health_finds_of_an_entry_is_no_news_of_a_plan_that_leaves_it_so(
+    top: Path, environ: dict[str, str]
+) -> None:
+    """The same version has other packages in another root; the plan adds an h1, which nobody verified."""
+    for root, edition in (("a", ""), ("b", "first")):
+        (top / root / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition=edition)))
+    git(top, "commit", "-qam", "two sets of packages")
+    asked = request(top, environ)
+    health = scan_health(HealthRequest(top, network=asked.network)).review
+    before = (top / "b" / LOCK).read_bytes()
+    added = before.replace(b"  hashes = [\n", b'  hashes = [\n    "h1:' + b"A" * 43 + b'=",\n')
+    plan = Plan(FileChanges(top, (PlannedFile(f"b/{LOCK}", before, added),), (), ""))
+    known = {one.rule: str(one.accepted) for one in review_plan(plan, asked, health).review.findings}
+    assert (known["LK023"], known["LK027"]) == ("the work tree has it already", "None")
+    # An entry that changed since that review is not the one that it is about.
+    old = replace(health, roots=tuple(replace(root, new=replace(root.new, entries=())) for root in health.roots))
+    known = {one.rule: str(one.accepted) for one in review_plan(plan, asked, old).review.findings}
+    assert known["LK023"] == "None"
 
 
 def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:

@@ -353,8 +353,8 @@ def _before(
     """Yield reviews of the files as they are, of the roots with findings that count, and where they are so.
 
     A plan for the index is judged as the next commit, and so is a merge, whose file is on disk with its markers: what
-    the index has and HEAD has not counts as the plan's. An undo may go back to what HEAD has. It asks no registry: what
-    is found with the facts of a registry alone counts as the plan's.
+    the index has and HEAD has not counts as the plan's. An undo may go back to what HEAD has. They ask no
+    registry: what is found with its facts is known from the review that the plan was made from, of the same entries.
     """
     from locklens.project.gittree import RevisionTree
 
@@ -366,6 +366,12 @@ def _before(
     if repository is not None and (is_of_commit or plan.proposal.undoes):
         revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
         places.append((RevisionTree(repository, revision), _HEAD))
+    if not is_of_commit:
+        old = {root.lock_file: root.old for root in review.roots}
+        same = (
+            one for one in reviewed.roots if one.lock_file in old and not any(differing(old[one.lock_file], one.new))
+        )
+        yield replace(reviewed, roots=tuple(same)), _ON_DISK
     concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
     request = replace(request, network=None, include_unchanged=True)
     for tree, where in places:
@@ -380,17 +386,36 @@ def _before(
 
 
 def _without_those_before(review: Review, before: Review, where: str) -> Review:
-    """Mark as accepted those findings, by rule and message, that a lock file has before the plan."""
-    known = {(root.lock_file, one.rule, one.message) for root in before.roots for one in root.all_findings}
+    """Mark as accepted those findings that a lock file has before the plan."""
+    known = {
+        _identity(root, change, finding)
+        for root in before.roots
+        for change, findings in ((None, root.findings), *((change, change.findings) for change in root.changes))
+        for finding in findings
+        if not RULES[finding.rule].effect.is_of_step
+    }
     files = {root.lock_file: root.new for root in before.roots}
 
-    def judge(root: RootReview, _: Change | None, finding: Finding) -> Finding:
-        is_known = (root.lock_file, finding.rule, finding.message) in known
-        if finding.rule == _LAYOUT and root.lock_file in files:  # reviewed only where a file is rewritten
-            is_known = layout_words(files[root.lock_file]) == finding.message
+    def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding:
+        is_known = _identity(root, change, finding) in known
+        lock = files.get(root.lock_file)
+        if finding.rule == _LAYOUT and lock is not None and lock.data:  # reviewed only where a file is rewritten
+            is_known = layout_words(lock) == finding.message
         return replace(finding, accepted=_already_in(where)) if is_known and finding.accepted is None else finding
 
     return _judged(review, judge)
+
+
+def _identity(root: RootReview, change: Change | None, finding: Finding) -> tuple[str, ...]:
+    """Return what makes a finding of two reviews the same: what is said of which version in which lock file.
+
+    Of the configuration, it is the same of any version.
+    """
+    address = change.address if change is not None else finding.provider
+    entry = root.new.by_address.get(address) if address is not None else None
+    is_of_version = entry is not None and RULES[finding.rule].subject is not RuleSubject.CONFIGURATION
+    version = str(entry.version) if entry is not None and is_of_version else ""
+    return root.lock_file, finding.rule, finding.message, str(address or ""), version
 
 
 def _already_in(where: str) -> Accepted:
