@@ -308,7 +308,7 @@ def test_every_root_that_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     heard: list[str] = []
     found = reviewing(top)
     intent = marked_blocks(found, top, marks(found, "aws", "random"))
-    assert intent.title == "Stage what is reviewed in 3 roots"
+    assert intent.title == "Stage hashicorp/aws and hashicorp/random in 3 roots"
     plan = intent.plan(on_root=heard.append)
     put(top, {})
     apply(plan.proposal)

@@ -46,7 +46,7 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
             await on.go_to(title)
             await on.press("space")
         text = await previewed(on)
-        assert "Stage what is reviewed in 2 roots" in text
+        assert "Stage hashicorp/aws and hashicorp/null in 2 roots" in text
         assert "nothing staged yet" in text
         assert "ready: enter stages 2 files" in text
         assert "after this, 2 entries of these files differ from HEAD in git's" in text
@@ -98,7 +98,7 @@ async def test_marks_that_a_filter_hides_are_staged_too(running: Running, tmp_pa
     async with running(source_of(top)) as on:
         await on.press("a", "slash", *"provider:tls", "enter")
         assert on.screen.query_one(Input).value == "provider:tls"
-        assert "Stage what is reviewed in 2 roots" in await previewed(on)
+        assert "Stage 5 providers in 2 roots" in await previewed(on)
 
 
 async def test_a_file_that_changed_meanwhile_is_refused(
@@ -178,9 +178,11 @@ async def test_one_root_of_a_group_is_staged_from_its_own_row(running: Running, 
     put(top, {f"{name}/{LOCK}": new for name in "abc"})
     async with running(source_of(top), size=(140, 50)) as on:
         await on.go_to("hashicorp/aws")
-        await on.press("l", "j", "space")
+        await on.press("l", "j", "S")
+        assert "no change is marked as reviewed; mark changes with space first" in on.text
+        await on.press("space")
         assert "marked this change in 3 roots as reviewed; S on this row stages this root alone" in on.lines[-2]
-        assert "Stage what is reviewed in a" in await previewed(on)
+        assert "Stage hashicorp/aws in a" in await previewed(on)
         await on.press("enter")
         await until(on, lambda: on.is_on_top)
     assert [index(top, f"{name}/{LOCK}") for name in "abc"] == [new, old, old]

@@ -17,7 +17,7 @@ from locklens.operations.plan import Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
-from locklens.operations.write.apply import FileOperation, no_progress
+from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
 from locklens.storage.journal import WriteTarget
 from locklens.text import shell_words
@@ -64,8 +64,9 @@ class Stage(FileOperation, frozen=True):
     @property
     def title(self) -> str:
         """A short title."""
-        places = self.chosen[0].root.path or "." if len(self.chosen) == 1 else f"{len(self.chosen)} roots"
-        return f"Stage what is reviewed in {places}"
+        names = sorted({one.short(each.root.tool.default_host) for each in self.chosen for one in each.providers})
+        places = [each.root.path or "." for each in self.chosen]
+        return f"Stage {listed_providers(tuple(names))} in {listed_roots(places)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan to stage the blocks of selected providers, byte for byte like `git add`.

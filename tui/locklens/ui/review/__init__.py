@@ -262,11 +262,11 @@ class ReviewScreen(RowActionsScreen):
 
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a warning or a block that is not reviewed, cyclically."""
-        self._go_to_next(by, self._is_open, "no other unreviewed warning or block in the rows shown")
+        self._go_to_next(by, self._is_open, "no {}unreviewed warning or block in the rows shown")
 
     def action_unreviewed(self) -> None:
         """Go to the next row that is not reviewed, cyclically."""
-        self._go_to_next(1, self._is_unreviewed, "no other unreviewed row is shown")
+        self._go_to_next(1, self._is_unreviewed, "no {}unreviewed row is shown")
 
     def _is_open(self, node: Node) -> bool:
         return node.severity is not None and node.severity.is_serious and not is_reviewed(node, self.loader.marks)
@@ -281,18 +281,21 @@ class ReviewScreen(RowActionsScreen):
         return any(map(is_wanted, others))
 
     def _go_to_next(self, by: int, is_wanted: Callable[[Node], bool], otherwise: str) -> None:
-        """Go to the next or previous row of a kind, and unfold its section; without another one say `otherwise`."""
+        """Go to the next or previous row of a kind, and unfold its section.
+
+        Without another one say `otherwise`, with "other " in its gap if the highlighted row is one.
+        """
         entries = [(section, node) for section in self._outline for node in section.children]
         wanted = [index for index, (_, node) in enumerate(entries) if is_wanted(node)]
         if not wanted:
-            self.refuse(otherwise)
+            self.refuse(otherwise.format(""))
             return
         here = self._position_in(entries, by)
         ahead = [index for index in wanted if (index - here) * by > 0]
         target = (ahead or wanted)[0 if by > 0 else -1]
         section, node = entries[target]
         if node is self.node:
-            self.refuse(otherwise)
+            self.refuse(otherwise.format("other "))
         if is_folded(section, self.turned):
             self.turned = self.turned ^ {section.key}
         self.refresh_list(cursor_key=node.key)
@@ -428,7 +431,7 @@ class ReviewScreen(RowActionsScreen):
         number = self._marked_words(ids)
         if marked or len(ids) == 1:
             is_member = self.node is not None and self.node.kind is NodeKind.MEMBER and len(ids) == 1
-            alone = "; S on this row stages this root alone" if is_member else ""
+            alone = "; S on this row stages this root alone" if is_member and "S" not in self.idle_keys else ""
             self.say(f"marked {number} as reviewed{alone}" if marked else f"unmarked {number}")
         else:
             self._unmarked = ids
@@ -467,7 +470,7 @@ class ReviewScreen(RowActionsScreen):
         if node is not None and node.kind is NodeKind.MEMBER:
             # The same change has one mark in all roots, so its row in one root stands for that root.
             (subject,) = node.subjects
-            review, marks = replace(review, roots=(subject.root,)), frozenset({subject.change.id})
+            review, marks = replace(review, roots=(subject.root,)), marks & {subject.change.id}
         try:
             operation = marked_blocks(review, self.top, marks)
         except LockLensError as error:
