@@ -247,7 +247,7 @@ def test_keys_are_pinned_in_full_and_dropped(
     status, out, _ = run("keys", "drop", "acme", "--dry-run")
     assert (status, "-[trust.acme]" in out.replace('"', "")) == (0, True)
     assert run("keys", "drop", "acme")[0] == run("keys", "drop", f"{HOME}/acme")[0] == 0
-    assert (top / POLICY_FILE).read_text().rstrip("\n") == WRITTEN.rstrip("\n")
+    assert (top / POLICY_FILE).read_text() == WRITTEN
     status, _, err = run("keys", "drop", "acme")
     assert (status, "no pin of 'acme'" in err) == (2, True)
 

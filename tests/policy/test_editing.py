@@ -50,3 +50,13 @@ def test_an_acceptance_that_is_made_again_stays_where_it_is() -> None:
     assert with_acceptances(data, (replace(first, reason="again"),)) == data.replace(b'"asked"', b'"again"', 1)
     limited = with_acceptances(data, (replace(first, until=date(2027, 1, 1)),))
     assert with_acceptances(limited, (first,)) == data
+
+
+@pytest.mark.parametrize(
+    "text", [b"cooldown = 7\n", b'[platforms]\nlinux_amd64 = "CI"\n', b"# ours\ncooldown = 7\n\n# the end\n"]
+)
+def test_a_pin_that_is_dropped_again_leaves_the_bytes_as_they_were(text: bytes) -> None:
+    one, both = with_pin(text, PINS[0]), with_pin(with_pin(text, PINS[0]), PINS[1])
+    assert without_pin(one, PINS[0]) == text
+    assert without_pin(both, PINS[1]) == one
+    assert without_pin(without_pin(both, PINS[0]), PINS[1]) == text

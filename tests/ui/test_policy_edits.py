@@ -20,6 +20,7 @@ from ui.test_preview import PreviewDriver
 
 from locklens.demo import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
+from locklens.demo.signing import publisher
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
@@ -82,6 +83,12 @@ def opening(top: Path, registry: DemoRegistry, tmp_path: Path) -> Opening:
 
 def policy(top: Path) -> dict[str, Any]:
     return tomllib.loads((top / POLICY_FILE).read_text())
+
+
+def commit_policy(top: Path, text: str) -> None:
+    (top / POLICY_FILE).write_text(text)
+    git(top, "add", POLICY_FILE)
+    git(top, "commit", "-qm", "policy")
 
 
 async def form(on: PreviewDriver, words: str) -> None:
@@ -197,6 +204,7 @@ async def test_what_cannot_be_accepted_is_said(opening: Opening, top: Path) -> N
 
 
 async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: Opening, top: Path) -> None:
+    commit_policy(top, "cooldown = 1\n")
     async with opening() as on:
         await on.press("4")
         await until(on, lambda: isinstance(on.app.screen, SignersScreen) and not on.app.screen.is_asking)
@@ -219,17 +227,41 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
         await on.ready()
         assert "locklens keys trust acme --why phoned" in on.plan
         await on.press("enter")
-        await until(on, lambda: (top / POLICY_FILE).exists() and not on.has_preview())
+        await until(on, lambda: "trust" in policy(top) and not on.has_preview())
         pinned = policy(top)["trust"]["acme"]
         assert (pinned["keys"], pinned["why"], pinned["by"]) == ([fingerprint], "phoned", "Ann Example")
-        await until(on, lambda: not screen.is_asking)
+        await until(on, lambda: not screen.is_asking and "D drop pin" in on.lines[-1])
+        assert "pinned" not in {row.state.text for row in screen.left.rows}, "the base has no pin yet"
         await on.press("D")
         await until(on, on.has_preview)
         await on.ready()
         assert "locklens keys drop acme" in on.plan
-        assert "the edit counts once HEAD has it: commit the file" in on.plan
+        assert "locklens.toml is as in HEAD again: nothing is left to commit" in on.plan
         await on.press("enter")
         await until(on, lambda: "trust" not in policy(top))
+        assert git(top, "status", "--porcelain", POLICY_FILE) == "", "every byte is as it was"
+
+
+async def test_a_pin_in_force_is_named_with_who_decided_it_and_why(
+    opening: Opening, top: Path, registry: DemoRegistry
+) -> None:
+    key = publisher("acme").key.fingerprint
+    pin = f'[trust.acme]\nkeys = ["{key}"]\nby = "Ann"\non = 2026-11-01\nwhy = "phoned"\nreview_by = 2999-01-01\n'
+    commit_policy(top, pin)
+    async with opening() as on:
+        await on.go_to("acme/demo")
+        assert "only the registry vouches for this key; the policy pins it" in on.said
+        await on.press("4")
+        await until(on, lambda: "PINNED  locklens.toml of HEAD" in on.said)
+        assert "acme  by Ann on 2026-11-01, to be reviewed by 2999-01-01, line 1" in on.said
+        assert "phoned" in on.said
+        screen = on.app.screen
+        assert isinstance(screen, SignersScreen)
+        assert [row.state.text for row in screen.left.rows] == ["pinned"]
+        await on.press("D")
+        await until(on, on.has_preview)
+        await on.ready()
+        assert "the edit counts once HEAD has it: commit the file" in on.plan
 
 
 # What the fields take

@@ -121,6 +121,8 @@ def _edited(data: bytes, edit: Callable[[Any, Policy], None], is_done: Callable[
     edit(document, before)
     edited = tomlkit.dumps(document)
     edited = edited if text else edited.lstrip("\n")
+    if not text.endswith("\n\n"):  # The empty line above a table outlives it.
+        edited = f"{edited.rstrip(chr(10))}\n" if edited.strip() else ""
     edited = edited.replace("\n", "\r\n") if is_crlf else edited
     result = (_MARK if marked else b"") + edited.encode()
     if not is_done(parse(result, POLICY_FILE)):

@@ -11,7 +11,11 @@ from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.trust import SigningKey, Tier
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from locklens.addresses import ProviderAddress
+    from locklens.policy import Policy
+    from locklens.policy.model import Pin
 
 _TIERS = list(Tier)
 
@@ -51,11 +55,13 @@ class SignerUses(Struct, frozen=True):
         key: None for unsigned releases and for unknown signers.
         tier: UNSIGNED or UNKNOWN without a key.
         uses: By address and version.
+        pins: The pins of the policy that name the key and cover one of its releases.
     """
 
     key: SigningKey | None
     tier: Tier
     uses: tuple[Use, ...]
+    pins: tuple[Pin, ...] = ()
 
     @property
     def name(self) -> str:
@@ -125,5 +131,15 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
             tuple(sorted(doubts[address, version])),
         )
         found.setdefault((tier, key.fingerprint if key else ""), (key, []))[1].append(use)
-    gathered = (SignerUses(key, tier, tuple(uses)) for (tier, _), (key, uses) in found.items())
+    gathered = (
+        SignerUses(key, tier, tuple(uses), _pins(key, uses, review.policy)) for (tier, _), (key, uses) in found.items()
+    )
     return tuple(sorted(gathered, key=lambda one: (_TIERS.index(one.tier), -len(one.uses), one.name)))
+
+
+def _pins(key: SigningKey | None, uses: Iterable[Use], policy: Policy) -> tuple[Pin, ...]:
+    """Return the pins in force for a signer's releases that permit its key."""
+    if key is None:
+        return ()
+    pins = dict.fromkeys(policy.pin(use.address) for use in uses)
+    return tuple(pin for pin in pins if pin is not None and pin.permits(key.fingerprint))

@@ -5,6 +5,7 @@ There is one row for each key, one for unsigned releases, and one for unknown si
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
+    from locklens.policy import Pin
     from locklens.review.model import Review
     from locklens.ui.shell.review_loader import MarkKeeper
 
@@ -90,7 +92,9 @@ class SignerRow(Struct, frozen=True):
             return Span("EXPIRED", Role.WARN)
         if self.contested:
             return Span("contested", Role.WARN)
-        return Span(f"…{self.pending}" if self.pending else "", Role.DIM)
+        if self.pending:
+            return Span(f"…{self.pending}", Role.DIM)
+        return Span("pinned" if self.signer.pins else "", Role.DIM)
 
 
 def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: Filter = _ALL) -> tuple[SignerRow, ...]:
@@ -163,7 +167,7 @@ class SignerList(RowList[SignerRow]):
             "state",
             lambda row: row.state,
             "REVOKED or EXPIRED; contested where another locked version of a provider is signed with another key; …2"
-            " while 2 releases are looked up",
+            " while 2 releases are looked up; pinned where the policy names the key for one of the namespaces",
         ),
     )
 
@@ -205,6 +209,9 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
         yield lock_lines.fingerprint_line(signer.key)
         yield from lock_lines.key_lines(signer.key)
         yield line(Span("  Compare all 40 digits: anyone can create a key with this name.", Role.DIM), hanging=2)
+    if signer.pins:
+        yield Line()
+        yield from lock_lines.pin_lines(signer, review)
     moments = [clock(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]
     common = moments[0] if len({*moments}) == 1 else ""
     yield Line()
@@ -219,7 +226,7 @@ def _meaning(row: SignerRow) -> str:
         return "registry lookup in progress"
     if row.signer.tier is Tier.UNKNOWN:
         return "reason below each release"
-    return lock_lines.TIERS[row.signer.tier]
+    return lock_lines.tier_words(row.signer.tier, is_pinned=bool(row.signer.pins))
 
 
 def _use_lines(use: Use, row: SignerRow, moment: str) -> Iterator[Line]:
@@ -311,6 +318,8 @@ class SignersScreen(RowActionsScreen):
         self._signers: tuple[SignerUses, ...] = ()
         self._can_pin: dict[str, bool] = {}
         """Whether the keys of a namespace can be pinned, as far as its rows were highlighted."""
+        self._pins: tuple[Pin, ...] = ()
+        """The pins in the policy on disk, which can be dropped, also before the base has them."""
         self._histories: dict[tuple[str, frozenset[ProviderAddress]], History] = {}
         self._job = Job(self, "history")
 
@@ -334,8 +343,8 @@ class SignersScreen(RowActionsScreen):
         """The keys about a pin that do nothing on the row."""
         (first, idle), use = super().row_keys, self._use
         idle += () if self.can_pin else ("T",)
-        is_pinned = self.review is not None and use is not None and self.review.policy.pin(use.address) is not None
-        return first, idle if is_pinned else (*idle, "D")
+        is_pinned = use is not None and pin_for(self._pins, use.address) is not None
+        return ("D", idle) if is_pinned else (first, (*idle, "D"))
 
     @property
     def can_pin(self) -> bool:
@@ -356,7 +365,9 @@ class SignersScreen(RowActionsScreen):
     def review_arrived(self) -> None:
         """Collect the signers of the new review."""
         if self.review is not None:
-            self._signers, self._can_pin = signers(self.review), {}
+            self._signers, self._can_pin, self._pins = signers(self.review), {}, ()
+            with suppress(LockLensError):
+                self._pins = policy_edits.pins_at(self.writable[1])
         self.refresh_list()
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:

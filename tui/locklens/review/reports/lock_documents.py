@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.policy import Policy
+    from locklens.policy import Pin, Policy
     from locklens.review.coverage import PathCover, ProviderCoverage
     from locklens.review.keys import PastUse, SignerUses, Use
     from locklens.review.model import Change, Review, RootReview
@@ -266,12 +266,29 @@ class PastUseJson(JsonStruct, frozen=True):
         return cls.like(use, provider=use.address, problem=use.problem or None)
 
 
+class PinJson(JsonStruct, frozen=True):
+    """A pin of the policy in force that names a signer's key."""
+
+    name: Annotated[str, Meta(description="A namespace, or HOST/NAMESPACE.")]
+    by: str | None
+    on: str | None
+    why: str | None
+    review_by: str | None
+    line: int
+
+    @classmethod
+    def of(cls, pin: Pin) -> PinJson:
+        """Describe a pin."""
+        return cls.like(pin, by=pin.by or None, why=pin.why or None)
+
+
 class SignerUsesJson(JsonStruct, frozen=True):
     """A signer with all locked releases that it signed."""
 
     tier: Tier
     key: Annotated[KeyJson | None, Meta(description="Null for unsigned releases and unknown signers.")]
     uses: Annotated[list[UseJson], Meta(min_length=1)]
+    pins: Annotated[list[PinJson], Meta(description="Empty where the policy pins the key for none of these releases.")]
     history: Annotated[
         list[PastUseJson] | None,
         Meta(description="Versions that were locked before; null without --history or without a key."),

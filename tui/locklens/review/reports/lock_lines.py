@@ -26,7 +26,7 @@ from locklens.trust import Signer, SigningKey, Tier
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from locklens.policy import InstallPath, Policy
+    from locklens.policy import InstallPath, Pin, Policy
     from locklens.review.model import Change, Review, RootReview
     from locklens.review.reports.documents import PackageJson
     from locklens.review.reports.lock_documents import Packages, Past
@@ -75,6 +75,24 @@ def key_lines(key: SigningKey) -> Iterator[Line]:
 def tier_span(tier: Tier) -> Span:
     """A tier as a word."""
     return Span(tier.value, Role.WARN if tier in {Tier.UNSIGNED, Tier.UNKNOWN} else Role.PLAIN)
+
+
+def tier_words(tier: Tier, *, is_pinned: bool) -> str:
+    """The meaning of a tier, and whether the policy pins the key."""
+    return f"{TIERS[tier]}; the policy pins it" if is_pinned else TIERS[tier]
+
+
+def pin_lines(signer: SignerUses, review: Review) -> Iterator[Line]:
+    """The pins of a signer's key: what each covers, who decided it and when, until when, and why."""
+    for number, pin in enumerate(signer.pins):
+        if not number:
+            yield line(Span(f"PINNED  {source_words(review)}", Role.HEADING))
+        decided = " ".join(filter(None, (f"by {pin.by}" if pin.by else "", f"on {pin.on}" if pin.on else "")))
+        until = f"to be reviewed by {pin.review_by}" if pin.review_by else ""
+        words = ", ".join(filter(None, (decided, until, f"line {pin.line}")))
+        yield line(f"  {pin.name}", Span(f"  {words}", Role.DIM), hanging=4, copied=pin.name)
+        if pin.why:
+            yield line(f"    {pin.why}", hanging=6, copied=pin.why)
 
 
 HISTORY_TITLE = "HISTORY  earlier locked versions of these providers"
@@ -127,35 +145,38 @@ _signed_by = partial(labelled, "SIGNER")
 """Build the line of a signer."""
 
 
-def signer_change_lines(old: Signer | None, new: Signer | None, *, unknown: str) -> Iterator[Line]:
+def signer_change_lines(
+    old: Signer | None, new: Signer | None, *, unknown: str, pin: Pin | None = None
+) -> Iterator[Line]:
     """The signer of the new version and, for a different key, the signer of the old version below.
 
     Args:
         old: The signer of the old version; None if unknown.
         new: The signer of the new version; None if unknown.
         unknown: The reason why a signer is unknown.
+        pin: The pin in force for the provider, if there is one.
     """
     if new is None or _is_unknown(new):
         yield _signed_by(Span(f"unknown: {unknown if new is None else 'the release is not authenticated'}", Role.DIM))
         if old is not None:
-            yield from _alone(old, f"before: {old.version} is ")
+            yield from _alone(old, f"before: {old.version} is ", pin)
         return
     if old is None or _is_unknown(old) or old.version == new.version:
-        yield _signed_by(tier_span(new.tier), *_meaning(new.tier))
+        yield _signed_by(tier_span(new.tier), *_meaning(new, pin))
         yield from _keys(new)
     elif _fingerprints(old) == _fingerprints(new):
         same = f", same key as {old.version}" if new.keys else f", as {old.version}"
-        yield _signed_by(tier_span(new.tier), Span(same, Role.GOOD if new.keys else Role.WARN), *_meaning(new.tier))
+        yield _signed_by(tier_span(new.tier), Span(same, Role.GOOD if new.keys else Role.WARN), *_meaning(new, pin))
         yield from _keys(new)
     else:
-        yield from _changed(old, new)
+        yield from _changed(old, new, pin)
 
 
 def _is_unknown(signer: Signer) -> bool:
     return signer.tier is Tier.UNKNOWN and not signer.keys
 
 
-def _changed(old: Signer, new: Signer) -> Iterator[Line]:
+def _changed(old: Signer, new: Signer, pin: Pin | None) -> Iterator[Line]:
     if old.keys and new.keys:
         difference, advice = f"different key than {old.version}", "  compare all 40 digits"
     else:
@@ -165,13 +186,13 @@ def _changed(old: Signer, new: Signer) -> Iterator[Line]:
         for key in signer.keys:
             yield fingerprint_line(key, sign=sign, role=role)
     for sign, signer in (("-", old), ("+", new)):
-        yield line(f"{sign} {signer.version}  ", tier_span(signer.tier), *_meaning(signer.tier), hanging=2)
+        yield line(f"{sign} {signer.version}  ", tier_span(signer.tier), *_meaning(signer, pin), hanging=2)
         for key in signer.keys:
             yield from key_lines(key)
 
 
-def _alone(signer: Signer, lead: str) -> Iterator[Line]:
-    yield line(f"  {lead}", tier_span(signer.tier), *_meaning(signer.tier), hanging=2)
+def _alone(signer: Signer, lead: str, pin: Pin | None) -> Iterator[Line]:
+    yield line(f"  {lead}", tier_span(signer.tier), *_meaning(signer, pin), hanging=2)
     yield from _keys(signer)
 
 
@@ -181,8 +202,10 @@ def _keys(signer: Signer) -> Iterator[Line]:
         yield from key_lines(key)
 
 
-def _meaning(tier: Tier) -> tuple[Span, ...]:
-    return (Span(f"  {TIERS[tier]}", Role.DIM),) if tier is not Tier.UNKNOWN else ()
+def _meaning(signer: Signer, pin: Pin | None) -> tuple[Span, ...]:
+    is_pinned = pin is not None and bool(signer.keys) and all(map(pin.permits, _fingerprints(signer)))
+    words = tier_words(signer.tier, is_pinned=is_pinned)
+    return (Span(f"  {words}", Role.DIM),) if signer.tier is not Tier.UNKNOWN else ()
 
 
 def _fingerprints(signer: Signer) -> tuple[str, ...]:
@@ -212,7 +235,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     for signer in gathered:
         yield ""
         before = past.get(signer.key.fingerprint, ()) if signer.key is not None else ()
-        yield from plain_lines(_signer_lines(signer, before))
+        yield from plain_lines(_signer_lines(signer, before, review))
     yield ""
     yield from (f"registry {words}" for words in host_lines(review))
     for note in review.notes:
@@ -221,11 +244,12 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
         yield f"findings: {findings}; locklens hashes lists them"
 
 
-def _signer_lines(signer: SignerUses, past: Sequence[PastUse]) -> Iterator[Line]:
+def _signer_lines(signer: SignerUses, past: Sequence[PastUse], review: Review) -> Iterator[Line]:
     if signer.key is not None:
-        yield line(tier_span(signer.tier), f"  {TIERS[signer.tier]}")
+        yield line(tier_span(signer.tier), f"  {tier_words(signer.tier, is_pinned=bool(signer.pins))}")
         yield fingerprint_line(signer.key)
         yield from key_lines(signer.key)
+    yield from pin_lines(signer, review)
     yield line(uses_title(signer))
     for use in signer.uses:
         yield from use_lines(use, f"as of {clock(use.as_of)}" if use.as_of and not use.problem else "")
@@ -311,7 +335,8 @@ def _provider(
     old, new = change.old_signer, change.new_signer
     lines: list[Line] = []
     if old is not None or new is not None:
-        lines += signer_change_lines(old, new, unknown=evidence_lines.why_unknown(change, review, is_asking=False))
+        why = evidence_lines.why_unknown(change, review, is_asking=False)
+        lines += signer_change_lines(old, new, unknown=why, pin=review.policy.pin(change.address))
     lines += evidence_lines.mirror_lines(change)
     lines += evidence_lines.unreported_problem_lines(change, shared)
     yield from plain_lines(lines, indent=" " * 6)

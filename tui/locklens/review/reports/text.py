@@ -295,7 +295,8 @@ def evidence_text(change: Change, review: Review, shared: Mapping[tuple[str, str
     if change.new is not None and (old is not None or new is not None):
         from locklens.review.reports.lock_lines import signer_change_lines
 
-        lines += signer_change_lines(old, new, unknown=why_unknown(change, review, is_asking=False))
+        why, pin = why_unknown(change, review, is_asking=False), review.policy.pin(change.address)
+        lines += signer_change_lines(old, new, unknown=why, pin=pin)
     lines += released_lines(change)
     lines += mirror_lines(change)
     lines += unreported_problem_lines(change, shared)

@@ -538,7 +538,9 @@ def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
     """The result of an edited policy: no lock file changes, and from when the edit counts."""
     yield line(f"  policy: {POLICY_FILE} edited, no lock file changes", hanging=4)
     review = plan_review.review
-    if review.policy.accept_from is AcceptFrom.HEAD:
+    if plan_review.is_committed:
+        words = f"{POLICY_FILE} is as in HEAD again: nothing is left to commit"
+    elif review.policy.accept_from is AcceptFrom.HEAD:
         words = "what is added counts at once: the base has accept_from = head"
     else:
         # A fork point never gets another commit: its tip does.

@@ -271,9 +271,8 @@ def _entry_lines(*changes: Change) -> Iterator[Line]:
 
 def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
     if change.new is not None:
-        yield from signer_change_lines(
-            change.old_signer, change.new_signer, unknown=why_unknown(change, review, is_asking=is_asking)
-        )
+        why, pin = why_unknown(change, review, is_asking=is_asking), review.policy.pin(change.address)
+        yield from signer_change_lines(change.old_signer, change.new_signer, unknown=why, pin=pin)
 
 
 def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:
