@@ -236,8 +236,16 @@ async def test_a_filter_counts_the_unknown_roots_that_it_fits(opening: Opening) 
 async def test_the_command_is_copied_as_one_line(opening: Opening) -> None:
     async with opening() as on:
         await on.go_to("orphan, nothing requires it")
-        await on.press("y", "enter")
+        await on.press("y")
+        assert re.search("command +locklens prune -- infra/stage/cluster", on.text)
+        await on.press("enter")
         assert on.app.clipboard == "locklens prune -- infra/stage/cluster"
+        await on.go_to("lock file cannot be read")
+        await on.press("y", "enter")
+        assert on.app.clipboard == "locklens merge --root infra/stage/registry"
+        await on.go_to("malformed or unknown hash")
+        await on.press("y")
+        assert re.search("row +malformed or unknown hash", on.text)
 
 
 async def test_no_title_is_cut(opening: Opening) -> None:

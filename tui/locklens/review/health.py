@@ -390,11 +390,13 @@ class CheckRemedy(Struct, frozen=True):
         fixes: What its command acts on, each part by itself.
         by_hand: What has to be done by hand, in sentences.
         left_out: What the command cannot fix yet.
+        merging: The commands that `by_hand` names, as a shell reads them.
     """
 
     fixes: tuple[Fix, ...] = ()
     by_hand: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    merging: tuple[str, ...] = ()
 
     @property
     def rest(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -414,7 +416,8 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         merging = [
             shell_words(merging_words(health.top, path)) for path, (root, _) in found.items() if root.new.conflict
         ]
-        return CheckRemedy(by_hand=tuple(f"`{command}` merges the sides that git left" for command in merging))
+        words = tuple(f"`{command}` merges the sides that git left" for command in merging)
+        return CheckRemedy(by_hand=words, merging=tuple(merging))
     if check.id == "malformed":
         return CheckRemedy(by_hand=tuple(_removal(root.lock_file, own) for root, own in found.values()))
     if not check.command:

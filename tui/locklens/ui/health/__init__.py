@@ -151,19 +151,21 @@ class HealthScreen(RowActionsScreen):
         row, health = self.left.current, self.health
         if row is None or health is None:
             return RowTarget()
-        check = row.result.check if row.result is not None else None
-        command = commands_text(check, remedy(check, health), health) if check is not None else ""
+        command = ""
+        if row.result is not None:
+            found = remedy(row.result.check, health)
+            command = commands_text(row.result.check, found, health) or " && ".join(found.merging)
         place = FilePlace(row.found[0][1].file, row.found[0][1].line or 1) if row.found else None
         return RowTarget(ShellText(command) if command else row.title, place)
 
     @property
     def copy_choices(self) -> tuple[CopyChoice, ...]:
         """The command, and the roots."""
-        row = self.left.current
-        choices = super().copy_choices
+        row, copied = self.left.current, self.row_target.copied
+        choices = [CopyChoice("command" if isinstance(copied, ShellText) else "row", copied)] if copied else []
         if row is not None and row.roots:
-            choices += (CopyChoice("roots", ShellText(shell_words(path or "." for path in row.roots))),)
-        return choices
+            choices.append(CopyChoice("roots", ShellText(shell_words(path or "." for path in row.roots))))
+        return tuple(choices)
 
     def reported(self, review: Review) -> object:
         """Return the health."""
