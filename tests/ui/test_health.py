@@ -278,6 +278,12 @@ async def test_findings_by_signer(sample: Path, tmp_path: Path, monkeypatch: pyt
         async with app.run_test(size=(120, 40)) as pilot:
             on = HealthDriver(app, pilot)
             await until(on, lambda: on.health.health is not None and bool(on.health.health.signers))
+            for size in ((80, 24), (100, 30)):
+                await on.resize(size)
+                await until(on, lambda: not on.health.is_asking)
+                assert re.search(r"verdict block, \d+ (of \d+ locked hashes )?not verified.* \| ", on.lines[-2])
+                assert " | 1 of 2 registries failed " in f"{on.lines[-2]} "
+            await on.resize((120, 40))
             await on.press("b", "b", "b")
             assert "grouped by signer" in on.text
             republished = next(row for row in on.health.left.rows if any(f.rule == "LK001" for _, f in row.found))

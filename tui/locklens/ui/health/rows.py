@@ -518,10 +518,16 @@ def health_head(health: Health | None, *, is_asking: bool = False) -> tuple[BarL
 def health_status(
     health: Health | None, progress: Reading, *, marked: int, shown: str, is_narrowed: bool, message: str = ""
 ) -> tuple[BarLayout, ...]:
-    """The status line above the keys; `shown` names grouping and order."""
-    words = ", ".join(filter(None, (health.verdict, hashes_in_words(health)))) if health is not None else ""
-    verdict = [Piece(f"verdict {words}")] if words else []
-    parts = [Piece(f"{counted(marked, 'root')} marked", Role.STRONG)] if marked else []
+    """The status line above the keys, and a shorter one; `shown` names grouping and order."""
     review = health.review if health is not None else None
-    parts += lookup_parts(review, progress, is_narrowed=is_narrowed, verdict=verdict)
-    return status_line(parts, message=message, aside=shown)
+    brief = f"{health.hashes.unverified} not verified" if health is not None and health.hashes.unverified else ""
+    layouts: tuple[BarLayout, ...] = ()
+    for hashes in (hashes_in_words(health) if health is not None else "", brief):
+        words = ", ".join(filter(None, (health.verdict, hashes))) if health is not None else ""
+        verdict = [Piece(f"verdict {words}")] if words else []
+        parts = [Piece(f"{counted(marked, 'root')} marked", Role.STRONG)] if marked else []
+        parts += lookup_parts(review, progress, is_narrowed=is_narrowed, verdict=verdict)
+        layouts += status_line(parts, message=message, aside=shown)
+        if message:
+            break
+    return layouts
