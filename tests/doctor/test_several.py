@@ -308,6 +308,10 @@ def test_other_roots_tell_an_edited_zh_from_a_republished_version(digits: int, e
     document = doctor(equal, "--", "live/new")
     verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
     assert (verdicts["hand-edit"], verdicts["republished"]) == (("yes", "no") if digits == 4 else ("likely", "unknown"))
+    told = {one["id"]: one["evidence"] for one in document["causes"]}["republished"]
+    assert digits != 4 or re.search(
+        r"zh:eeee\w{4}... differs from a zh of the signed SHA256SUMS .* in [34] characters", told
+    )
     (fix,) = document["remedies"]
     assert (fix["id"], fix["trust"]) == ("copy-entry", "none")
     assert fix["hint"] == "git diff --no-index -- live/new/.terraform.lock.hcl live/prod/.terraform.lock.hcl"

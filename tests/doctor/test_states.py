@@ -38,6 +38,7 @@ def test_an_edit_that_is_not_committed_is_nobodys(made: Any, doctor: Any) -> Non
     lock = folder / LOCK
     lock.write_bytes(INCIDENTS["hand-edit"].locks[1])
     out = doctor(folder, "--format", "text", "ci.log")
+    assert "whether the change that made it so was a merge: whoever edited the work tree" in out
     assert "LOCKED       not committed yet (3.9.1 to 3.10.0)" in out
     assert "Robin" not in out
     subprocess.run(["git", "-C", str(folder), "checkout", "--quiet", "--", LOCK], check=True)
@@ -167,14 +168,15 @@ def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> Non
     assert not [note for note in document["run"]["notes"] if "locklens" in note]
 
 
-def test_who_wrote_an_entry_is_not_asked_for_where_git_tells(made: Any, doctor: Any) -> None:
-    folder = made(INCIDENTS["other-tool"])
+@pytest.mark.parametrize("cause", ["other-tool", "hand-edit"])
+def test_who_wrote_an_entry_is_not_asked_for_where_git_tells(cause: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS[cause])
     head = git(folder, "rev-parse", "--short=12", "HEAD")
     found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
     assert found["bad-merge"]["verdict"] == "unknown"  # it may have squashed one
     assert found["bad-merge"]["evidence"].endswith(f"; commit {head}, which is no merge, made the entry as it is")
     assert found["bad-merge"]["missing"].startswith("whether that commit squashed a branch")
-    assert found["hand-edit"]["missing"].startswith(f"how commit {head} made this entry")
+    assert cause == "hand-edit" or found["hand-edit"]["missing"].startswith(f"how commit {head} made this entry")
 
 
 def test_an_edit_that_only_deletes_is_not_ruled_out(made: Any, doctor: Any) -> None:
@@ -211,8 +213,25 @@ def test_an_entry_without_zh_rules_nothing_out(made: Any, doctor: Any) -> None:
     lock.write_text("".join(lines), "utf-8")
     git(folder, "commit", "-qam", "drop zh")
     (folder / "ci.log").write_text(boxed_log(("Failed to install provider", MISMATCH)), "utf-8")
-    verdicts = {one["id"]: one["verdict"] for one in doctor(folder, "ci.log")["causes"]}
-    assert {verdicts[name] for name in ("hand-edit", "other-tool", "bad-merge")} == {"unknown"}
+    found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
+    assert {found[name]["verdict"] for name in ("hand-edit", "other-tool", "bad-merge")} == {"unknown"}
+    assert found["other-tool"]["missing"] == "a locked zh, by which the lists of registries are told apart"
+    package = folder / "demo.zip"
+    package.write_bytes(package_bytes("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64"))
+    words = ("--package", "demo.zip", "--platform", "linux_amd64", "ci.log")
+    found = {one["id"]: one for one in doctor(folder, *words)["causes"]}
+    assert (found["other-tool"]["verdict"], found["other-tool"]["evidence"]) == (
+        "no",
+        "all locked h1 are of registry.terraform.io",
+    )
+
+
+def test_another_package_was_met_only_by_a_run_with_this_lock_file(made: Any, doctor: Any) -> None:
+    folder = made(
+        replace(INCIDENTS["platform-missing"], locks=(lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4")),))
+    )
+    found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
+    assert "; if its lock file was this one, the failing run got another release" in found["republished"]["evidence"]
 
 
 def test_of_two_errors_one_is_fixed(made: Any, doctor: Any) -> None:

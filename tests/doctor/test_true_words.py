@@ -445,7 +445,7 @@ def test_a_fix_of_a_signature_names_the_signature(cause: str, title: str, made: 
     ("bad-merge", "Lock acme/demo 1.4.2, as HEAD (ours) has"),
     ("bad-merge", "the upgrade then writes acme/demo 1.4.2 with those of its release"),
     ("h1-missing", "had 1 h1 that is locked no longer"),
-    ("h1-missing", "1 added hash not known as signed: the Preview says what vouches for it"),
+    ("h1-missing", "1 added hash not known as signed DO NOT DO THIS"),
     ("other-tool", "Upgrade hashicorp/random: the new version comes with its own hashes"),
     ("wrong-source", ", and it has none now"),
 ])  # fmt: skip

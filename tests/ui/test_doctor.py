@@ -498,6 +498,7 @@ def test_a_fact_is_asked_for_with_the_key_that_takes_it() -> None:
         ("it fits a, b: name it with -- ROOT", "it fits a, b: name it with e"),
         ("the platform: --platform OS_ARCH", "the platform: e"),
         ("the package: --package FILE, or --package zh:HASH", "the package: e"),
+        ("its origin: --install-path, and its hash: --package FILE", "its origin, and its hash: e"),
         ("the h1: --package DIR, or `locklens lock --platform linux_amd64 --dry-run x`", None),
         ("locklens lock --platform=linux_amd64 -- live/prod", "locklens lock --platform=linux_amd64 -- live/prod"),
         ("downloads it: --prove changed", "downloads it: --prove changed"),

@@ -13,7 +13,7 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
-from locklens.text import counted, listing
+from locklens.text import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -290,10 +290,9 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     shown = list(evidence) if len(evidence) == 1 and is_of_all else shown
     more = f"; and {len(shown) - _MOST_NAMED} more likewise" if len(shown) > _MOST_NAMED else ""
     if first.verdict is CauseVerdict.NO and len(shown) > 1:
-        rest = counted(len(same) - 1, "other is", "others are")
-        words = same[0].cause.evidence
+        words, rest = same[0].cause.evidence, listing([one.subject for one in same[1:]], 3)
         lead = "" if words.startswith(same[0].subject) else f"({same[0].subject}) "
-        shown, more = [f"{lead}{words}; {rest} ruled out, too"], ""
+        shown, more = [f"{lead}{words}; ruled out, too: {rest}"], ""
     needs = list(dict.fromkeys(one.cause.missing for one in same if one.cause.missing))
     others = f"; and {len(needs) - 1} more likewise" if len(needs) > 1 else ""
     moments = [one.cause.as_of for one in same if one.cause.as_of]

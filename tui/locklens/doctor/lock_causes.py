@@ -73,7 +73,7 @@ def lock_syntax(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
         rest = x.command_line("doctor", "--", x.incident.root or ".")
         return Judgement(_UNKNOWN, words, f"whether init fails for another cause now: {rest}")
-    return Judgement(_NO, f"{x.lock.path} can be read")
+    return Judgement(_NO, "the lock file can be read")
 
 
 def bad_merge(x: Examined) -> Judgement | None:
@@ -127,9 +127,12 @@ def bad_merge(x: Examined) -> Judgement | None:
     number, place, donor = max(shared, key=lambda one: one[0], default=(0, "", None))
     if donor is not None and number:
         words = f"{words}; {number} of {zh_of_packages(len(x.packed))} are of {donor.version} ({place})"
-        if number == len(x.packed):
-            missing = "whether the change that made it so was a merge"
-            return Judgement(_UNKNOWN, f"{words}, and the version is {x.entry.version}", missing)
+        is_all = number == len(x.packed)
+        words = f"{words}, and the version is {x.entry.version}" if is_all else words
+        if is_all and not x.made_by:
+            is_edited = x.past and not x.origins.is_committed
+            way = ": whoever edited the work tree" if is_edited else ""
+            return Judgement(_UNKNOWN, words, f"whether the change that made it so was a merge{way}")
     if x.made_by:
         words = f"{words}; commit {x.made_by[:12]}, which is no merge, made the entry as it is"
         return Judgement(_UNKNOWN, words, "whether that commit squashed a branch with such a merge: its author")
@@ -509,8 +512,10 @@ def other_tool(x: Examined) -> Judgement | None:
         )
         title = _OF_OTHER_REGISTRY.format(own.product, before.product)
         return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
-    if x.is_known and x.packed and not x.stale:
-        return Judgement(_NO, f"all locked zh of packages are of {x.address.host}", as_of=x.as_of)
+    is_own = not x.stale if x.packed else x.unpacked != frozenset() and x.unpacked <= {*x.expected.values()}
+    if x.is_known and is_own:
+        what = "zh of packages" if x.packed else "h1"
+        return Judgement(_NO, f"all locked {what} are of {x.address.host}", as_of=x.as_of)
     # The packages of other namespaces are the same ones in both registries.
     for other in x.twins if x.error is not None and x.address.namespace == "hashicorp" else ():
         if x.packed and x.packed <= packages_of(other.entry.hashes):
@@ -524,7 +529,9 @@ def other_tool(x: Examined) -> Judgement | None:
     elsewhere = x.case.elsewhere if x.case is not None else None
     if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
         return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.as_of)
-    missing = x.why_unknown if not x.is_known else f"this version on the other tool's registry ({_other_trouble(x)})"
+    missing = f"this version on the other tool's registry ({_other_trouble(x)})"
+    missing = missing if x.packed else "a locked zh, by which the lists of registries are told apart"
+    missing = missing if x.is_known else x.why_unknown
     words = "nothing shows that the hashes are from the other tool's registry"
     return Judgement(_UNKNOWN, words, missing, as_of=x.as_of)
 

@@ -21,10 +21,14 @@ _MOST_TYPED = 8
 """The most strange hashes of an entry among which a typed one is looked for."""
 
 
+def differing_characters(text: str, other: str) -> int:
+    """Return the number of characters in which two hashes of equal length differ."""
+    return sum(one != two for one, two in zip(text, other, strict=False))
+
+
 def _is_nearly(text: str, other: str) -> bool:
     """True if two different hashes of equal length differ in a few characters alone."""
-    differing = sum(one != two for one, two in zip(text, other, strict=False))
-    return len(text) == len(other) and 0 < differing <= _MOST_EDITED
+    return len(text) == len(other) and 0 < differing_characters(text, other) <= _MOST_EDITED
 
 
 class Origins(Struct, frozen=True, dict=True):
@@ -99,6 +103,14 @@ class Origins(Struct, frozen=True, dict=True):
             ((text, one) for text in sorted(self.strange) for one in sorted(self.listed) if _is_nearly(text, one)), None
         )
 
+    @property
+    def is_committed(self) -> bool:
+        """True if the newest commit has the entry's version and hashes."""
+        was = self.past[0].entry if self.past else None
+        if self.entry is None or was is None:
+            return False
+        return was.version == self.entry.version and {*was.hashes} == {*self.entry.hashes}
+
     @cached_property
     def sound_twin(self) -> ElsewhereEntry | None:
         """The entry of another root with packages of only today's release, where those here are strange; else None.
@@ -108,9 +120,7 @@ class Origins(Struct, frozen=True, dict=True):
         """
         if self.entry is None or not self.strange:
             return None
-        now = self.past[0] if self.past and self.past[0].entry is not None else None
-        is_committed = now is not None and now.entry is not None and set(now.entry.hashes) == set(self.entry.hashes)
-        since = now.date if now is not None and is_committed else "9999"
+        since = self.past[0].date if self.is_committed else "9999"
         return next(
             (
                 one

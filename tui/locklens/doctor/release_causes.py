@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from locklens.dialect import OPENTOFU
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
+from locklens.doctor.origins import differing_characters
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import counted
 from locklens.trust.authentication import Authentication, Refusal
@@ -44,7 +45,8 @@ def republished(x: Examined) -> Judgement | None:
         return _of_today(x, words)
     before = x.origins.before_edit.commit[:12] if x.origins.before_edit is not None else ""
     if (typed := x.origins.typed) is not None:
-        words = f"{typed[0][:11]}... is {typed[1][:11]}... of {x.sums}, but for a few characters"
+        characters = counted(differing_characters(*typed), "character")
+        words = f"{typed[0][:11]}... differs from a zh of {x.sums} in {characters}"
         return Judgement(_NO, words, as_of=x.as_of)
     left = x.origins.strange
     if not left:
@@ -69,7 +71,7 @@ def _of_today(x: Examined, words: str) -> Judgement:
     """Judge a release that has the locked packages today: the failing run may have met another one for a time."""
     if not x.met_release or x.packed.intersection(x.message.hashes):
         return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
-    words = f"{words}; the failing run got another one, for a time or from another source"
+    words = f"{words}; if its lock file was this one, the failing run got another release for a time, or another source"
     if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
         title = "the registry had another release of the version for a time, or the run had another lock file"
         return Judgement(_LIKELY, words, _OF_THAT_TIME, x.as_of, basis=Basis.RUN, title=title)

@@ -184,8 +184,7 @@ def _restored(one: Affected, past: PastEntry, note: str = "") -> Remedy:
     unsigned = added - known
     if unsigned:
         number = counted(len(unsigned), "added hash", "added hashes")
-        them = "it" if len(unsigned) == 1 else "them"
-        words = f"{number} not known as signed: the Preview says what vouches for {them}"
+        words = f"{number} not known as signed"
         note = f"{note}; {words}" if note else words
     which, group = "", one
     if version != x.entry.version:

@@ -101,9 +101,13 @@ _OPTION = r"(?:-- ROOT|--(?:platform|package|install-path|mirror|plugin-cache)(?
 _COMMANDS_AND_OPTIONS = re.compile(f"(?P<command>`[^`]*`)|{_OPTION}(?:, (?:or )?{_OPTION})*")
 
 
+_KEY_TWICE = re.compile(r": e(?=, (?:and|or) [^:,;]*: e$)")
+"""The key of a fact, where that of the next and last one is the same."""
+
+
 def on_screen(words: str) -> str:
     """Return words about a fact with the key that takes it here, in place of options; a quoted command stays."""
-    return _COMMANDS_AND_OPTIONS.sub(lambda found: found["command"] or "e", words)
+    return _KEY_TWICE.sub("", _COMMANDS_AND_OPTIONS.sub(lambda found: found["command"] or "e", words))
 
 
 def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]) -> Iterator[Line]:
