@@ -330,6 +330,10 @@ def test_a_cause_stays_what_it_is_when_its_folder_was_moved_aside(cause: str, no
     was = before["evidence"].partition("; ")[0].replace(place, f"{place}, which was moved aside,")
     assert after["evidence"] == f"{was}; {now}"
     assert "command" not in after or not after["command"]
+    out = " ".join(doctor(folder, *words, "--format", "text").split())
+    assert " that was moved aside is not the locked package. [CONFIRMED]" in out
+    command = doctor(folder, *words)["remedies"][-1]["command"]
+    assert cause != "plugin-corrupted" or command == "terraform -chdir=live/prod init"
 
 
 def test_an_installed_folder_that_leads_into_the_plugin_cache_is_the_cache_s(made: Any, doctor: Any) -> None:
@@ -351,7 +355,7 @@ def test_an_installed_folder_that_leads_into_the_plugin_cache_is_the_cache_s(mad
     assert "VERDICT The plugin cache's copy, which the installed folder is a link to, is not the locked package" in out
     cached.rename(f"{cached}.suspect")
     out = " ".join(doctor(folder, "--format", "text", *words).split())
-    assert "VERDICT The plugin cache's copy, which the installed folder is a link to, is not the locked package" in out
+    assert "VERDICT The plugin cache's copy that was moved aside is not the locked package" in out
     assert "nothing is in its place in the plugin cache: run init" in out
     shutil.copytree(folder / "mirror" / DEMO / "1.4.2/linux_amd64", cached)  # as init installs it again
     document = doctor(folder, *words)
@@ -415,6 +419,22 @@ def test_a_package_that_its_mirror_lacks(made: Any, doctor: Any) -> None:
     document = doctor(folder, _log(folder, ("Incompatible provider version", f"Provider {words}")))
     assert [(one["id"], one["verdict"]) for one in document["causes"]][:1] == [("mirror-lacks", "likely")]
     assert [one["id"] for one in document["remedies"]] == ["fill-mirror"]
+
+
+def test_a_command_that_fills_a_mirror_for_all_providers_names_none(made: Any, doctor: Any) -> None:
+    entries = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(replace(INCIDENTS["mirror-lacks"], locks=(lock_file(*entries),), constraints=required))
+    log = folder / "ci.log"
+    wrong = "Error while installing acme/netbox v3.9.1: the local package for registry.terraform.io/acme/netbox 3.9.1 "
+    wrong += (
+        "doesn't match any of the checksums previously recorded in the dependency lock file; for more information: x"
+    )
+    log.write_text(log.read_text("utf-8") + boxed_log((INSTALL, wrong)), "utf-8")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert re.search(
+        r" [a-z] Fill the mirror from the signed releases of all required providers 1 root, size unknown", out
+    )
 
 
 def test_an_altered_package_is_no_damaged_download(made: Any, doctor: Any) -> None:

@@ -443,6 +443,16 @@ async def test_the_line_above_a_sample_names_no_key_that_does_nothing(opened: Op
         assert "enter does nothing in the detail; tab goes to the list, ? lists the keys" in on.lines[-2]
 
 
+async def test_no_setting_is_exported_that_would_hide_a_cause(opened: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened("cache-differs") as on:
+        names = "TF_PLUGIN_CACHE_DIR", "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE"
+        for name in names:
+            monkeypatch.delenv(name)
+        screen = DoctorScreen(on.doctor.source, on.app._keeper)
+        assert names[1] in screen._request.environ
+        assert list(screen._settings) == [names[0]]
+
+
 async def test_the_first_line_of_a_cause_copies_the_report(opened: Opening) -> None:
     async with opened("republished") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))
@@ -621,7 +631,9 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await on.press("j")
         await until(on, lambda: "> fix" in on.text)
         await on.press("enter")
-        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 folder" in on.text)
+        await until(
+            on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter replaces 1 folder" in on.text
+        )
         await until(on, lambda: "kept aside as" in on.text)
         await on.press("tab")
         assert "y copy message" not in on.lines[-1]
@@ -635,6 +647,7 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
                 and "no the package that is installed now is altered" in on.titles
             ),
         )
+        assert "replaced 1 folder; Z undoes it" in on.lines[-2]
         assert on.titles[0] == "fix Run the command that failed again"
         await on.press("home", "enter")
         assert "do it by hand: there is no command to copy" in on.text

@@ -331,6 +331,11 @@ def explain_cause(cause: CauseId) -> tuple[str, ...]:
     return title, "", known.meaning, "", f"By hand: {known.check}"
 
 
+def is_forbidden(variable: str) -> bool:
+    """True for the environment variable of a setting that would hide a cause, so that no command exports it."""
+    return variable == f"TF_{_NO_LIST.what.upper()}"
+
+
 def remedy_title(remedy: Remedy) -> str:
     """Return what a remedy does in words, with its provider and roots where there are several."""
     return f"{remedy.subject}: {remedy.title}" if remedy.subject else remedy.title

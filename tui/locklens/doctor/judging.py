@@ -344,7 +344,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for group in found.values():
         remedy, one = group[0]
         roots = {root: None for each, other in group for root in _roots_of(each, other)}
-        subject = has_several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
+        several = replace(has_several, providers=has_several.providers and not remedy.is_of_all)
+        subject = several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
         unsaid = [
             words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note
         ]
@@ -354,7 +355,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         names = {other.examined.name for _, other in group}
-        is_told = remedy.host or all(name in remedy.title for name in names)
+        is_told = remedy.host or remedy.is_of_all or all(name in remedy.title for name in names)
         is_of_some |= has_several.providers and not is_told and names != everyone
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
         named.append(replace(remedy, subject=subject) if is_named else remedy)

@@ -397,6 +397,7 @@ class Remedy(Struct, frozen=True):
         hint: The command line that shows what to edit by hand, and fixes nothing itself; "" without one.
         is_left_out: True if the command line cannot be shared, as it has a secret.
         host: The host that it is about, whatever the provider; "" for none.
+        is_of_all: True if its command is of all providers of its roots, whatever the cause is of.
     """
 
     id: str
@@ -411,6 +412,7 @@ class Remedy(Struct, frozen=True):
     hint: str = ""
     is_left_out: bool = False
     host: str = ""
+    is_of_all: bool = False
 
 
 class NotOffered(Struct, frozen=True):

@@ -432,9 +432,10 @@ def _moved(x: Examined, *kinds: str) -> Judgement | None:
     if one is None or one.kind not in kinds or x.error is None:
         return None
     judged, now = _copy(x, (replace(one, path=f"{one.path}, which was moved aside,"),)), _NOTHING_NOW[one.kind]
+    title = f"{_NAMES[one.kind]} that was moved aside is not the locked package"
     if judged.is_probable:
-        return replace(judged, evidence=f"{judged.evidence}; {now}")
-    return Judgement(_LIKELY, f"{one.path} was moved aside, and {now}", basis=Basis.HERE)
+        return replace(judged, evidence=f"{judged.evidence}; {now}", title=title)
+    return Judgement(_LIKELY, f"{one.path} was moved aside, and {now}", basis=Basis.HERE, title=title)
 
 
 _NOTHING_NOW = {
@@ -606,8 +607,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
     if is_of_other or x.message.kind in {"cached-package", "cached-modified"}:
         moved = _moved(x, "installed", "plugin-cache")
         if moved is not None:
-            is_linked = x.moved is not None and x.moved.kind == "plugin-cache"
-            return replace(moved, title=_OF_LINK) if is_linked else moved
+            return moved
     if x.message.kind == "cached-modified":
         copy = _unknown_copy(x, "the message says so")
         return replace(copy, verdict=_LIKELY, basis=Basis.RUN)

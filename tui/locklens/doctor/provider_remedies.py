@@ -390,10 +390,12 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
     if x.address is None or x.is_denied:
         return  # what no registry has, no command fills a mirror with
     place, note = _filled_place(x)
-    yield Remedy(
-        "fill-mirror", "Fill the mirror from the signed release", len(alone.roots), _NONE,
-        one.size_of(one.platform), _mirror_line(one, place), note,
-    )  # fmt: skip
+    title, size = "Fill the mirror from the signed release", one.size_of(one.platform)
+    is_of_all = len(x.lock.entries) > 1 or not x.lock.exists
+    if is_of_all:
+        title, size = "Fill the mirror from the signed releases of all required providers", None
+    line = _mirror_line(one, place)
+    yield Remedy("fill-mirror", title, len(alone.roots), _NONE, size, line, note, is_of_all=is_of_all)
 
 
 def _filled_place(x: Examined) -> tuple[str, str]:
@@ -522,15 +524,9 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
             note = "on the machine of the log; here the locked package is installed: run the failed command again"
         where = replace(one, roots=("ROOT",)) if x.fitting else one.alone
         title = f"Install the locked package{' again' if own is not None else ''}"
-        yield Remedy(
-            "reinstall",
-            title,
-            len(one.alone.roots),
-            _NONE,
-            one.size_of(x.platform),
-            x.with_settings(where.line("init")),
-            note,
-        )
+        line = one.next_step if x.replaced else x.with_settings(where.line("init"))  # as the move aside said
+        size = one.size_of(x.platform)
+        yield Remedy("reinstall", title, len(one.alone.roots), _NONE, size, line, note)
 
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})

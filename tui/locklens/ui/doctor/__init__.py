@@ -18,6 +18,7 @@ from textual.widgets import TextArea
 
 from locklens.addresses import Platform
 from locklens.dialect import DIALECTS
+from locklens.doctor.causes import is_forbidden
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import Diagnosis, PackagePath
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
@@ -207,7 +208,7 @@ class DoctorScreen(TwoPaneScreen):
         environ = network.environ if network is not None else os.environ
         known = source.request.diagnosed
         self._request = known or self._without_log(_folder_at(source.folder), environ)
-        own = self._request.environ.items()
+        own = ((name, value) for name, value in self._request.environ.items() if not is_forbidden(name))
         self._settings = {name: value for name, value in own if os.environ.get(name) != value}
         self._diagnosis: Diagnosis | None = None
         self._problem: LockLensError | None = None

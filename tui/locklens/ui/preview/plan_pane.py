@@ -64,6 +64,8 @@ class Words(NamedTuple):
 _INDEX = " in git's index"
 _STAGING = Words("stage", "stages", "staged", "staged", "staging", _INDEX)
 _UNDOING = Words(past="undone:")
+_MOVING = Words("move", "moves", "moved", "moved", "moving")
+_REPLACING = Words("replace", "replaces", "replaced", "replaced", "replacing")
 _UNSTAGING = Words("unstage", "unstages", "unstaged", "unstaged", "unstaging", _INDEX)
 
 
@@ -133,12 +135,15 @@ class PlanProgress(Struct, frozen=True):
 
     @property
     def words(self) -> Words:
-        """The verb of the apply action: "stage" or "unstage" for git's index, otherwise "write"."""
+        """The verb of the apply action: of git's index, of a folder that is moved aside, otherwise "write"."""
         if self.plan is None:
             return Words()
         if self.plan.proposal.target.is_index:
             return _UNSTAGING if self.plan.proposal.undoes else _STAGING
-        return _UNDOING if self.plan.proposal.undoes else Words()
+        if self.plan.proposal.undoes:
+            return _UNDOING
+        aside = [one for one in self.plan.proposal.folders if one.aside]
+        return (_REPLACING if all(one.source for one in aside) else _MOVING) if aside else Words()
 
     @property
     def message(self) -> str:
