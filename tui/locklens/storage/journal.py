@@ -150,8 +150,8 @@ class Record(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The command line for a sentence: with the number of its roots where it names many."""
-        return _MANY_ROOTS.sub(lambda found: f" in {len(re.findall(_ROOT, found[0]))} roots", self.command)
+        """The command line for a sentence: without its roots where it names many, of which it may have changed one."""
+        return _MANY_ROOTS.sub(" --root …", self.command)
 
 
 class Journal:
