@@ -60,3 +60,31 @@ def test_a_pin_that_is_dropped_again_leaves_the_bytes_as_they_were(text: bytes) 
     assert without_pin(one, PINS[0]) == text
     assert without_pin(both, PINS[1]) == one
     assert without_pin(without_pin(both, PINS[0]), PINS[1]) == text
+
+
+def test_tables_that_stand_apart_stay_where_they_are() -> None:
+    first, last = (with_pin(b"", pin).decode() for pin in PINS)
+    accepted = with_acceptances(b"", (ACCEPTANCES[0],)).decode()
+    text = f"# ours\ncooldown = 7\n\n{first}\n{accepted}\n# of the data team\n{last}\n# the end\n".encode()
+    assert with_pin(without_pin(text, PINS[0]), PINS[1]) == text.replace(f"{first}\n".encode(), b"")
+    assert without_pin(text, PINS[1]) == text.replace(last.encode(), b"")
+    changed = with_pin(text, replace(PINS[0], why="phoned"))
+    assert changed == text.replace(first.encode(), f'{first}why = "phoned"\n'.encode())
+    added = with_acceptances(text, (ACCEPTANCES[1],)).decode()
+    assert added.replace(with_acceptances(b"", (ACCEPTANCES[1],)).decode() + "\n", "") == text.decode()
+
+
+@pytest.mark.parametrize(
+    "text", [b"trust = {}\n", b'trust = {acme = {keys = ["1B673F155E471E8C4D4F644A6EF31C7EB267ED69"]}}\n']
+)
+def test_a_pin_is_added_to_an_inline_table(text: bytes) -> None:
+    added = with_pin(text, PINS[1])
+    assert PINS[1].scope in {one.scope for one in parse(added, "p").trust}
+    assert added.startswith(b"trust = {")
+
+
+def test_a_line_of_a_value_that_looks_like_a_header_ends_no_table() -> None:
+    text = b'[platforms]\nlinux_amd64 = """\\\n[trust.acme]"""\n'
+    added = with_pin(text, PINS[1])
+    assert added.startswith(text)
+    assert without_pin(added, PINS[1]) == text

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
-from tomlkit.items import AoT, Table
+from tomlkit.items import AoT, InlineTable
 
 from locklens.errors import ConfigurationError
 from locklens.policy import POLICY_FILE, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from tomlkit.items import Array, Table
 
     from locklens.policy.model import Acceptance, Pin, Policy
 
@@ -28,31 +32,39 @@ def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
     Raises:
         ConfigurationError: The policy has a mistake.
     """
-    keys = {one.key for one in acceptances}
+    for one in acceptances:
+        data = _with_acceptance(data, one)
+    return data
 
+
+def _with_acceptance(data: bytes, one: Acceptance) -> bytes:
     def edit(document: Any, before: Policy) -> None:
         entries = document.get("accept")
         if entries is None:
             document["accept"] = entries = tomlkit.aot()
-        accepted = [one.key for one in before.accept]
-        for one in acceptances:
-            names = ("rule", "provider", "change", "reason", "by", "on", *(("until",) if one.until else ()))
-            fields = {name: getattr(one, name) for name in names}
-            places = [number for number, other in enumerate(accepted) if other == one.key]
-            if places:
-                table = entries[places[0]]
-                for name in [name for name in table if name not in fields]:
-                    del table[name]
-                for place in reversed(places[1:]):
-                    del entries[place], accepted[place]
-            else:
-                table = _table_apart() if isinstance(entries, AoT) else tomlkit.inline_table()
-                accepted.append(one.key)
-                entries.append(table)
-                table = entries[-1]
-            table.update(fields)
+        names = ("rule", "provider", "change", "reason", "by", "on", *(("until",) if one.until else ()))
+        fields = {name: getattr(one, name) for name in names}
+        places = [number for number, other in enumerate(before.accept) if other.key == one.key]
+        if places:
+            table = entries[places[0]]
+            for name in [name for name in table if name not in fields]:
+                del table[name]
+            for place in reversed(places[1:]):
+                del entries[place]
+        else:
+            entries.append(_table_apart() if isinstance(entries, AoT) and entries else _table_of(entries))
+            table = entries[-1]
+        table.update(fields)
 
-    return _edited(data, edit, lambda after: keys <= {one.key for one in after.accept})
+    def holds(policy: Policy) -> bool:
+        return any(other.key == one.key for other in policy.accept)
+
+    return _edited(data, "accept", edit, part=holds, is_done=holds)
+
+
+def _table_of(entries: AoT | Array) -> Table | InlineTable:
+    """Return a first table for the kind of array that there is."""
+    return tomlkit.table() if isinstance(entries, AoT) else tomlkit.inline_table()
 
 
 def with_pin(data: bytes, pin: Pin) -> bytes:
@@ -68,7 +80,9 @@ def with_pin(data: bytes, pin: Pin) -> bytes:
         name = _spelled(table, before, pin)
         entry = table.get(name)
         if entry is None:
-            table[name] = entry = _table_apart() if before.trust else tomlkit.table()
+            is_inline = isinstance(table, InlineTable)
+            table[name] = tomlkit.inline_table() if is_inline else _table_apart() if before.trust else tomlkit.table()
+            entry = table[name]
         fields = {"keys": list(pin.keys), "by": pin.by, "on": pin.on, "why": pin.why, "review_by": pin.review_by}
         for field, value in fields.items():
             if value:
@@ -77,7 +91,11 @@ def with_pin(data: bytes, pin: Pin) -> bytes:
                 entry.pop(field, None)
 
     return _edited(
-        data, edit, lambda after: any(one.scope == pin.scope and one.keys == pin.keys for one in after.trust)
+        data,
+        "trust",
+        edit,
+        part=lambda policy: any(one.scope == pin.scope for one in policy.trust),
+        is_done=lambda after: any(one.scope == pin.scope and one.keys == pin.keys for one in after.trust),
     )
 
 
@@ -90,7 +108,10 @@ def without_pin(data: bytes, pin: Pin) -> bytes:
         if not table:
             del document["trust"]
 
-    return _edited(data, edit, lambda after: not any(one.scope == pin.scope for one in after.trust))
+    def holds(policy: Policy) -> bool:
+        return any(one.scope == pin.scope for one in policy.trust)
+
+    return _edited(data, "trust", edit, part=holds, is_done=lambda after: not holds(after))
 
 
 def _spelled(table: Any, before: Policy, pin: Pin) -> str:
@@ -106,26 +127,77 @@ def _table_apart() -> Table:
     return table
 
 
-def _edited(data: bytes, edit: Callable[[Any, Policy], None], is_done: Callable[[Policy], bool]) -> bytes:
-    """Edit the document; the line ends and the byte order mark stay.
+def _edited(
+    data: bytes,
+    key: str,
+    edit: Callable[[Any, Policy], None],
+    *,
+    part: Callable[[Policy], bool],
+    is_done: Callable[[Policy], bool],
+) -> bytes:
+    """Edit one part of the text; the rest, the line ends and the byte order mark stay.
+
+    Args:
+        data: The file's bytes.
+        key: The top-level key that the edit is about.
+        edit: Edits the part's document, given its policy.
+        part: True for the part to edit; without one, it is the last that has the key, or a new one at the end.
+        is_done: True for the policy that the edit leads to.
 
     Raises:
         ConfigurationError: The policy has a mistake, before or after the edit.
     """
-    before = parse(data, POLICY_FILE)
+    parse(data, POLICY_FILE)
     marked, is_crlf = data.startswith(_MARK), b"\r\n" in data
     text = data.removeprefix(_MARK).decode().replace("\r\n", "\n")
     if text and not text.endswith("\n"):
         text += "\n"
-    document = tomlkit.parse(text)
-    edit(document, before)
-    edited = tomlkit.dumps(document)
-    edited = edited if text else edited.lstrip("\n")
-    if not text.endswith("\n\n"):  # The empty line above a table outlives it.
-        edited = f"{edited.rstrip(chr(10))}\n" if edited.strip() else ""
+    spans = [(start, end) for start, end in _spans(text) if key in tomllib.loads(text[start:end])]
+    wanted = (span for span in spans if part(parse(text[slice(*span)].encode(), POLICY_FILE)))
+    start, end = next(wanted, spans[-1] if spans else (len(text), len(text)))
+    old = text[start:end]
+    document = tomlkit.parse(old)
+    edit(document, parse(old.encode(), POLICY_FILE))
+    new = tomlkit.dumps(document)
+    new = f"{new.rstrip(chr(10))}\n" if new.strip() else ""  # The empty line above a table outlives it.
+    gap = "\n" if text and not spans else ""
+    edited = f"{text[:start]}{gap}{new}{text[end:]}"
+    edited = edited if start else edited.lstrip("\n")
     edited = edited.replace("\n", "\r\n") if is_crlf else edited
     result = (_MARK if marked else b"") + edited.encode()
     if not is_done(parse(result, POLICY_FILE)):
         words = "the edit would not have the wanted effect"
         raise ConfigurationError(words, path=POLICY_FILE, hint="edit the file by hand")
     return result
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the tables of one top-level key that follow each other, and of what stands above all.
+
+    The blank lines and comments above a table go with it. Tables that stand apart are edited apart, as tomlkit would
+    move them together.
+    """
+    start, held, keys = 0, 0, frozenset[str]()
+    for end in _boundaries(text):
+        try:
+            found = frozenset(tomllib.loads(text[held:end]))
+        except tomllib.TOMLDecodeError:
+            continue  # What looks like the header of a table is a line of a longer value.
+        if held and (found != keys or len(keys) != 1):
+            yield start, held
+            start = held
+        held, keys = end, found
+    yield start, held
+
+
+def _boundaries(text: str) -> Iterator[int]:
+    """Yield where the lead of each table begins, or of what looks like one, then the end of all values, and of all."""
+    lead = place = 0
+    for row in io.StringIO(text):
+        bare = row.strip()
+        if bare.startswith("[") and lead:
+            yield lead
+        place += len(row)
+        if bare and not bare.startswith("#"):
+            lead = place
+    yield from dict.fromkeys((lead, place) if lead else (place,))

@@ -146,6 +146,14 @@ class Pin(Struct, frozen=True):
         """Host and namespace. A policy has one pin for each scope, and an edit replaces it."""
         return self.host, self.namespace
 
+    @property
+    def decision(self) -> str:
+        """Who decided it and when, and until when, in words; "" where it does not say."""
+        who = f"by {self.by}" if self.by else ""
+        when = f"on {self.on}" if self.on is not None else ""
+        until = f"to be reviewed by {self.review_by}" if self.review_by is not None else ""
+        return ", ".join(filter(None, (f"{who} {when}".strip(), until)))
+
     def covers(self, address: ProviderAddress) -> bool:
         """True for a provider of the namespace and host; a pin that names the host has precedence."""
         return self.namespace == address.namespace and self.host in ("", address.host)

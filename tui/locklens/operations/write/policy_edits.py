@@ -114,6 +114,9 @@ class TrustKeys(FileOperation, frozen=True):
         draft, pin = _PolicyDraft(self.top), self.pin
         draft.put_policy(with_pin(draft.data, pin))
         draft.describe_policy(pin.name, f"pinned to {' and '.join(pin.keys)}")
+        before = next((one for one in parse(draft.data, POLICY_FILE).trust if one.scope == pin.scope), None)
+        if before is not None:
+            draft.describe_policy(f"the pin of {pin.name} {_pin_in_words(before)}", "replaced")
         words = [*_start_words(self.top), "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
         words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
         return draft.plan(shell_words([*words, *_by_words(self.by)]))
@@ -145,8 +148,13 @@ class DropPin(FileOperation, frozen=True):
             hint = f"pinned are {listing([one.name for one in pins])}" if pins else "it pins no key"
             raise ConfigurationError(f"no pin of {self.name!r}", path=POLICY_FILE, hint=hint)
         draft.put_policy(without_pin(draft.data, pin))
-        draft.describe_policy(f"the pin of {self.name}", f"dropped: {' and '.join(pin.keys)}")
+        draft.describe_policy(f"the pin of {self.name} {_pin_in_words(pin)}", "dropped")
         return draft.plan(shell_words([*_start_words(self.top), "keys", "drop", self.name]))
+
+
+def _pin_in_words(pin: Pin) -> str:
+    """The keys of a pin, who decided it, until when, and why."""
+    return "; ".join(filter(None, (f"to {' and '.join(pin.keys)}", pin.decision, pin.why)))
 
 
 def _start_words(top: Path) -> list[str]:

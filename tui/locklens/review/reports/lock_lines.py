@@ -87,9 +87,7 @@ def pin_lines(signer: SignerUses, review: Review) -> Iterator[Line]:
     for number, pin in enumerate(signer.pins):
         if not number:
             yield line(Span(f"PINNED  {source_words(review)}", Role.HEADING))
-        decided = " ".join(filter(None, (f"by {pin.by}" if pin.by else "", f"on {pin.on}" if pin.on else "")))
-        until = f"to be reviewed by {pin.review_by}" if pin.review_by else ""
-        words = ", ".join(filter(None, (decided, until, f"line {pin.line}")))
+        words = ", ".join(filter(None, (pin.decision, f"line {pin.line}")))
         yield line(f"  {pin.name}", Span(f"  {words}", Role.DIM), hanging=4, copied=pin.name)
         if pin.why:
             yield line(f"    {pin.why}", hanging=6, copied=pin.why)
