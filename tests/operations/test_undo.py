@@ -168,7 +168,7 @@ def test_the_list_as_a_command(top: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert (out[-2].split(" on ")[0], out[-1]) == ("reapplies the change applied", f"wrote infra/{LOCK}")
 
 
-def test_many_roots_of_a_command_are_a_number(
+def test_many_roots_of_a_command_are_left_out(
     top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(top)

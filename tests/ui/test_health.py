@@ -23,7 +23,9 @@ from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configura
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
+from locklens.operations.plan import FileChanges, PlannedFile
 from locklens.operations.review.request import ReviewRequest
+from locklens.operations.write.apply import apply
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
@@ -35,6 +37,7 @@ from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.health import HealthLoader, HealthScreen
 from locklens.ui.preview import PreviewScreen
+from locklens.ui.shell.two_panes import TwoPaneScreen
 
 
 class HealthDriver(Driver):
@@ -266,6 +269,27 @@ async def test_all_keys_are_explained_and_the_other_screens_lead_here(opening: O
         await on.press("5")
         await on.settle()
         assert on.app.screen is on.health
+
+
+async def test_the_palette_offers_what_does_something_here(opening: Opening, sample: Path) -> None:
+    def offered(on: HealthDriver) -> set[str]:
+        screen = on.app.screen
+        assert isinstance(screen, TwoPaneScreen)
+        return {one.action for one in screen.palette_commands()} & {"undo", "root(1)", "root(-1)"}
+
+    async with opening((140, 45)) as on:
+        assert not offered(on), "nothing was written, and Health has no key for sections"
+        await on.press("1")
+        await on.settle()
+        await on.press("g")
+        assert offered(on) == {"root(1)"}
+        await on.press("right_square_bracket")
+        assert offered(on) == {"root(1)", "root(-1)"}
+        await on.press("G")
+        assert offered(on) == {"root(-1)"}
+        apply(FileChanges(sample, (PlannedFile("NOTES", None, b""),), (), "locklens format"))
+        assert offered(on) == {"root(-1)", "undo"}
+    (sample / "NOTES").unlink()
 
 
 async def test_findings_by_signer(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

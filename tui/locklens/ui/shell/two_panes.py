@@ -423,7 +423,21 @@ class TwoPaneScreen(LockLensScreen[int]):
         from locklens.ui.shell.keys import view_commands
 
         commands = view_commands(self.TABLE, self.VIEW, self.export_commands(), is_read_only=bool(self.read_only_words))
-        return self.acting(commands)
+        return [one for one in self.acting(commands) if not self._is_refused(one.action)]
+
+    def _is_refused(self, action: str) -> bool:
+        """True for an action that no key line has, and that would only say why it does nothing now."""
+        name, _, by = action.partition("(")
+        if name == "undo":
+            folder = self.top or self.source.folder
+            try:
+                return not applied_writes(folder) and not damaged_records(folder)
+            except LockLensError:
+                return False  # the key says which error it is
+        if name in {"root", "section"}:
+            ahead = range(self.left.cursor) if by.startswith("-") else range(self.left.cursor + 1, len(self.left.rows))
+            return all(self.left.rows[index].depth for index in ahead)
+        return False
 
     def export_commands(self) -> Iterable[Command]:
         """Return the palette's exports; none on a screen without reports."""
