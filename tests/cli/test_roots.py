@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,12 @@ def test_a_folder_without_a_root_names_those_below(run: Run, words: list[str], e
     assert (status, out) == (2, "")
     assert error in err
     assert f"roots below: {hint}; select with --root DIR or --all-roots" in err
+
+
+def test_a_root_that_is_removed_is_not_named_to_select(run: Run, top: Path) -> None:
+    shutil.rmtree(top / "live/us/a")
+    for command in (["upgrade", "--list"], ["upgrade", "aws"]):
+        assert "roots below: live/eu/a, live/eu/b, other; select" in run(*command)[2], command
 
 
 def test_init_and_lock_name_the_roots_below(run: Run) -> None:

@@ -100,7 +100,7 @@ def find_roots(
     others = (brought.keys() | spelt.keys() | unlocked.keys()) - set(known)
     hint = "review the change in parts, or single files with --old FILE --new FILE"
     _require_few("the change concerns {} folders without a lock file", others, hint)
-    folders = _restricted(known, moved, only, others, tracked)
+    folders = _restricted(known, moved, only, others, tracked, gone)
     if only:
         others = _of_named(others, only, brought, spelt)
         # What another spelling stands for may be a part of any root.
@@ -216,9 +216,14 @@ def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
 
 
 def _restricted(
-    folders: list[str], moved: dict[str, str], only: Sequence[str], others: AbstractSet[str], tracked: Collection[str]
+    folders: list[str],
+    moved: dict[str, str],
+    only: Sequence[str],
+    others: AbstractSet[str],
+    tracked: Collection[str],
+    gone: Collection[str],
 ) -> list[str]:
-    """Return the folders of `only`; `others` may be named too, and are left out."""
+    """Return the folders of `only`; `others` may be named too, and are left out. A hint names no folder of `gone`."""
     if not only:
         return folders
     chosen: dict[str, None] = {}
@@ -232,6 +237,7 @@ def _restricted(
         if folder not in folders:
             lead = f"{folder}/" if folder else ""
             below = sorted(known for known in folders if folder is not None and known.startswith(lead))
+            below = [known for known in below if known not in gone]
             hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else ""
             words = f"no {LOCK_FILE} in this folder, or in what it is compared with"
             if asked.startswith("-"):
