@@ -339,7 +339,10 @@ def estimate_download(
     for offer, choice in picks:
         locked = platforms_to_lock(offer, known, here, required=required)
         needed.setdefault(release_id(offer, choice.version), set()).update(locked.platforms)
-        is_sure = is_sure and not locked.unknown
+        if locked.unknown and offer.locked is not None:
+            # Which platforms these h1 are for, packages of the locked version tell: at least one of them.
+            needed.setdefault(release_id(offer, offer.locked), set()).add(here)
+            is_sure = False
     packages = hashed = 0
     size: int | None = 0
     for release, release_platforms in needed.items():
