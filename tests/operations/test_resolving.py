@@ -304,6 +304,16 @@ def test_it_is_reviewed_against_our_side_and_not_against_lines_that_git_merged(m
     assert "LK025" not in {finding.rule for change in root.changes for finding in change.findings}
 
 
+def test_what_is_merged_and_not_marked_as_resolved_is_not_merged_again(merging: Merging) -> None:
+    merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
+    apply(merging.plan(newest=True).proposal)
+    again = merging.plan(newest=True)
+    assert (again.proposal.files, again.proposal.words, again.changes) == ((), (), ())
+    details = [remark.detail for remark in again.remarks]
+    assert details[0] == "merged already"
+    assert details[-1].endswith("then marks the conflict as resolved")
+
+
 def test_without_stages_it_is_reviewed_against_the_commit(merging: Merging) -> None:
     """A side that is taken changes nothing of itself, but may be another version than that of the last commit."""
     merging.commit(BASE.encode())

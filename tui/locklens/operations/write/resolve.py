@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
-from locklens.lockfile import differing
+from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.machine import git_words
 from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, ways_to_settle, why_no_newest
@@ -188,16 +188,10 @@ class ResolveConflicts(FileOperation, frozen=True):
             problem = after.problems[0]
             words = f"the merged file would be refused: line {problem.line}: {problem.summary}"
             raise ConfigurationError(words, path=root.lock.path, hint="resolve the conflict by hand")
-        committed = _committed(root.lock.path, draft.top)
-        before = parse(conflicted.sides.ours if committed is None else committed, root.lock.path, dialect=root.tool)
-        for address, old, new in differing(before, after):
-            draft.changes.append(PlannedChange(root.path, address, root.name_of(address), old, new))
-        name, count = root.path or ".", counted(len(after.entries), "provider")
-        draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count}")
-        draft.put_lock(root, merged.data)
-        if committed is not None and root.lock.exists:
-            # A review compares the result with HEAD, and neither with the markers nor with the side that was taken.
-            draft.compared[root.lock.path] = committed
+        if merged.data == root.lock.data:
+            draft.note(root.path, "merged already")
+        else:
+            _put_merged(draft, root, conflicted.sides.ours, after)
         for address in merged.united:
             draft.note(root.path, "the hashes of both sides are united", address=root.name_of(address))
         for entry in settled:
@@ -286,6 +280,20 @@ def note_next_step(draft: PlanBuilder, path: str) -> None:
     """Note the command that marks a lock file as resolved in git."""
     command = shell_words(git_words(draft.top, "add", paths=[path]))
     draft.note(folder_of(path), f"{command} {MARKS_RESOLVED}")
+
+
+def _put_merged(draft: ScopedPlanBuilder, root: Root, ours: bytes, after: LockFile) -> None:
+    """Plan a merged lock file, with its changes since HEAD; without a commit, since our side."""
+    committed = _committed(root.lock.path, draft.top)
+    before = parse(ours if committed is None else committed, root.lock.path, dialect=root.tool)
+    for address, old, new in differing(before, after):
+        draft.changes.append(PlannedChange(root.path, address, root.name_of(address), old, new))
+    name, count = root.path or ".", counted(len(after.entries), "provider")
+    draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count}")
+    draft.put_lock(root, after.data)
+    if committed is not None and root.lock.exists:
+        # A review compares the result with HEAD, and neither with the markers nor with the side that was taken.
+        draft.compared[root.lock.path] = committed
 
 
 def _committed(path: str, top: Path) -> bytes | None:
