@@ -129,6 +129,16 @@ async def test_it_stands_in_the_middle_above_the_screen(
             assert on.is_on_top
 
 
+async def test_a_box_with_more_lines_than_it_shows_has_no_empty_rows(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.pilot.resize_terminal(100, 30)
+        made = [Record(str(number), b"", (), "command", "2026-05-04T10:00:00", ()) for number in range(30)]
+        on.app.push_screen(WritesDialog([AppliedWrite(record, ("a",), False) for record in made]))
+        await on.pilot.pause()
+        box, keys = (on.app.screen.query_one(name).region for name in ("#dialog", "#dialog-keys"))
+        assert keys.bottom == box.bottom - 1, "the frame follows"
+
+
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind not in {ExportDialog, FormDialog, PasteDialog}])
 async def test_a_key_that_does_nothing_is_answered(kind: type[Dialog[Any]], samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:

@@ -140,13 +140,15 @@ class LineView(ScrollView, can_focus=True):
         self.refresh(layout=self.styles.is_auto_height)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the rows that the lines take at a width, also before they are wrapped to it."""
-        del container, viewport
-        if width == self._wrapped_at:
-            return len(self._painted)
-        if self._measured[0] != width:
+        """Return the rows that the lines take at a width, also before they are wrapped to it.
+
+        Textual does not heed `max-height` while it measures a box around the lines, which would get empty rows.
+        """
+        if width != self._wrapped_at and self._measured[0] != width:
             self._measured = (width, sum(len(wrapped(line, width)) for line in self._lines) if width > 0 else 0)
-        return self._measured[1]
+        rows = len(self._painted) if width == self._wrapped_at else self._measured[1]
+        most = self.styles.max_height
+        return rows if most is None else min(rows, int(most.resolve(container, viewport)))
 
     def _stops(self) -> list[int]:
         return [index for index, line in enumerate(self._lines) if line.copied or line.place]
