@@ -237,9 +237,9 @@ def test_keys_are_pinned_in_full_and_dropped(
     )
     assert run("policy", "check")[0] == 0
     earlier = f"by Ann Example on {today()}, to be reviewed by 2099-01-01; their page"
-    status, out, _ = run("keys", "trust", "acme", "--why", "again", "--no-cache", "--dry-run")
+    status, _, err = run("keys", "trust", "acme", "--why", "again", "--no-cache", "--dry-run")
     replaced = f"the pin of acme to {pin['keys'][0]}; {earlier} would be replaced"
-    assert (status, replaced in " ".join(out.split())) == (0, True)
+    assert (status, replaced in " ".join(err.split())) == (0, True)
     assert run("keys", "trust", f"{HOME}/acme", "--no-cache")[0] == 0
     assert list(tomllib.loads((top / POLICY_FILE).read_text())["trust"]) == ["acme", f"{HOME}/acme"]
     with monkeypatch.context() as elsewhere:
