@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import string
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import wrap
 
 import pytest
-from doctor.recording import RECORDED
+from doctor.recording import HOST, RECORDED
 from kit.effort import effort
+from msgspec.structs import replace
 
 from locklens.demo.incidents import boxed_log
-from locklens.doctor.model import RecognisedError
+from locklens.doctor.model import ReadLog, RecognisedError
 from locklens.doctor.recognising import read_log
 
 LOGS = sorted(RECORDED.glob("*.log"))
 SEEDS = range(effort(60, 2000))
+STEP = effort(9, 1)
+"""Every which recorded log is read at one width."""
 WHILE = "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2"
 MISMATCH = "Failed to install provider", f"{WHILE} doesn't match any of the checksums previously recorded"
 
@@ -151,11 +155,74 @@ def drawn_prefix(dice: random.Random) -> Callable[[int], str]:
     return lambda n: "".join(f"{part(n)} " for part in chosen)
 
 
+def boxed(log: str) -> str:
+    """Returns a recorded log as a terminal shows it: without colours, each message in a box."""
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", log).rstrip("\n").split("\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith(("Error: ", "Warning: "))]
+    if any("│" in line for line in lines):
+        return "\n".join(lines)
+    shown = lines[: starts[0]]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        shown += ["╷", *(f"│ {line}" for line in lines[start:end]), "╵"]
+    return "\n".join(shown)
+
+
+def copied(log: str, width: int) -> str:
+    """Returns what is copied of a terminal: lines are broken at its last column, and blanks at their ends are gone."""
+    rows = [line[at : at + width] for line in log.split("\n") for at in range(0, max(1, len(line)), width)]
+    return "\n".join(row.rstrip() for row in rows)
+
+
+@pytest.mark.parametrize("width", range(50, 141))
+def test_a_terminal_that_broke_the_lines_of_a_box(width: int) -> None:
+    for path in LOGS[width % STEP :: STEP]:
+        log = boxed(path.read_text("utf-8").partition("\n")[2])
+        whole, read = read_log(log.encode()), read_log(copied(log, width).encode())
+        if "lock-syntax" in path.name or "readonly" in path.name or "read-only" in path.name:
+            assert told(read.errors) == told(whole.errors)  # the only full line ends with the beginning of a word
+            continue
+        assert facts(read) == facts(whole), path.name
+
+
+def facts(read: ReadLog) -> tuple[object, ...]:
+    return read.facts, [replace(error, text="", line=0, run=0) for error in read.errors]
+
+
+@pytest.mark.parametrize("width", [56, 60, 63, 72, 80, 99, 120])
+@pytest.mark.parametrize("before", [lambda n: "", KNOWN["azure"], KNOWN["compose"]], ids=["bare", "time", "name"])
+def test_no_provider_is_invented_from_the_end_of_an_address(before: Callable[[int], str], width: int) -> None:
+    item = (
+        f"  - {HOST}/hashicorp/random: the cached package for {HOST}/hashicorp/random 3.7.2 (in .terraform/providers)"
+    )
+    lines = [
+        "╷",
+        "│ Error: Required plugins are not installed",
+        "│",
+        f"│ {item} does not match any of the checksums recorded",
+        "╵",
+    ]
+    log = copied("\n".join(f"{before(n)}{line}" for n, line in enumerate(lines)), width)
+    (error,) = read_log(log.encode()).errors
+    assert told((error,)) == [("cached-package", f"{HOST}/hashicorp/random", "3.7.2")]
+    assert error.place == ".terraform/providers"
+    assert item.removeprefix("  - ") in error.text
+
+
+def test_lines_that_a_program_wrapped_at_words_are_not_joined_within_them() -> None:
+    for width in range(50, 141):
+        log = "\n".join(piece for line in boxed_log(MISMATCH).split("\n") for piece in wrap(line, width) or [""])
+        assert MISMATCH[1] in read_log(log.encode()).errors[0].text, width
+
+
 def disguised(log: str, dice: random.Random) -> bytes:
     """Returns a log as some other program would hand it on."""
     lines = log.split("\n")
     prefix = drawn_prefix(dice)
-    wraps = dice.choice(["none", "before", "after"])
+    wraps = dice.choice(["none", "before", "after", "terminal"])
+    if wraps == "terminal":
+        lines = boxed(log).split("\n")
+        lines = [f"{prefix(n)}{line}" for n, line in enumerate(lines)] if dice.random() < 0.5 else lines
+        return copied("\n".join(lines), dice.randint(60, 140)).encode()
     width = dice.randint(60, 140)
     if wraps == "before":
         lines = [piece for line in lines for piece in wrap(line, width, break_long_words=False) or [""]]

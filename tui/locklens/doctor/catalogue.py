@@ -8,6 +8,8 @@ Rows stand from the most specific to the most general, and the first that matche
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from locklens.doctor.model import CauseId, PackagePath
@@ -31,6 +33,7 @@ class CatalogueRow(Struct, frozen=True):
         advice: The meaning of the error, and the next step where no cause can be tested.
         is_weak: True if other programs write these phrases too, so that they count within the tools' own errors only.
         path: The origin of the package that the wording gives away; None if it gives none away.
+        words: Those of its phrases, in lower case.
     """
 
     kind: str
@@ -39,6 +42,7 @@ class CatalogueRow(Struct, frozen=True):
     advice: str = ""
     is_weak: bool = False
     path: PackagePath | None = None
+    words: tuple[str, ...] = ()
 
 
 def _row(
@@ -51,7 +55,8 @@ def _row(
 ) -> CatalogueRow:
     """Return a row; "…" in a phrase stands for any text."""
     pieces = tuple(tuple(squeezed(piece) for piece in phrase.split("…")) for phrase in phrases)
-    return CatalogueRow(kind, pieces, causes, advice, is_weak, path)
+    words = tuple(re.findall("[a-z']+", " ".join(phrases).lower()))
+    return CatalogueRow(kind, pieces, causes, advice, is_weak, path, words)
 
 
 def squeezed(text: str) -> str:
@@ -527,6 +532,9 @@ CATALOGUE = (
     ),
     _row("install-failed", "Failed to install provider", causes=_ABOUT_NETWORK, is_weak=True),
 )
+
+WORDS = frozenset(word for row in CATALOGUE for word in row.words)
+"""The words of all phrases, in lower case."""
 
 TITLES = tuple(
     map(

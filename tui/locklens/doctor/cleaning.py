@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from locklens.doctor.catalogue import SUMMARIES, squeezed
+from locklens.doctor.catalogue import SUMMARIES, WORDS, squeezed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -57,6 +57,23 @@ _SUMMARY_LETTERS = 12
 _FIELD = re.compile(r"(?P<name>\w{1,40})\"?[ \t]{0,4}[:=]\Z")
 _LONGEST_FIELD = 60
 _MOST_FIELDS = 8
+_WIDEST = 400
+"""The most columns that a terminal is taken to have."""
+
+_POINTS = "\"'().,:;"
+_NEW = re.compile(rf"^\s*[-*] |^(?:Error|Warning): |[╷{_BARS}{_BOX_END}]")
+"""What begins a line of the tool."""
+
+_ITEM = re.compile(r"(?:^|[ \t])[ \t]- ")
+"""What begins an item of a list, which the tools do not wrap."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_LONGEST_WORD = 40
+_WITHIN = re.compile(
+    r"\d\n\d|\w\n(?!\.terraform/)[./_:@][\w.]|[./_@]\n[a-z0-9]|\.\n\.|\w-\n\d|\w'\n\w|\s[\"(]\n|\n[\"})]?[,;:.?})\"](?:[\s,.?]|\Z)"
+)
+"""Characters on both sides of a line's end between which no text has a blank."""
+
 _QUOTE = re.compile(r'\\.|"', re.DOTALL)
 _SHORTEST_STRING = 6
 """Characters of a string that may have the tool's marks in it."""
@@ -127,13 +144,14 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
     """
     lines = text.split("\n")
     first = max(0, len(lines) - MOST_LINES)
-    guessed = _guessed_shapes(lines[first:]) if is_guessed else []
+    numbers, whole_lines = _unbroken(lines[first:])
+    guessed = _guessed_shapes(whole_lines) if is_guessed else []
     if is_guessed and not guessed:
         return []
-    fields = _fields(lines[first:])
+    fields = _fields(whole_lines)
     unpacked = [
-        (number, piece)
-        for number, line in enumerate(_unquoted(lines[first:]), start=first + 1)
+        (first + number, piece)
+        for number, line in zip(numbers, _unquoted(whole_lines), strict=True)
         for piece in ((line,) if '"' not in line and "\\" not in line else _unpacked(line, fields))
     ][-MOST_LINES:]
     whole = [_without_colours(piece) for _, piece in unpacked]
@@ -148,6 +166,97 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
         unit = _unit(head + prefix) if (head + prefix).strip() else unit
         cleaned.append(_cleaned(rest, number, unit))
     return cleaned
+
+
+def _unbroken(lines: Sequence[str]) -> tuple[Sequence[int], Sequence[str]]:
+    """Return lines with their numbers, from 1; those that a terminal broke at its width are whole again.
+
+    A terminal breaks at its last column, within words too, and repeats neither bar nor prefix. So its width is the
+    length of the longest line, if a word goes on behind one of that length.
+    """
+    rows = [_without_colours(line) for line in lines]
+    width = max(map(len, rows))
+    inside = _inside_boxes(rows) if width <= _WIDEST else frozenset()
+    pairs = list(_pairs(rows, width, inside)) if width <= _WIDEST else []
+    full = [pair for pair in pairs if len(pair[1]) == width]
+    is_wrapped = any(len(rows[number - 1]) < width - 1 for number in inside)  # at words, by a program
+    known = _known_words(rows[-_MOST_EXAMINED:], width) if full and not is_wrapped else frozenset()
+    if not any(_goes_on(row, following, known, is_boxed=number in inside) for number, row, following in full if known):
+        return range(1, len(lines) + 1), lines
+    broken = {one for one, row, following in pairs if one in inside or _is_broken(row, following, width, known)}
+    starts = [number for number in range(len(rows)) if number not in broken]
+    pieces = [rows[start:end] for start, end in zip(starts, [*starts[1:], len(rows)], strict=True)]
+    whole = ["".join((*(row.ljust(width) for row in piece[:-1]), piece[-1])) for piece in pieces]
+    return [number + 1 for number in starts], whole
+
+
+def _pairs(rows: Sequence[str], width: int, inside: Collection[int]) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of a line that another may go on in, the other, and the line; a last blank may be missing."""
+    prefixes = _guessed_shapes(rows)
+    for number, (row, following) in enumerate(pairwise(rows), start=1):
+        if len(row) < width - 1 or not following.strip() or _NEW.search(following):
+            continue
+        if number in inside or not any(prefix.match(following) for prefix in prefixes):
+            yield number, row, following
+
+
+def _inside_boxes(rows: Sequence[str]) -> frozenset[int]:
+    """Return the lines without a bar that follow one with a bar, up to the next one of the box."""
+    found: set[int] = set()
+    start = None
+    for number, row in enumerate(rows):
+        if not row.isascii() and _GLYPH.search(row) is not None:
+            found.update(range(start, number) if start is not None else ())
+            start = number + 1 if _BAR.search(row) is not None else None
+        elif not row.strip():
+            start = None
+    return frozenset(found)
+
+
+def _known_words(rows: Sequence[str], width: int) -> frozenset[str]:
+    """Return words, and what is between blanks, without what a terminal of a width may have broken."""
+    found = {*WORDS, "terraform/providers"}
+    first = 0
+    for row in rows:
+        last = -1 if len(row) == width else None
+        found.update(_WORD.findall(row.lower())[first:last])
+        found.update(token.strip(_POINTS) for token in row.lower().split()[first:last])
+        first = 1 if len(row) == width else 0
+    return frozenset(found - {""})
+
+
+def _goes_on(row: str, following: str, known: frozenset[str], *, is_boxed: bool) -> bool:
+    """True if a line's last word, or the blank behind it, is certainly in the following line."""
+    if following[0] == " ":
+        return is_boxed or row[0] != " " != following[1:2]
+    if is_boxed or _ITEM.search(row) is not None:
+        return _is_within(row, following, known)
+    left, right = _halves(row, following)
+    token = f"{row.rsplit(None, 1)[-1]}{following.split(None, 1)[0]}".strip(_POINTS).lower()
+    is_whole = token in known or ("" not in {left, right} and left + right in known)
+    return is_whole and not {left, right} <= known
+
+
+def _is_broken(row: str, following: str, width: int, known: Collection[str]) -> bool:
+    """True if a line outside a box goes on in the following one; a blank in the last column is not copied."""
+    if len(row) < width:
+        return following[0].islower()
+    return following[0] == " " or _is_within(row, following, known)
+
+
+def _is_within(row: str, following: str, known: Collection[str]) -> bool:
+    """True if a line does not end where a word ends, as far as words are known."""
+    left, right = _halves(row, following)
+    is_between = all(word.isdigit() or word == "a" or (len(word) > 1 and word in known) for word in (left, right))
+    return _WITHIN.search(f"{row[-2:]}\n{following[:12]}") is not None or ("" not in {left, right} and not is_between)
+
+
+def _halves(row: str, following: str) -> tuple[str, str]:
+    """Return the letters and digits before and behind a line's end, in lower case."""
+    before, behind = row.lower()[-_LONGEST_WORD:], following.lower()[:_LONGEST_WORD]
+    left = [word[0] for word in _WORD.finditer(before) if word.end() == len(before)]
+    right = _WORD.match(behind)
+    return (left[0] if left else ""), (right[0] if right is not None else "")
 
 
 def _unquoted(lines: Sequence[str]) -> Iterator[str]:

@@ -91,7 +91,7 @@ _OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
 _PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
 _PLACE = re.compile(
     r"(?:existing cached package at|cached in|provider cache at|package directory: open|fork/exec|\(in|cannot search"
-    r"|on) "
+    r"|\bon) "
     r"(?P<place>(?:[A-Za-z]:)?[\w./\\~ -]{1,300}?)(?=\)| does not| has a copy|[:,;]| line \d|$)"
 )
 _HOST_NAME = r"(?<![\w.-])(?P<host>(?!v\d{1,9}\.)(?:localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?::\d{1,5})?)"
@@ -111,7 +111,7 @@ _ANSWERING = tuple(
 _HOST = re.compile(rf"(?:could not connect to|[Tt]he host \"?|host |provider registry |registry ){_HOST_NAME}")
 _LISTED = _ADDRESS.replace("?P<provider>", "?:")
 _ABOUT_RUN = re.compile(
-    rf"^- (?:Reusing previous version of (?P<reused>{_LISTED}) from"
+    rf"^- (?:Reusing previous version of (?P<reused>{_LISTED})(?: from|$)"
     rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})(?: versions matching|\.\.\.)"
     rf"|(?:Installing|Using(?: previously-installed)?) (?P<selected>{_LISTED} v\d[\w.+-]{{0,80}}?)(?:\.\.\.|\s|$))"
 )
@@ -422,9 +422,10 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
     shown = text
     for end in _ENDINGS:
         shown = shown.partition(end)[0]
+    place = _PLACE.search(shown)
     shown = redacted(shown.removeprefix("- "))
     shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
-    platform, place, constraint = _PLATFORM.search(text), _PLACE.search(text), _CONSTRAINT.search(text)
+    platform, constraint = _PLATFORM.search(text), _CONSTRAINT.search(text)
     host = next((match for one in _ANSWERING if (match := one.search(text))), None) or _HOST.search(text)
     hashes = tuple(dict.fromkeys(_HASH.findall("".join(text.split()) if not _HASH.search(text) else text)))
     if row.kind == "sums-differ":
@@ -483,7 +484,8 @@ def _names(text: str, tight: str) -> list[tuple[str, str]]:
     for pattern in _PROVIDERS:
         for match in pattern.finditer(text):
             provider = match["provider"].rstrip(":.")
-            if provider.count("/") == 1 and any(known.endswith(f"/{provider}") for known in found):
+            end = "/" if provider.count("/") == 1 else r"\w"  # without its host, or with the end of a broken one
+            if any(re.search(f"{end}{re.escape(provider)}\\Z", known) for known in found):
                 continue
             version = match.groupdict().get("version") or ""
             found[provider] = found.get(provider) or version
