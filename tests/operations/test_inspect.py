@@ -138,6 +138,8 @@ def test_a_republished_package_is_not_what_is_locked(monkeypatch: pytest.MonkeyP
         status, found, _ = inspected(capfd, "demo")
         assert status == 1
         assert "is not among the locked ones" in found["packages"][0]["problem"]
+        status, named, _ = inspected(capfd, "demo", "--to", found["packages"][0]["version"])
+        assert (status, named["packages"]) == (1, found["packages"]), "also where the locked version is named"
 
 
 def test_of_a_republished_package_both_are_shown_where_both_are_known(

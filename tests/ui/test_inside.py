@@ -143,7 +143,7 @@ async def test_an_upgrade_side_by_side(tmp_path: Path) -> None:
             await until(on, shows(on, f"TOOLCHAIN    {sides}"), seconds=30)
             assert "MODULES      1 new, 2 gone, 8 up" in on.inside
             assert "+## 1.5.0" in on.inside
-            await until(on, shows(on, "FROM         1.4.2: the cache, signed by key 2D98"), seconds=30)
+            await until(on, shows(on, "FROM         1.4.2: the cache, as locked"), seconds=30)
         assert len(on.packages) == 2, "what was read before is cached"
 
 
@@ -161,10 +161,36 @@ async def test_the_advisories_of_an_upgrade(tmp_path: Path) -> None:
                 on, shows(on, "ADVISORIES   0 introduced, 2 fixed (and 1 not linked by name), 2 in both"), seconds=30
             )
             assert "GO-0000-0003 in github.com/hashicorp/terraform-provider-vault 4.6.1, fixed in 4.8.0" in on.inside
-            assert "FROM         4.6.0 and 4.6.1: registry.terraform.io, signed by key" in on.inside
+            assert "FROM         4.6.0: registry.terraform.io, as locked" in on.inside
+            assert "4.6.1: registry.terraform.io, signed by key" in on.inside
             await on.press("escape")
             await until(on, lambda: "87d patch     2 same key" in on.text, seconds=30)
     assert "LOCKLENS_ADVISORIES" not in os.environ
+
+
+async def test_an_upgrade_of_another_package_than_the_locked_one(tmp_path: Path) -> None:
+    with sample_advisories(tmp_path):
+        async with demo(tmp_path, (160, 30)) as on:
+            await on.press("2")
+            await until(on, lambda: "6 can upgrade" in on.text, seconds=60)
+            await on.press("slash", *"/search-sync", "enter", "l", "j")
+            await until(on, lambda: ">  [ ]   infra/prod/search " in on.text, seconds=30)
+            await opened(on, "z")
+            assert "1 package, " in on.inside
+            assert "search-sync 1.9.0 linux_amd64" in on.inside
+            await on.press("enter")
+            refusal = "the package that registry.terraform.io has today is not among the locked ones"
+            await until(on, shows(on, f"NOT READ     1.8.0: {refusal}"), seconds=30)
+            assert "DIFFERENCES  cannot say" in on.inside
+            assert on.packages == ["terraform-provider-search-sync_1.9.0_linux_amd64.zip"]
+            await on.press("escape", "j")
+            await opened(on, "z")
+            await on.press("enter")
+            await until(on, shows(on, "FROM         1.8.0: registry.terraform.io, as locked"), seconds=30)
+            await on.press("escape")
+            await until(on, lambda: "1.9.0    ? minor     0 same key" in on.text, seconds=30)
+            row = next(row for row in on.text.splitlines() if "[ ]   infra/prod/search " in row)
+            assert "minor     ? same key" in row, "the locked package was never read"
 
 
 async def test_from_a_preview(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def asking_lines(plan: ProvingPlanned) -> Iterator[Line]:
 
 def inside_request(
     address: ProviderAddress,
-    old: LockEntry | str | None,
+    old: LockEntry | None,
     new: LockEntry | str | None,
     *,
     folder: Path,
@@ -210,8 +210,8 @@ def inside_request(
 
     Args:
         address: The provider.
-        old: The lock entry of the older version, or its version alone, if there is one.
-        new: The same of the newer version.
+        old: The lock entry of the older version, if there is one.
+        new: The same of the newer version, or its version alone where nothing locks it yet.
         folder: The repository's top.
         root: The root's folder below it.
         tool: The root's tool, if it is known.

@@ -113,7 +113,7 @@ def versions_to_inspect(
     if len(sides) < 2 or sides[0].version != sides[1].version:
         return tuple(sides)
     if not sides[0].is_republished_as(sides[1]):
-        return (sides[1],)
+        return (sides[1] if sides[1].hashes else sides[0],)  # What locks it says which package is meant.
     return tuple(replace(side, state=state) for side, state in zip(sides, _STATES, strict=True))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.hashes import packages_of
 from locklens.operations.upgrades import CandidateTable, UpgradeCandidates, is_refused, release_id
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy
@@ -384,9 +385,17 @@ class UpgradeSelection(Struct, frozen=True):
         return release.facts if release is not None else None
 
     def advisories(self, offer: UpgradeCandidates, version: Version | None) -> ReleaseAdvisories | None:
-        """The advisories of a version; None before the lookup, and without a database."""
+        """The advisories of a version; None before the lookup, and without a database.
+
+        Of the locked version, packages that are not among the locked ones are left out: they are not what is installed.
+        """
         release = self._release(offer, version)
-        return release.advisories if release is not None else None
+        found = release.advisories if release is not None else None
+        locked = packages_of(offer.entry.hashes) if offer.entry is not None and version == offer.locked else frozenset()
+        if release is None or found is None or not locked:
+            return found
+        platforms = {str(platform) for zh, platform in release.facts.platforms.items() if zh in locked}
+        return replace(found, inspected={name: each for name, each in found.inspected.items() if name in platforms})
 
     def _release(self, offer: UpgradeCandidates, version: Version | None) -> KnownRelease | None:
         return self.known.get(release_id(offer, version)) if version is not None else None

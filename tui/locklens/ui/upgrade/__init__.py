@@ -433,9 +433,8 @@ class UpgradeScreen(RowActionsScreen):
         if row is None or target is None or not row.is_of_provider:
             return None
         offer = row.offers[0]
-        locked = None if offer.locked is None else str(offer.locked)
         folder = self.top or self.source.folder
-        return inside_request(offer.address, locked, target[1], folder=folder, root=offer.root, tool=offer.tool)
+        return inside_request(offer.address, offer.entry, target[1], folder=folder, root=offer.root, tool=offer.tool)
 
     @property
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
