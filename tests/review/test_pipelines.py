@@ -627,7 +627,7 @@ def test_numbers_of_findings_are_distinct_ones_or_say_that_they_are_not(sample: 
     levels = Counter(one["level"] for one in results)
     assert summary["listed_findings"] == {"block": levels["error"], "warn": levels["warning"], "info": levels["note"]}
     assert summary["findings"]["info"] < summary["listed_findings"]["info"]
-    told = re.compile(rf"{summary['findings']['info']} info \(distinct; {len(results)} in all\)")
+    told = re.compile(rf"{summary['findings']['info']} info \(distinct by change and rule; {len(results)} in all\)")
     for form in ("text", "markdown"):
         assert told.search(str(render_report("review", form, sample))), form
 

@@ -549,8 +549,8 @@ class Review(Struct, frozen=True, dict=True):
     ) -> tuple[tuple[Finding, ...], ...]:
         """Return the findings as they are counted everywhere, the worst first.
 
-        Those of one rule about the same change in many roots are one item with the worst first; several in one root are
-        told apart by their order.
+        Those of one rule about the same change, in many roots or several times in one, are one item with the worst
+        first.
 
         Args:
             is_counted: True for a finding to return; without it, those that are not accepted.
@@ -559,10 +559,8 @@ class Review(Struct, frozen=True, dict=True):
         alike: dict[object, list[Finding]] = {number: [finding] for number, finding in enumerate(single)}
         for root in self.roots:
             for change in root.changes:
-                before: Counter[str] = Counter()
                 for finding in change.findings:
-                    alike.setdefault((change.id, finding.rule, before[finding.rule]), []).append(finding)
-                    before[finding.rule] += 1
+                    alike.setdefault((change.id, finding.rule), []).append(finding)
         counted = (sorted(filter(is_counted, one), key=lambda each: each.severity.rank) for one in alike.values())
         return tuple(sorted((tuple(one) for one in counted if one), key=lambda one: one[0].severity.rank))
 

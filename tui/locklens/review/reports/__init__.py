@@ -148,7 +148,8 @@ def all_findings_in_words(review: Review) -> str:
     """The same, with the number of all that reports list, where a finding about one change is in several roots."""
     distinct = findings_in_words(review)
     number = sum(listed_counts(review).values())
-    return distinct if number == sum(review.severity_counts.values()) else f"{distinct} (distinct; {number} in all)"
+    is_all = number == sum(review.severity_counts.values())
+    return distinct if is_all else f"{distinct} (distinct by change and rule; {number} in all)"
 
 
 def listed_counts(review: Review) -> dict[Severity, int]:

@@ -188,7 +188,7 @@ def _variants(node: Node) -> list[list[RootChange]]:
 
 
 def one_of_each_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Return the findings about one change, the worst first; those of one rule together, below its title."""
+    """Return the findings about one change, the worst first; those of one rule together, which count as one."""
     found: dict[tuple[str, Severity, Accepted | None], list[Finding]] = {}
     for finding in sorted(findings, key=_worst_first):
         found.setdefault((finding.rule, finding.severity, finding.accepted), []).append(finding)
