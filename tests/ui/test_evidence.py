@@ -112,8 +112,10 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
         new_signer=Signer(Tier.SELF_SIGNED, (key(),), "1.0.0"),
         evidence=Evidence(AS_OF, to_prove=3, to_prove_bytes=3 << 20),
     )
-    review = samples.review(samples.root("r", [change]))
-    lines = [line.text for line in evidence_lines(change, review, is_asking=False)]
+    offline = samples.review(samples.root("r", [change]))
+    lines = [line.text for line in evidence_lines(change, offline, is_asking=False)]
+    assert "    run without --offline to verify: up to 3 package downloads, 3.0 MiB" in lines
+    lines = [line.text for line in evidence_lines(change, replace(offline, offline=False), is_asking=False)]
     assert "  base packages still listed  0 of 4   14:02" in lines
     assert "  packages in SHA256SUMS      4 of 4   14:02" in lines
     assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines

@@ -386,7 +386,7 @@ async def test_v_is_offered_where_a_download_verifies_something(
     samples: Samples, opened: Opened, is_offered: bool
 ) -> None:
     unchanged = locked(samples, "acme/open", unproven=True, offered=(LINUX, ARM) if is_offered else (LINUX,))
-    source = ServingSource(samples.review(samples.root("a", [unchanged])))
+    source = ServingSource(replace(samples.review(samples.root("a", [unchanged])), offline=False))
     app = opened(source)
     async with app.run_test(size=(180, 40)) as pilot:
         on = HashesDriver(app, pilot)
@@ -398,6 +398,10 @@ async def test_v_is_offered_where_a_download_verifies_something(
         source.is_offline = True
         await on.press("k", "j")
         assert "v verify" not in on.lines[-1]
+        assert "L lock" not in on.lines[-1]
+        for key, name in (("v", "verify"), ("L", "lock")):
+            await on.press(key)
+            assert f"{name}: offline: run without --offline" in on.lines[-2]
 
 
 async def test_moving(repository: Review, opened: Opened) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -71,9 +71,10 @@ def opening(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Op
     monkeypatch.chdir(sample)
 
     @asynccontextmanager
-    async def run(size: tuple[int, int] = (120, 32)) -> AsyncIterator[HealthDriver]:
-        base = Base()
-        request = ReviewRequest(partial(open_git, sample), base=base)
+    async def run(
+        size: tuple[int, int] = (120, 32), network: NetworkSettings | None = None
+    ) -> AsyncIterator[HealthDriver]:
+        request = ReviewRequest(partial(open_git, sample), network=network, base=Base())
         app = LockLensApp(LockLens(request), "health", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=size) as pilot:
             on = HealthDriver(app, pilot)
@@ -81,6 +82,12 @@ def opening(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Op
             yield on
 
     return run
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Iterator[NetworkSettings]:
+    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry, Cache(tmp_path / "cache.sqlite3") as cache:
+        yield NetworkSettings({**os.environ, **environment(write_cli_configuration(registry, tmp_path))}, cache)
 
 
 @pytest.mark.parametrize("size", [(80, 60), (120, 60)])
@@ -149,15 +156,30 @@ async def test_enter_lists_the_roots_and_then_opens_the_detail(opening: Opening)
     ],
 )
 async def test_upper_case_keys_open_a_preview_for_the_roots_of_the_row(
-    opening: Opening, monkeypatch: pytest.MonkeyPatch, key: str, check: str, expected: type
+    opening: Opening, network: NetworkSettings, monkeypatch: pytest.MonkeyPatch, key: str, check: str, expected: type
 ) -> None:
     wanted: list[Lock | Prune | Format | Upgrade] = []
-    async with opening() as on:
+    async with opening(network=network) as on:
         monkeypatch.setattr(on.health, "preview", wanted.append)
         await on.go_to(check)
+        assert key not in on.health.idle_keys
         await on.press(key)
         assert [type(one) for one in wanted] == [expected]
         assert len(wanted[0].where.roots) == 1
+
+
+async def test_keys_that_need_registries_are_off_without_them(opening: Opening) -> None:
+    async with opening() as on:
+        for key, name, check in (
+            ("L", "lock", "required but not locked"),
+            ("U", "upgrade", "constraint not satisfied"),
+        ):
+            await on.go_to(check)
+            assert {"L", "U"} <= on.health.idle_keys
+            assert not {"lock", "upgrade"} & {command.action for command in on.health.palette_commands()}
+            await on.press(key)
+            assert f"{name}: offline: run without --offline" in on.lines[-2]
+        assert not isinstance(on.app.screen, PreviewScreen)
 
 
 async def test_marked_roots_are_acted_on_together(opening: Opening, sample: Path) -> None:
@@ -179,8 +201,8 @@ async def test_marked_roots_are_acted_on_together(opening: Opening, sample: Path
         assert on.health.marked == {"infra/stage/data"}
 
 
-async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening) -> None:
-    async with opening() as on:
+async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening, network: NetworkSettings) -> None:
+    async with opening(network=network) as on:
         await on.go_to("not on the allow list")
         assert not {"space mark", "i diagnose", "e edit"} & {one.strip() for one in on.lines[-1].split("  ")}
         await on.press("L")
@@ -292,39 +314,32 @@ async def test_the_palette_offers_what_does_something_here(opening: Opening, sam
     (sample / "NOTES").unlink()
 
 
-async def test_findings_by_signer(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(sample)
-    with DemoRegistry(faults=Faults(SAMPLE_RULES)) as registry:
-        variables = environment(write_cli_configuration(registry, tmp_path))
-        settings = NetworkSettings({**os.environ, **variables}, Cache(tmp_path / "cache.sqlite3"))
-        request = ReviewRequest(partial(open_git, sample), network=settings, base=Base())
-        app = LockLensApp(LockLens(request), "health", store_path=tmp_path / "store.sqlite3")
-        async with app.run_test(size=(120, 40)) as pilot:
-            on = HealthDriver(app, pilot)
-            await until(on, lambda: on.health.health is not None and bool(on.health.health.signers))
-            for size in ((80, 24), (100, 30)):
-                await on.resize(size)
-                await until(on, lambda: not on.health.is_asking)
-                assert re.search(r"verdict block, \d+ (of \d+ locked hashes )?not verified.* \| ", on.lines[-2])
-                assert " | 1 of 2 registries failed " in f"{on.lines[-2]} "
-            await on.resize((120, 40))
-            await on.press("b", "b", "b")
-            assert "grouped by signer" in on.text
-            republished = next(row for row in on.health.left.rows if any(f.rule == "LK001" for _, f in row.found))
-            fingerprint, _, owner = republished.title.partition("  ")
-            assert re.fullmatch("[0-9A-F]{40}", fingerprint)
-            assert owner
-            assert "files and roots" in on.titles
-            assert any(title.startswith("no signer: ") for title in on.titles)
-            await on.press("b")
-            assert "grouped by check" in on.text
+async def test_findings_by_signer(opening: Opening, network: NetworkSettings) -> None:
+    async with opening((120, 40), network) as on:
+        await until(on, lambda: on.health.health is not None and bool(on.health.health.signers))
+        for size in ((80, 24), (100, 30)):
+            await on.resize(size)
+            await until(on, lambda: not on.health.is_asking)
+            assert re.search(r"verdict block, \d+ (of \d+ locked hashes )?not verified.* \| ", on.lines[-2])
+            assert " | 1 of 2 registries failed " in f"{on.lines[-2]} "
+        await on.resize((120, 40))
+        await on.press("b", "b", "b")
+        assert "grouped by signer" in on.text
+        republished = next(row for row in on.health.left.rows if any(f.rule == "LK001" for _, f in row.found))
+        fingerprint, _, owner = republished.title.partition("  ")
+        assert re.fullmatch("[0-9A-F]{40}", fingerprint)
+        assert owner
+        assert "files and roots" in on.titles
+        assert any(title.startswith("no signer: ") for title in on.titles)
+        await on.press("b")
+        assert "grouped by check" in on.text
 
 
 async def test_lock_plans_what_it_can_end_and_else_says_what_to_do(
-    opening: Opening, monkeypatch: pytest.MonkeyPatch
+    opening: Opening, network: NetworkSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted: list[Lock] = []
-    async with opening((160, 40)) as on:
+    async with opening((160, 40), network=network) as on:
         monkeypatch.setattr(on.health, "preview", wanted.append)
         await on.go_to("required but not locked")
         await on.press("L")
@@ -340,7 +355,7 @@ async def test_lock_plans_what_it_can_end_and_else_says_what_to_do(
         assert "lock: remove the hashes at lines 9, 15 of infra/tools/runner/.terraform.lock.hcl" in on.text
 
 
-async def test_what_is_offered_on_a_row_can_write_there(opening: Opening) -> None:
+async def test_what_is_offered_on_a_row_can_write_there(opening: Opening, network: NetworkSettings) -> None:
     rows = {
         "lock file cannot be read": "",
         "configuration cannot be read": "",
@@ -350,7 +365,7 @@ async def test_what_is_offered_on_a_row_can_write_there(opening: Opening) -> Non
         "formatting differs": "LF",
         "lock file missing or ignored": "L",
     }
-    async with opening((160, 40)) as on:
+    async with opening((160, 40), network=network) as on:
         for title, keys in rows.items():
             await on.go_to(title)
             assert {"L", "U", "P", "F"} - on.health.idle_keys == {*keys}, title
@@ -370,11 +385,11 @@ async def test_what_is_offered_on_a_row_can_write_there(opening: Opening) -> Non
 
 
 async def test_upgrade_of_an_advisory_is_to_the_version_that_fixes_it(
-    opening: Opening, monkeypatch: pytest.MonkeyPatch
+    opening: Opening, network: NetworkSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the cooldown it went to a version that has the same one; the printed command was right."""
     wanted: list[Upgrade] = []
-    async with opening() as on:
+    async with opening(network=network) as on:
         monkeypatch.setattr(on.health, "preview", wanted.append)
         health = on.health.health
         assert health is not None

@@ -457,6 +457,13 @@ async def test_preview(opening: Opening, tmp_path: Path) -> None:
         assert isinstance(operation, Upgrade)
         assert (operation.title, operation.where.roots) == ("Upgrade ready to 2.0.0 in a", ("a",))
         assert operation.edits_constraints
+    async with opening(is_offline=True) as on:
+        await on.press("space")
+        await until(on, lambda: "offline: no upgrade can be planned" in on.status)
+        assert "U Preview" not in on.lines[-1]
+        await on.press("U")
+        assert "upgrade: offline: run without --offline" in on.status
+        assert not on.operations
 
 
 # Reading

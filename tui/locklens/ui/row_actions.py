@@ -242,12 +242,12 @@ class RowActionsScreen(TwoPaneScreen):
         )
 
     def may_be_verified(self, selected: ProvingSelection) -> bool:
-        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet; not offline.
+        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet.
 
         Args:
             selected: The providers, each by lock file and address.
         """
-        return not self.source.is_offline and any(
+        return any(
             change.evidence is None or packages_to_compare(change) > 0
             for root in (self.review.roots if self.review is not None else ())
             for change in root.changes

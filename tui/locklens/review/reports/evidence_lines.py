@@ -49,7 +49,7 @@ def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterat
         return
     moment = clock(evidence.as_of, review.at).removesuffix(" UTC") if evidence.as_of else ""
     yield from _package_lines(change, moment)
-    yield from _folder_lines(change, evidence, moment)
+    yield from _folder_lines(change, evidence, moment, is_offline=review.offline)
     yield from mirror_lines(change)
     yield from problem_lines(evidence.problems, evidence.hint)
 
@@ -116,7 +116,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
         yield _fact(label, f"{listed} of {len(packages)}", moment, is_verified=is_verified, more=more)
 
 
-def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[Line]:
+def _folder_lines(change: Change, evidence: Evidence, moment: str, *, is_offline: bool) -> Iterator[Line]:
     """The count of verified `h1`, and the downloads that verifying the others takes."""
     added = [fact for fact in change.claimed if is_of_files(fact.hash)]
     for proof, kind in PROOF_KINDS.items():
@@ -133,7 +133,8 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str) -> Iterator[L
         downloads = counted(evidence.to_prove, "package download")
         is_unsigned = change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
         what = "compare (unsigned: a match verifies nothing)" if is_unsigned else "verify"
-        yield line(Span(f"    press v to {what}: up to {downloads}{size}", Role.DIM), hanging=4)
+        way = "run without --offline" if is_offline else "press v"
+        yield line(Span(f"    {way} to {what}: up to {downloads}{size}", Role.DIM), hanging=4)
 
 
 def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:

@@ -256,8 +256,8 @@ _ALL = (
             "contradicted": RuleWording("Platform lost: it is no longer covered", _SETTLE_FIRST),
             "not-offered": RuleWording(
                 "Platform lost: it is no longer covered",
-                "Select a version that has a package for the platform (U on Upgrade, with the branch checked out), "
-                "unless nobody runs on it.",
+                "Select a version that has a package for the platform (U on Upgrade, with the branch checked out and "
+                "without --offline), unless nobody runs on it.",
             ),
         },
     ),
@@ -274,15 +274,15 @@ _ALL = (
         "verified where no h1 is locked at all. A plugin cache is not used until an h1 of the platform is locked: init "
         "downloads the package again and adds it, and with -lockfile=readonly does so each time.",
         "Compare the lock file's hashes with the platforms of the release.",
-        "Lock the required platforms: L on Hashes with the branch checked out, or `locklens lock --platform OS_ARCH` "
-        "for each.",
+        "Lock the required platforms, with the branch checked out and without --offline: L on Hashes, or `locklens "
+        "lock --platform OS_ARCH` for each.",
         "wanted",
         {
             "contradicted": RuleWording("Required platform not covered", _SETTLE_FIRST),
             "not-offered": RuleWording(
                 "Required platform not covered",
-                "Select a version that has a package for the platform (U on Upgrade, with the branch checked out), or "
-                "take the platform out of the policy.",
+                "Select a version that has a package for the platform (U on Upgrade, with the branch checked out and "
+                "without --offline), or take the platform out of the policy.",
             ),
         },
     ),
@@ -521,13 +521,14 @@ _ALL = (
         "No publisher signs h1, and one matching hash is enough to install a package: a forged h1 beside genuine zh is "
         "easy to miss.",
         "Download the package of each platform, check its zh, and hash its contents.",
-        "Have the packages downloaded and hashed: v on Hashes, `--prove changed` on the command line.",
+        "Have the packages downloaded and hashed, without --offline: v on Hashes, `--prove changed` on the command "
+        "line.",
         "packages",
         {
             "unsigned": RuleWording(
                 "h1 hash not compared with the packages yet",
-                "v on Hashes or `--prove changed` on the command line compares it; a match verifies nothing, since "
-                "nobody signs the packages.",
+                "v on Hashes or `--prove changed` on the command line, without --offline, compares it; a match "
+                "verifies nothing, since nobody signs the packages.",
             ),
             UNREACHABLE: RuleWording(
                 "h1 hash not verified yet",

@@ -107,7 +107,7 @@ def _provider_lines(
     if change.evidence is not None and change.evidence.problems:
         yield from problem_lines(change.evidence.problems, change.evidence.hint)
     yield from _matrix_lines(change, root, platforms, review.policy, is_asking=is_asking)
-    yield from _coverage_lines(platforms, LockedHashes.of(change))
+    yield from _coverage_lines(platforms, LockedHashes.of(change), is_offline=review.offline)
     if len(row.subjects) == 1:
         (named,) = row.named
         is_comparing = named in packages.pending
@@ -125,6 +125,7 @@ def _provider_lines(
             Span("  Findings differ between the roots; the worst are shown. Unfold to compare.", Role.DIM), hanging=2
         )
     yield from _hash_lines(change, root, in_full=in_full, is_asking=is_asking)
+    yield from _proving_lines(change, is_offline=review.offline)
     yield from _ladder_lines(change.locked)
     if len(row.subjects) > 1:
         yield from _each_root(row, review)
@@ -228,7 +229,7 @@ def _state(platform: str, found: ProviderCoverage) -> Span:
     return Span("?       ", Role.DIM) if found.paths_in_doubt(platform) else Span("ok      ", Role.GOOD)
 
 
-def _coverage_lines(found: ProviderCoverage, locked: LockedHashes) -> Iterator[Line]:
+def _coverage_lines(found: ProviderCoverage, locked: LockedHashes, *, is_offline: bool) -> Iterator[Line]:
     """The coverage of each install path, and the next step."""
     yield Line()
     yield from coverage_lines(found)
@@ -236,7 +237,8 @@ def _coverage_lines(found: ProviderCoverage, locked: LockedHashes) -> Iterator[L
     if is_incomplete and locked.contradicts_release:
         yield line(Span(f"  -> {CONTRADICTED}", Role.DIM), hanging=5)
     elif is_incomplete:
-        yield line(Span("  -> L locks the missing platforms, with a Preview", Role.DIM), hanging=5)
+        way = "run without --offline to lock" if is_offline else "L locks"
+        yield line(Span(f"  -> {way} the missing platforms, with a Preview", Role.DIM), hanging=5)
     elif not found.is_wanted:
         yield line(Span(f"  -> {NAME_THEM}", Role.DIM), hanging=5)
 
@@ -258,16 +260,16 @@ def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: b
     for fact in sorted(change.removed, key=_by_platform) if is_same else ():
         proof = pending or proof_span(fact.proof, is_gone=True)
         yield hash_line("-", Role.REMOVED, fact, proof, in_full=in_full)
-    yield from _proving_lines(change)
 
 
-def _proving_lines(change: Change) -> Iterator[Line]:
+def _proving_lines(change: Change, *, is_offline: bool) -> Iterator[Line]:
     """The downloads that the `h1` without a proof can be compared with."""
     evidence = change.evidence
     if evidence is not None and (left := packages_to_compare(change)):
         size = evidence.to_prove_bytes if evidence.to_prove else None
         shown = f", {size_words(size)}" if size is not None else ""
-        words = f"  -> v compares the h1 with up to {counted(left, 'package download')}{shown}"
+        way = "run without --offline to compare" if is_offline else "v compares"
+        words = f"  -> {way} the h1 with up to {counted(left, 'package download')}{shown}"
         yield line(Span(words, Role.DIM), hanging=5)
 
 

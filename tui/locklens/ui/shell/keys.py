@@ -169,6 +169,13 @@ _ON_DISK = frozenset(
 """Actions that need the files on disk: they plan a write, select for one, open a file, or look beside it."""
 
 
+_ON_NETWORK = frozenset({"lock", "prove", "upgrade"})
+"""Actions that ask registries or download packages, whatever is cached."""
+
+OFFLINE = "offline: run without --offline"
+"""Why those are off with --offline."""
+
+
 ROW_ACTIONS = _ON_DISK - {"undo"} | {
     "copy", "diff", "expand", "finding", "inside", "mark", "mark_shown",
     "open_page", "other_pane", "prove", "root", "section", "unreviewed", "warned", "why",
@@ -179,6 +186,11 @@ ROW_ACTIONS = _ON_DISK - {"undo"} | {
 def disk_keys(table: KeyTable) -> tuple[Key, ...]:
     """Return the keys that need the files on disk, which are off while the compared head is not there."""
     return tuple(key for group in table.groups for key in group.keys if key.action in _ON_DISK)
+
+
+def network_keys(table: KeyTable) -> tuple[Key, ...]:
+    """Return the keys that need registries, which are off with --offline."""
+    return tuple(key for group in table.groups for key in group.keys if key.action in _ON_NETWORK)
 
 
 def keys_of_rows(table: KeyTable, *, is_narrowed: bool = False) -> tuple[Key, ...]:

@@ -20,7 +20,7 @@ from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
-from locklens.ui.shell.keys import Command, disk_keys, help_section, key_help, keys_of_rows
+from locklens.ui.shell.keys import OFFLINE, Command, disk_keys, help_section, key_help, keys_of_rows, network_keys
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
@@ -41,11 +41,15 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Review
+    from locklens.ui.shell.keys import Key
     from locklens.ui.views import ExaminedProvider, View
 
 
 NOTHING_LOADED = "too early: nothing was loaded yet"
 """Why a key of a row does nothing; no longer said once there are rows."""
+
+_NAMES = {"prove": "verify"}
+"""What an action is called, where it has another name than its method."""
 
 
 def read_only_words(review: Review | None) -> str:
@@ -229,9 +233,16 @@ class TwoPaneScreen(LockLensScreen[int]):
     def refusal_of(self, action: str) -> str:
         """Return why an action of the screen does nothing now; "" if it is to be tried."""
         name = action.removeprefix("screen.")
-        if self.read_only_words and any(key.action == name for key in disk_keys(self.TABLE)):
-            return f"{name.replace('_', ' ')}: {self.read_only_words}"
-        return ""
+        words = next((words for words, keys in self._off if any(key.action == name for key in keys)), "")
+        return f"{_NAMES.get(name, name.replace('_', ' '))}: {words}" if words else ""
+
+    @property
+    def _off(self) -> Iterable[tuple[str, tuple[Key, ...]]]:
+        """The keys that do nothing on any row, by the reason."""
+        if self.read_only_words:
+            yield self.read_only_words, disk_keys(self.TABLE)
+        if self.source.is_offline:
+            yield OFFLINE, network_keys(self.TABLE)
 
     @property
     def top(self) -> Path | None:
@@ -333,8 +344,8 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     @property
     def idle_keys(self) -> frozenset[str]:
-        """The keys that do nothing on the highlighted row, or write to files that cannot be written."""
-        idle = {*self.row_keys[1], *(key.label for key in disk_keys(self.TABLE) if self.read_only_words)}
+        """The keys that do nothing on the highlighted row, or on any."""
+        idle = {*self.row_keys[1], *(key.label for _, keys in self._off for key in keys)}
         if not self._has_row:
             idle |= {key.label for key in keys_of_rows(self.TABLE, is_narrowed=self.is_narrowed)}
         return frozenset(idle)

@@ -307,9 +307,8 @@ class UpgradeScreen(RowActionsScreen):
             believed=terms.policy.believed_hosts,
         )
         message = self.status_text or ("" if self.asking_words else self.read_only_words)
-        return upgrade_status(
-            self.selection, fetch, asking=self.asking_words, is_narrowed=self.is_narrowed, message=message
-        )
+        state = self.asking_words or ("offline: no upgrade can be planned" if self.source.is_offline else "")
+        return upgrade_status(self.selection, fetch, asking=state, is_narrowed=self.is_narrowed, message=message)
 
     @on(UpgradeList.Highlighted)
     def _follow(self, event: UpgradeList.Highlighted[UpgradeRow]) -> None:

@@ -80,7 +80,7 @@ def upgrade_status(
     Args:
         selection: The candidates and the selection.
         fetch: Download estimate of the selection.
-        asking: The lookup in progress, in words; "" for none.
+        asking: The lookup in progress, or why nothing can be planned, in words; "" for none.
         is_narrowed: True if there is a filter.
         message: A message in place of the line; "" for none.
     """
