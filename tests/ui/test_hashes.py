@@ -591,7 +591,10 @@ async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_p
     async with app.run_test(size=(120, 40)) as pilot:
         on = HashesDriver(app, pilot)
         await on.settle()
+        await on.choose("acme/demo")
+        assert "L lock" in on.lines[-1]
         await on.choose("acme/whole")
+        assert "L lock" not in on.lines[-1]
         await on.press("L")
         assert "lock: nothing to lock: each required platform is covered, or has no package" in on.lines[-2]
         await on.choose("acme/demo")

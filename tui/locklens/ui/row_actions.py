@@ -254,6 +254,19 @@ class RowActionsScreen(TwoPaneScreen):
             if (root.lock_file, change.address) in selected
         )
 
+    def may_be_locked(self, selected: ProvingSelection) -> bool:
+        """True if providers lack a required platform, or the user is asked for platforms, or not all is known yet.
+
+        Args:
+            selected: The providers, each by lock file and address.
+        """
+        from locklens.operations.write.lock import lacks_required
+
+        review = self.review
+        if review is None or not review.policy.platforms or not self.is_known(selected):
+            return True
+        return lacks_required(review, selected)
+
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
         if self.review is None or not self.is_known(selection):

@@ -347,6 +347,21 @@ def lock_missing(
     return parts[0] if len(parts) == 1 and not left_out else LockMissing(tuple(parts), tuple(left_out))
 
 
+def lacks_required(review: Review, selected: Collection[tuple[str, ProviderAddress]]) -> bool:
+    """True if `lock_missing` has a required platform to lock.
+
+    Args:
+        review: The review of all locked providers, by the policy that requires platforms.
+        selected: The providers, each by lock file and address.
+    """
+    return any(
+        change.address in lacking and not LockedHashes.of(change).contradicts_release
+        for root in review.roots
+        if (lacking := _lacking(root, selected, review.policy, ()))
+        for change in root.changes
+    )
+
+
 def hashed_platforms(
     review: Review, selected: Collection[tuple[str, ProviderAddress]]
 ) -> tuple[dict[str, int], frozenset[str]]:

@@ -192,6 +192,7 @@ class HashesScreen(RowActionsScreen):
         targets = self._targets()
         needs = ("" if targets else "p") + ("" if targets and self.is_known(targets) else "vL")
         needs += "" if self.may_be_verified(targets) else "v"
+        needs += "" if self.may_be_locked(targets) else "L"
         needs += "" if row is not None and row.change is not None else "w"
         needs += "" if self.left.has_other(_has_findings) else "n"
         return first, (*idle, *needs, *(() if selected_hash_row((row,) if row else ()) else ("space",)))

@@ -135,6 +135,7 @@ class ReviewScreen(RowActionsScreen):
         locked = self._locked_providers
         does_nothing = "" if locked and self.is_known(locked) else "vL"
         does_nothing += "" if self.may_be_verified(locked) else "v"
+        does_nothing += "" if self.may_be_locked(locked) else "L"
         if node.change is None:
             does_nothing += "zUA" if node.provider is not None else "zUAw"
         elif self.is_asking or not any(
