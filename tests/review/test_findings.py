@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.doctor.causes import CAUSES
+from locklens.hashes import registry_manifests
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.policy import Policy
@@ -102,6 +103,11 @@ def test_replaced_hashes_say_that_nothing_is_left() -> None:
     finding = judged(block("1.0.0", ZH["0"], ZH["1"]), block("1.0.0", ZH["2"])).findings[0]
     assert finding.rule == "LK003"
     assert "1 zh added, 2 zh removed, and every package hash was replaced" in finding.message
+    manifest = min(registry_manifests())
+    finding = judged(block("1.0.0", ZH["0"], ZH["1"], manifest), block("1.0.0", ZH["2"])).findings[0]
+    assert "1 zh added, 3 zh (2 of packages) removed, and every package hash was replaced" in finding.message
+    finding = judged(block("1.0.0", ZH["0"], ZH["1"]), block("1.0.0", ZH["2"], manifest)).findings[0]
+    assert "2 zh (1 of packages) added, 2 zh removed, and every package hash was replaced" in finding.message
 
 
 @pytest.mark.parametrize("number", ["0056", "0095"])

@@ -74,10 +74,13 @@ def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
     if case.unverified is None:
         return
     change, hashes = case.change, case.to_verify
-    counts = f"{_counts(case, hashes)} {_locked_how(case)}"
-    removed = packages_of(fact.hash for fact in change.removed)
-    if removed:
-        counts += f", {count_by_scheme(removed)} removed"
+    how = _locked_how(case)
+    added = hashes_of_zips(fact.hash for fact in change.added) if how == "added" else hashes
+    counts = f"{_counts(added, hashes)} {how}"
+    gone = hashes_of_zips(fact.hash for fact in change.removed)
+    removed = packages_of(gone)
+    if gone:
+        counts += f", {_counts(gone, removed)} removed"
     if change.moved_from is not None or not case.is_same_version or change.kind is ChangeKind.UNCHANGED:
         reason = "not verified"
     elif removed and not packages_of(fact.hash for fact in change.kept):
@@ -87,12 +90,10 @@ def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
     yield Verdict(f"{counts}, {reason}; {_why_unknown(case)}", _first_line(case, hashes))
 
 
-def _counts(case: Case, packages: frozenset[str]) -> str:
-    """The number of hashes to verify, by scheme; if hashes of other files were added too, of all, and of packages."""
-    added = hashes_of_zips(fact.hash for fact in case.change.added)
-    if _locked_how(case) != "added" or len(added) == len(packages):
-        return count_by_scheme(packages)
-    return f"{count_by_scheme(added)} ({len(packages)} of packages)"
+def _counts(hashes: frozenset[str], packages: frozenset[str]) -> str:
+    """The number of hashes by scheme; if some are of other files, of all, and of packages."""
+    of_packages = f" ({len(packages)} of packages)" if len(hashes) != len(packages) else ""
+    return f"{count_by_scheme(hashes)}{of_packages}"
 
 
 def _locked_how(case: Case) -> str:
