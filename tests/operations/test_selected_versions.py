@@ -124,11 +124,11 @@ def test_a_provider_that_is_not_locked_yet_is_added(top: Path) -> None:
 @pytest.mark.parametrize(
     ("picks", "title"),
     [
-        ([("a", "aws", "5.1.0")], "Upgrade aws to 5.1.0 in a"),
-        ([("", "aws", "5.1.0")], "Upgrade aws to 5.1.0 in ."),
-        ([("a", "aws", "5.1.0"), ("b", "aws", "5.1.0")], "Upgrade aws to 5.1.0 in 2 roots"),
-        ([("a", "aws", "5.1.0"), ("a", "tls", "4.1.0")], "Upgrade 2 providers in a"),
-        ([("a", "aws", "5.1.0"), ("b", "aws", "5.2.0")], "Upgrade aws in 2 roots"),
+        ([("a", "aws", "5.1.0")], "Select aws 5.1.0 in a"),
+        ([("", "aws", "5.1.0")], "Select aws 5.1.0 in ."),
+        ([("a", "aws", "5.1.0"), ("b", "aws", "5.1.0")], "Select aws 5.1.0 in 2 roots"),
+        ([("a", "aws", "5.1.0"), ("a", "tls", "4.1.0")], "Select versions of 2 providers in a"),
+        ([("a", "aws", "5.1.0"), ("b", "aws", "5.2.0")], "Select versions of aws in 2 roots"),
     ],
 )
 def test_titles(picks: list[tuple[str, str, str]], title: str, tmp_path: Path) -> None:

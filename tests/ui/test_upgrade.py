@@ -455,7 +455,7 @@ async def test_preview(opening: Opening, tmp_path: Path) -> None:
         await on.press("space", "right", "U")
         (operation,) = on.operations
         assert isinstance(operation, Upgrade)
-        assert (operation.title, operation.where.roots) == ("Upgrade ready to 2.0.0 in a", ("a",))
+        assert (operation.title, operation.where.roots) == ("Select ready 2.0.0 in a", ("a",))
         assert operation.edits_constraints
     async with opening(is_offline=True) as on:
         await on.press("space")

@@ -62,11 +62,12 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         roots = {pick.root for pick in self.picks}
         where = f"in {self.picks[0].root or '.'}" if len(roots) == 1 else f"in {len(roots)} roots"
         addresses = {pick.address for pick in self.picks}
+        # Which of them are above the locked versions is known once they are planned.
         if len(addresses) > 1:
-            return f"Upgrade {len(addresses)} providers {where}"
-        versions = {pick.version for pick in self.picks}
-        target = f" to {self.picks[0].version}" if len(versions) == 1 else ""
-        return f"Upgrade {self.picks[0].address.type}{target} {where}"
+            return f"Select versions of {len(addresses)} providers {where}"
+        if len({pick.version for pick in self.picks}) > 1:
+            return f"Select versions of {self.picks[0].address.type} {where}"
+        return f"Select {self.picks[0].address.type} {self.picks[0].version} {where}"
 
     def without_missing_modules(self) -> Self:
         """Return the operation that ignores the constraints of unreadable modules."""
