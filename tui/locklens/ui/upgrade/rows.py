@@ -337,7 +337,7 @@ def _group(
         newest=_common_text(row.newest for row in rows),
         age=_shared(row.age for row in rows),
         bump=_shared(row.bump for row in rows),
-        fixes=_shared(row.fixes for row in rows),
+        fixes=_shared_fixes([row.fixes for row in rows if row.fixes.text]),
         signer=_shared(row.signer for row in rows),
         note=note,
         folded=key not in unfolded,
@@ -399,6 +399,11 @@ def _common(cells: list[Span]) -> Span | None:
 def _shared(cells: Iterable[Span]) -> Span:
     """The common cell of those with a text; an empty one if they differ or there are none."""
     return _common([cell for cell in cells if cell.text]) or Span("")
+
+
+def _shared_fixes(cells: list[Span]) -> Span:
+    """The common number of advisories; "several" where it is not the same, or unknown in some roots."""
+    return _common(cells) or Span("several" if cells else "", Role.DIM)
 
 
 def _common_text(texts: Iterable[str]) -> str:
