@@ -20,8 +20,16 @@ from locklens.operations.upgrades import CandidateTable, DownloadEstimate, Refus
 from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
+from locklens.project.clifiles import this_platform
 from locklens.ui.shell.filtering import parse_filter
-from locklens.ui.upgrade.detail import fetch_words, nothing_selected, upgrade_head, upgrade_lines, upgrade_status
+from locklens.ui.upgrade.detail import (
+    fetch_words,
+    nothing_selected,
+    upgrade_head,
+    upgrade_lines,
+    upgrade_status,
+    upgrade_target,
+)
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
 from locklens.ui.upgrade.selecting import stepped, toggled, toggled_eligible
 
@@ -354,6 +362,42 @@ def test_versions_that_are_stepped_to() -> None:
     assert of.moved([HELD], -1).stepped == {("a", HELD.address): parsed("1.0.0")}
 
 
+def test_steps_start_where_an_unlisted_version_would_be_listed() -> None:
+    between = offer("5.44.2:53 6.14.1:19", "~> 6.0.1", locked="6.0.1")
+    of = selection_of(between)
+    up, down = of.moved([between], 1), of.moved([between], -1)
+    assert (rows(up)[1].target.text, rows(down)[1].target.text) == ("6.14.1*", "5.44.2*")
+    for back in (up.moved([between], -1), down.moved([between], 1)):
+        assert back.target(between) is None, "the locked version is the way back"
+    above = offer("2.5.1:90 2.5.2:40", ">= 2.0", locked="2.5.3")
+    of = selection_of(above)
+    assert stepped(of, rows(of)[1], 1).words == "no newer version can be selected"
+    assert rows(of.moved([above], -1))[1].target.text == "2.5.2"
+    assert rows(of.moved([above], -1).moved([above], -1))[1].target.text == "2.5.1"
+    both = [replace(between, root="a"), offer("5.44.2:53 6.14.1:19", "~> 6.0", locked="5.44.2", root="b")]
+    of = selection_of(*both).moved(both, 1)
+    assert [str(choice.version) for one in both if (choice := of.target(one))] == ["6.14.1", "6.14.1"]
+    assert all(of.moved(both, -1).target(one) != of.target(one) for one in both), "no root keeps the others from older"
+
+
+def test_the_line_to_edit() -> None:
+    held = FilePlace("a/main.tf", 1)
+    assert upgrade_target(rows(selection_of(HELD))[1], selection_of(HELD)).place == held
+    of = selection_of(offer("1.0.0:90", "", "~> 1.0", root="a"))
+    assert upgrade_target(rows(of)[1], of).place == FilePlace("a/main.tf", 2), "the constraint, where nothing is newer"
+    of = selection_of(offer("1.0.0:90", "", root="a"))
+    assert upgrade_target(rows(of)[1], of).place == held, "where it is required"
+    of = selection_of(offer("1.0.0:90", root="a"))
+    assert upgrade_target(rows(of)[1], of).place is None, "nothing requires it"
+
+
+def test_constraints_that_cannot_be_read() -> None:
+    free = offer("1.0.0:90", "", root="a")
+    for unread, said in (("", "none; required by"), ("module x is not fetched", "none that can be read; required by")):
+        of = selection_of(replace(free, unread=unread))
+        assert f"CONSTRAINTS  {said}" in text(upgrade_lines(rows(of)[1], of))
+
+
 def test_a_version_that_cannot_be_edited_for_is_not_stepped_to() -> None:
     guarded = replace(HELD, guards={HELD.requirements[0].site: "the module is fetched"})
     assert selection_of(guarded).moved([guarded], 1).picks == ()
@@ -490,7 +534,10 @@ def test_the_platforms_that_an_upgrade_locks() -> None:
     facts = replace(release.facts, reported={"h1:known": mac})
     of = of.with_known([replace(release, facts=facts)])
     said = f"{text(upgrade_lines(rows(of)[1], of))}\n"
-    assert "LOCKS        the platforms of 1 h1 hash are unknown\n" in said  # Preview may hash the old packages, or not.
+    assert "LOCKS        darwin_arm64  as now; the platforms of 1 h1 hash are unknown\n" in said
+    none = selection_of(some).with_known([release])
+    said = " ".join(text(upgrade_lines(rows(none)[1], none)).split())
+    assert f"LOCKS the platforms of 2 h1 hashes are unknown; {this_platform()} if the plan finds none " in said
     facts = replace(release.facts, reported={"h1:known": mac, "h1:other": windows})
     of = of.with_known([replace(release, facts=facts)])
     assert "LOCKS        darwin_arm64, windows_amd64  as now" in text(upgrade_lines(rows(of)[1], of))

@@ -113,9 +113,10 @@ def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None)
     if not constraints:
         first = offer.requirements[0]
         place = FilePlace(first.file, first.line)
+        none = "none that can be read" if offer.unread else "none"
         yield labelled(
             "CONSTRAINTS",
-            f"none; {'recorded in' if offer.recorded else 'required by'} {first.subject}  ",
+            f"{none}; {'recorded in' if offer.recorded else 'required by'} {first.subject}  ",
             Span(str(place), Role.PLACE),
             place=place,
         )
@@ -250,7 +251,11 @@ def _platform_lines(
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
     else:
-        yield labelled("LOCKS", Span(f"the platforms of {hashes} are unknown", Role.WARN))
+        # The plan looks for those platforms in old packages. This machine's is locked if no platform is known then.
+        is_any_known = offer.entry is not None and len(hashes_of_files(offer.entry.hashes)) > locked.unknown
+        known = f"{names}  as now; " if is_any_known else ""
+        rest = "" if is_any_known else f"; {names} if the plan finds none"
+        yield labelled("LOCKS", known, Span(f"the platforms of {hashes} are unknown{rest}", Role.WARN))
     offered = ", ".join(map(str, choice.listed.platforms)) or "platforms unknown"
     yield labelled("PLATFORMS", offered)
     yield from advisory_section(selection.change_advisories(offer, choice))

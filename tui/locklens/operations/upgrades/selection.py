@@ -20,6 +20,7 @@ from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories, heed
 from locklens.review.model import Bump
 from locklens.review.rules.release import SigningObjection, signing_objection
 from locklens.text import age_words
+from locklens.versions import precedence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -425,15 +426,19 @@ class UpgradeSelection(Struct, frozen=True):
             by: 1 for newer, -1 for older.
         """
         asked = [offer for offer in offers if offer.choices]
-        versions = sorted_versions(asked)
-        if not versions:
+        steps = set(sorted_versions(asked))
+        if len(locked := {offer.locked for offer in asked}) == 1:
+            steps |= {version for version in locked if version is not None}  # Listed or not: the way back.
+        reached = max(filter(None, map(self._reached, asked)), key=_order, default=None)
+        newer = (version for version in steps if reached is None or _order(version) > _order(reached))
+        older = (version for version in steps if reached is not None and _order(version) < _order(reached))
+        target = min(newer, key=_order, default=reached) if by > 0 else max(older, key=_order, default=reached)
+        if target is None:
             return self
-        here = self._position(asked, versions)
-        target = versions[max(0, min(here - by, len(versions) - 1))]
         stepped = dict(self.stepped)
         for offer in asked:
             choice = offer.choice(target)
-            if choice is None or (offer.refusal(choice) and target != offer.locked):
+            if target != offer.locked and (choice is None or offer.refusal(choice)):
                 continue
             suggested = self.recommendation(offer).suggested
             if suggested is not None and suggested.version == target:
@@ -444,26 +449,23 @@ class UpgradeSelection(Struct, frozen=True):
         gone = {offer.key for offer in asked if moved.target(offer) is None}
         return replace(moved, selected=self.selected - gone)
 
-    def _position(self, offers: Collection[UpgradeCandidates], versions: list[Version]) -> int:
-        """The index of the newest target version."""
-        targets = [self.stepped.get(offer.key) for offer in offers]
-        for index, offer in enumerate(offers):
-            if targets[index] is None:
-                suggested = self.recommendation(offer).suggested
-                targets[index] = suggested.version if suggested is not None else offer.locked
-        indexes = [versions.index(version) for version in targets if version in versions]
-        return min(indexes, default=len(versions))
+    def _reached(self, offer: UpgradeCandidates) -> Version | None:
+        """The version of which the others are newer or older: the target, or else the locked one, listed or not."""
+        suggested = self.recommendation(offer).suggested
+        return self.stepped.get(offer.key) or (suggested.version if suggested is not None else offer.locked)
+
+
+def _order(version: Version) -> tuple[object, ...]:
+    return precedence(version), str(version)
 
 
 def sorted_versions(offers: Collection[UpgradeCandidates]) -> list[Version]:
     """The selectable versions and the locked ones, newest first."""
-    from locklens.versions import precedence
-
     by_root = [[choice.version for choice in offer.choices if _is_reachable(offer, choice)] for offer in offers]
     if len(by_root) == 1:
         return by_root[0]
     distinct = {version for versions in by_root for version in versions}
-    return sorted(distinct, key=lambda version: (precedence(version), str(version)), reverse=True)
+    return sorted(distinct, key=_order, reverse=True)
 
 
 def _is_reachable(offer: UpgradeCandidates, choice: CandidateVersion) -> bool:

@@ -17,6 +17,7 @@ from locklens.operations.upgrades.report import (
     warning_lines,
 )
 from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradeSelection, sorted_versions
+from locklens.project.configuration import Contributor, constraint_place
 from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell.bars import joined_parts
@@ -234,7 +235,10 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
 
 
 def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTarget:
-    """The targets of a row: its versions, the line that holds it back, and the target release or else the newest."""
+    """The targets of a row: its versions, the line to edit, and the target release or else the newest.
+
+    The line is that of the constraint that holds it back, or else of any, or where the provider is required without.
+    """
     if row is None or not row.is_of_provider:
         refused = row.refused if row is not None else None
         return RowTarget("", refused_place(refused) if refused is not None else None)
@@ -243,8 +247,12 @@ def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTa
     version = choice.version if choice is not None else offer.newest or offer.locked
     groups = (group for candidates in row.offers for group in candidates.newer)
     held = next((place for group in groups if (place := blocker_place(group.holds))), None)
+    # The lock file's own record of a constraint is nothing to edit.
+    written = [one for one in offer.requirements if one.contributor is not Contributor.RECORDED]
+    first = next((one for one in written if one.constraint), next(iter(written), None))
+    line_to_edit = held or (constraint_place(first) if first is not None else None)
     release = (offer.address, str(version)) if version is not None else None
-    return RowTarget(_copied(offer, choice), held or _entry_place(offer), release)
+    return RowTarget(_copied(offer, choice), line_to_edit, release)
 
 
 def _copied(offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:

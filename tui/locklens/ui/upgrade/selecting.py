@@ -51,7 +51,12 @@ UPGRADE_KEYS = KeyTable(
         "Reading",
         Key("w", "why", "why this version: constraints with file and line, and the versions held back", "why"),
         keys.INSIDE,
-        Key("e", "edit", "edit constraint: the line that holds the provider back, in $VISUAL or $EDITOR", "edit"),
+        Key(
+            "e",
+            "edit",
+            "edit constraint: the line that holds the provider back, or else requires it, in $VISUAL or $EDITOR",
+            "edit",
+        ),
         Key(
             "o",
             "open_page",
