@@ -182,6 +182,30 @@ async def test_one_pane_on_a_small_screen(opening: Opening) -> None:
         assert on.upgrades.left.has_focus
 
 
+async def test_a_key_before_there_are_candidates_is_too_early(opening: Opening) -> None:
+    gate, asked = threading.Event(), threading.Event()
+
+    def offering(*_: object) -> CandidateTable:
+        asked.wait(LIMIT)
+        return ALL
+
+    async with opening(gate=gate, offering=offering, settled=False) as on:
+        await until(on, lambda: "Reading configurations" in on.text)
+        await on.pilot.press("j")
+        assert on.status.startswith("too early: nothing was loaded yet")
+        gate.set()
+        await until(on, lambda: not on.upgrades.is_asking)
+        await on.pilot.press("space", "j")
+        assert on.status.startswith("too early: nothing was loaded yet")
+        assert "Reading configurations" in on.text
+        asked.set()
+        await on.settle()
+        assert "too early" not in on.status
+        before = on.title
+        await on.press("j")
+        assert on.title != before
+
+
 async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:
     gate = threading.Event()
 

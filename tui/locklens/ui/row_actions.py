@@ -97,13 +97,13 @@ class RowActionsScreen(TwoPaneScreen):
 
     def refusal_of(self, action: str) -> str:
         """Return why an action does nothing now: before any rows are loaded, those on rows do not."""
-        if self.review is None and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS:
+        if self.is_unlisted and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS:
             return NOTHING_LOADED
         return super().refusal_of(action)
 
     def words_of_idle_key(self, label: str) -> str:
         """What is said about a key that does nothing: without a row, those of the list do not act yet."""
-        if self.review is None and label in {one.key for one in Binding.make_bindings(RowList.BINDINGS)}:
+        if self.is_unlisted and label in {one.key for one in Binding.make_bindings(RowList.BINDINGS)}:
             return NOTHING_LOADED
         return super().words_of_idle_key(label)
 

@@ -221,6 +221,11 @@ class TwoPaneScreen(LockLensScreen[int]):
         return self.loader.progress
 
     @property
+    def is_unlisted(self) -> bool:
+        """True before it is known what is listed."""
+        return self.review is None
+
+    @property
     def is_asking(self) -> bool:
         """True while the review is incomplete."""
         return self.loader.is_asking
@@ -258,8 +263,6 @@ class TwoPaneScreen(LockLensScreen[int]):
         began = time.monotonic()
         self.review_arrived()
         self.loader.drew(began, time.monotonic())
-        if self.review is not None and self.message == NOTHING_LOADED:
-            self.end_message()
         if not self.is_asking and self.message and self.message == self._too_early[0]:
             self.say(self._too_early[1])
         if event.reread:
@@ -293,6 +296,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", LineView).show_lines(lines)
         self.keep_focus()
+        if self.message == NOTHING_LOADED and not self.is_unlisted:
+            self.end_message()
 
     def on_screen_resume(self) -> None:
         """Tell the app that no dialog is above the view."""

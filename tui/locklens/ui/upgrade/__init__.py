@@ -285,9 +285,15 @@ class UpgradeScreen(RowActionsScreen):
         self.left.place()
         self.left.focus()
 
+    @property
+    def is_unlisted(self) -> bool:
+        """True before candidates are known: they come after the configurations are read."""
+        is_reading = self.is_asking or self._reading.is_running
+        return super().is_unlisted or (is_reading and not self.selection.offers.providers)
+
     def nothing_to_list(self, review: Review) -> tuple[Line, ...]:
         """Return the placeholder of an empty list."""
-        if any(root.configuration is None for root in review.roots):
+        if self.is_unlisted or any(root.configuration is None for root in review.roots):
             return one_sentence("Reading configurations …", is_final=False)
         return one_sentence("No provider is locked or required here.")
 
