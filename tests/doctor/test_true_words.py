@@ -71,6 +71,9 @@ def several(made: Any) -> Path:
     'running "/usr/bin/terraform init" in "/home/atlantis/.atlantis/repos/corp/infra/17/default/live/bump": exit status 1\n',
     "Ran Plan for dir: `live/bump` workspace: `default`\n", "##[group]Run terraform init\n  working-directory: live/bump\n",
     "Run cd live/bump && terraform init\n", "##[group]Run cd live/bump && terraform init\n",
+    "+ cd live/prod\n+ terraform init -no-color\n+ cd ../bump\n+ terraform init -no-color\n", "$ cd ../bump && tofu init\n",
+    "ida@ci:~/infra$ cd live/bump && terraform init\n", "root@ci:/builds/infra# cd live/bump\n", "[ida@ci infra]$ cd live/bump\n",
+    "ida@mac infra % cd live/bump && terraform init\n", "~/infra ❯ cd live/bump\n", "PS C:\\infra> cd live/bump\n",
 ])  # fmt: skip
 def test_the_log_tells_the_root(before: str, several: Path, doctor: Any) -> None:
     message = VIOLATED if not before else (INSTALL, "Error while installing acme/demo v1.4.2: unexpected EOF")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
@@ -131,7 +132,10 @@ _FOLDERS = tuple(
         re.compile,
         (
             r"\b(?:terraform|tofu|locklens)\b.{0,200}?\s--?chdir[= ][\"']?(?P<folder>[^\s\"';&|]{1,500})",
-            r"^(?:[$+#>%]{1,3} ?|(?:##\[group\])?Run )?cd [\"']?(?P<folder>[^\s\"';&|]{1,500})[\"']?(?:$| ?(?:&&|;))",
+            (
+                r"^(?:[$+#>%]{1,3} ?|[^\"'=]{1,80}[$#%>❯] |(?:##\[group\])?Run )?"
+                r"cd [\"']?(?P<folder>[^\s\"';&|]{1,500})[\"']?(?:$| ?(?:&&|;))"
+            ),
             r"^running \"[^\"]{1,500}\" in \"(?P<folder>[^\"]{1,500})\"",
             r"\bdir: [`\"]?(?P<folder>[^`\"\s]{1,500})",
             r"^working-directory: [\"']?(?P<folder>[^\"'\s]{1,500})",
@@ -321,6 +325,8 @@ def _runs(lines: Sequence[LogLine]) -> list[_Run]:
         if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _NAMING_FOLDERS):
             continue
         folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
+        if folder.startswith("../") and last.folder:  # from where the shell is
+            folder = posixpath.normpath(f"{last.folder}/{folder}")
         options = _options(text)
         if folder or _STEP.match(text):
             runs.append(_Run(line.number, line.number, folder, options=options))

@@ -153,6 +153,8 @@ class LogRoots:
         found = []
         for folder in error.folders:
             name = os.path.normpath(folder.partition("/.terragrunt-cache/")[0]).replace(os.sep, "/")
+            while name.startswith("../"):  # from a folder that the log does not name
+                name = name.removeprefix("../")
             begins = [path for path in self._checkout.locks if f"/{path}".endswith(f"/{name}")]
             ends = self._at_end_of(name)
             found += [ends] if ends is not None else begins if len(begins) == 1 else []
@@ -168,7 +170,9 @@ class LogRoots:
         """
         name = os.path.normpath(error.folder).replace(os.sep, "/")
         parts, checkout = name.split("/"), self._checkout
-        is_told = _PLAIN_FOLDER.fullmatch(error.folder) and parts[-1] not in {".", "..", checkout.top.name}
+        is_told = (
+            _PLAIN_FOLDER.fullmatch(error.folder) and not {".", ".."} & {*parts} and parts[-1] != checkout.top.name
+        )
         ends = ["/".join(parts[start:]) for start in range(len(parts))]
         if not is_told or any(
             checkout.tree.has_folder(f"{top}{end}") for end in ends for top in ("", f"{checkout.here}/")
