@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,8 +109,18 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
         file = PlannedFile("a.txt", f"{number - 1}".encode() if number else None, f"{number}".encode())
         apply(FileChanges(top, (file,), (), f"locklens step {number}", message=f"Step {number}"))
         stages.append(contents(top))
-    with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since"):
-        undo(top, write=applied_writes(top)[2].id)
+    first = applied_writes(top)[2].id
+    with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since") as refused:
+        undo(top, write=first)
+    assert re.fullmatch(
+        r"undo what locklens wrote there since, from the newest on: 'Step 2' of [-0-9 :]+ UTC, 'Step 1' of .* UTC",
+        refused.value.hint,
+    )
+    (top / "a.txt").write_bytes(b"by hand")
+    with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since") as refused:
+        undo(top, write=first)
+    assert refused.value.hint == "git diff shows the changes; git restore reverts files"
+    (top / "a.txt").write_bytes(b"2")
     for back in (2, 1, 0):
         apply(undo(top).proposal)
         assert contents(top) == stages[back]

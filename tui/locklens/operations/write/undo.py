@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,8 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         RepositoryError: Git failed.
     """
     top = top_of(folder)
-    record = _selected(applied_writes(folder, journal=journal), top, write, is_redo=is_redo)
+    writes = applied_writes(folder, journal=journal)
+    record = _selected(writes, top, write, is_redo=is_redo)
     if record.folders:
         return _of_folders(record, top, write, is_redo=is_redo)
     names = _names(record, top)
@@ -144,7 +146,10 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         hint = "git diff --cached shows what is staged; git restore --staged unstages files"
     else:
         touched = [names[file] for file, data in before.items() if not _has_bytes(file, data, names[file])]
+        later = () if is_redo or not touched else _later_writes(writes, record)
         hint = "git diff shows the changes; git restore reverts files"
+        if later:
+            hint = f"undo what locklens wrote there since, from the newest on: {_listed(later)}"
     if touched:
         raise StaleLockFileError(f"{_listed(touched)}: changed since, {refusal}", hint=hint)
     draft = PlanBuilder(top, target, _describing(target, is_redo=is_redo))
@@ -212,6 +217,21 @@ def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo:
         hint = "locklens undo --redo applies an undone write again" if writes and not is_redo else ""
         raise ConfigurationError(f"nothing to {verb} here", path=str(top), hint=hint)
     return candidates[-1 if is_redo else 0].record
+
+
+def _later_writes(writes: Sequence[AppliedWrite], record: Record) -> tuple[str, ...]:
+    """Return the later writes, each with its time, that made all that changed in the files since a write; () else."""
+    later = [each for each in takewhile(lambda each: each.id != record.id, writes) if not each.is_undone]
+    undone: list[AppliedWrite] = []
+    state = {file.place: current(file) for file in record.files}
+    for each in later:
+        files = [one for one in each.record.files if one.place in state and not each.record.target.is_index]
+        if files and all(state[one.place] == one.new for one in files):
+            state |= {one.place: one.old for one in files}
+            undone.append(each)
+    if state != {file.place: file.new for file in record.files}:
+        return ()
+    return tuple(f"{each.title!r} of {each.moment}" for each in undone)
 
 
 def _names(record: Record, top: Path) -> dict[WrittenFile, str]:
