@@ -122,13 +122,19 @@ def test_a_shell_completes(shell: str, line: str, tmp_path: Path, capsys: pytest
 def test_providers_of_a_repository_are_those_of_its_lock_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for root in ("a", "b", "-x"):
-        (tmp_path / root).mkdir()
+    for root in ("a", "b", "-x", "new", "ignored", "new/.terraform/modules/m"):
+        (tmp_path / root).mkdir(parents=True)
         (tmp_path / root / ".terraform.lock.hcl").write_text(f'provider "registry.terraform.io/acme/in{root}" {{\n}}\n')
+    (tmp_path / ".gitignore").write_text("ignored\n")
     os.mkfifo(tmp_path / "pipe.terraform.lock.hcl")
     for words in (["init", "-q"], ["add", "a", "b", "./-x"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
-    assert bash(script("bash", capsys), "locklens why acme/", tmp_path) == {"acme/ina", "acme/inb", "acme/in-x"}
+    assert bash(script("bash", capsys), "locklens why acme/", tmp_path) == {
+        "acme/ina",
+        "acme/inb",
+        "acme/in-x",
+        "acme/innew",
+    }
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh")

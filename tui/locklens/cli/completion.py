@@ -92,6 +92,9 @@ def _mark(command: str, action: argparse.Action) -> None:
 
 _LOCK = ".terraform.lock.hcl"
 
+_LOCK_FILES = f"git ls-files -co --exclude-standard -x .terraform -- '*{_LOCK}'"
+"""Tracked and new ones; modules that init has fetched bring lock files that are not the user's."""
+
 _PLAIN = "^[A-Za-z0-9_][A-Za-z0-9_./@+-]*$"
 
 _ENTRY = r"""-e 's,^provider "registry\.terraform\.io/\([^"]*\)".*,\1,p' -e t """
@@ -110,7 +113,7 @@ _locklens_list_revisions() {{
 
 _locklens_list_providers() {{
   {{
-    if [ -f {_LOCK} ]; then printf '%s\\n' {_LOCK}; else git ls-files -- '*{_LOCK}' 2>/dev/null; fi
+    if [ -f {_LOCK} ]; then printf '%s\\n' {_LOCK}; else {_LOCK_FILES} 2>/dev/null; fi
   }} | head -n 50 | while IFS= read -r file; do
     if [ -f "./$file" ]; then head -c 1048576 "./$file" | LC_ALL=C sed -n {_ENTRY}; fi
   done | LC_ALL=C grep -E '{_PLAIN}' | sort -u
@@ -141,7 +144,7 @@ end
 
 function _locklens_providers
     set -l files {_LOCK}
-    test -f {_LOCK}; or set files (git ls-files -- '*{_LOCK}' 2>/dev/null | head -n 50)
+    test -f {_LOCK}; or set files ({_LOCK_FILES} 2>/dev/null | head -n 50)
     for file in $files
         test -f "./$file"; and head -c 1048576 "./$file" | LC_ALL=C sed -n {_ENTRY}
     end | LC_ALL=C grep -E '{_PLAIN}' | sort -u
