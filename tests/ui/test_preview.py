@@ -389,6 +389,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         assert "Format the lock file of a" in on.lines[0]
         assert "would fix the format: " in on.plan
         assert "format fixed" not in on.plan, "nothing is written yet"
+        assert " unchanged" not in on.plan, "every line may be written anew"
         assert "Fix the format of the lock file in a" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)

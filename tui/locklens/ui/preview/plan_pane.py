@@ -282,7 +282,8 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
         yield from (Item(one, group) for one in locked if not is_shared)
     listed = len(plan.changes)
     yield from (Item(line(f"  {words}", hanging=4)) for words in plan.dry_run_words[listed:])
-    if standing.plan_review is not None and standing.plan_review.untouched:
+    # A plan without changes of providers concerns the layout, of which an equal entry is written anew, too.
+    if plan.changes and standing.plan_review is not None and standing.plan_review.untouched:
         unchanged = f"  {counted(standing.plan_review.untouched, 'entry', 'entries')} unchanged"
         yield Item(line(Span(unchanged, Role.DIM)))
 
