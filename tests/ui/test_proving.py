@@ -10,6 +10,7 @@ from kit.waiting import LIMIT
 from msgspec.structs import replace
 from ui.conftest import until
 
+from locklens.demo import PLATFORMS
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
 from locklens.review import HashFact, Proof
@@ -34,7 +35,7 @@ def unproven(samples: Samples, name: str = "acme/demo", proof: Proof = Proof.UNK
     assert change.new is not None
     new = replace(change.new, hashes=(*change.new.hashes, H1))
     added = (*(replace(fact, proof=Proof.SIGNED) for fact in change.added), HashFact(H1, None, proof))
-    evidence = Evidence("2026-11-21T14:02:09Z", to_prove=5, to_prove_bytes=3 << 20)
+    evidence = Evidence("2026-11-21T14:02:09Z", offered=PLATFORMS, to_prove=5, to_prove_bytes=3 << 20)
     return replace(change, new=new, added=added, evidence=evidence)
 
 
@@ -290,8 +291,14 @@ def test_the_lines_of_packages() -> None:
 def test_what_came_of_it(samples: Samples) -> None:
     before = reviewed(samples)
     chosen = frozenset((root.lock_file, change.address) for root in before.roots for change in root.changes)
-    assert outcome(before, chosen, reviewed(samples, Proof.COMPUTED).roots) == "1 of 1 h1 verified"
-    assert outcome(before, chosen, before.roots) == "0 of 1 h1 verified; see the findings for the others"
+    assert outcome(before, chosen, reviewed(samples, Proof.COMPUTED).roots) == "2 of 2 h1 verified"
+    assert outcome(before, chosen, before.roots) == "0 of 2 h1 verified; see the findings for the others"
+    *demo, other = before.roots
+    unanswered = replace(other.changes[0], evidence=Evidence(problems=("it failed",), answer=LookupAnswer.FAILED))
+    partly = replace(before, roots=(*demo, replace(other, changes=(unanswered,))))
+    after = (*reviewed(samples, Proof.COMPUTED).roots[:2], partly.roots[2])
+    words = "1 of 1 h1 verified; 1 more had no package to download; see the findings for the others"
+    assert outcome(partly, chosen, after) == words, "the dialog announced 1 h1"
     assert nothing_to_prove(before, chosen) == "nothing can be verified: no signed package left to hash"
     nobody = Evidence(problems=("the registry was not asked",), answer=LookupAnswer.NOT_ASKED)
     older = Evidence(problems=("the registry does not list 1.4.1",))
@@ -308,4 +315,4 @@ def test_what_came_of_it(samples: Samples) -> None:
         )
         assert nothing_to_prove(review, chosen) == f"nothing can be verified: {words}"
     of_unsigned = reviewed(samples, Proof.REPORTED).roots
-    assert outcome(before, chosen, of_unsigned) == "0 of 1 h1 verified; 1 hashed from an unsigned package: not verified"
+    assert outcome(before, chosen, of_unsigned) == "0 of 2 h1 verified; 2 hashed from an unsigned package: not verified"

@@ -82,16 +82,29 @@ def named_packages(plan: ProvingPlanned, most: int) -> Iterator[Line]:
 
 
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
-    """Return the count of `h1` that the downloads verified, in words."""
-    old = {fact.hash for change in _changes(before.roots, selection) for fact in _unexplained_h1(change)}
+    """Return the count of `h1` that the downloads verified of those that they were for, in words."""
+    changes = list(_changes(before.roots, selection))
+    old = _named(changes, _unexplained_h1)
+    asked = _named(filter(packages_to_compare, changes), _unexplained_h1)
     now = list(_changes(after, selection))
-    still = {fact.hash for change in now for fact in _unexplained_h1(change)}
+    still = _named(now, _unexplained_h1)
     # Explained, and still not verified: computed from an unsigned package, or reported by the registry.
-    unsigned = old & {fact.hash for change in now for fact in change.locked if not fact.is_verified} - still
-    count = f"{len(old - still - unsigned)} of {counted(len(old), 'h1', 'h1')} verified"
+    unsigned = asked & _named(now, lambda change: (one for one in change.locked if not one.is_verified)) - still
+    count = f"{len(asked - still - unsigned)} of {counted(len(asked), 'h1', 'h1')} verified"
     if unsigned:
         count += f"; {len(unsigned)} hashed from an unsigned package: not verified"
-    return f"{count}; see the findings for the others" if still else count
+    if others := len(old - asked):
+        count += f"; {others} more had no package to download"
+    return f"{count}; see the findings for the others" if still & old else count
+
+
+def _named(changes: Iterable[Change], facts: Callable[[Change], Iterable[HashFact]]) -> frozenset[tuple[object, str]]:
+    """Return hashes of changes, each with its release, as a download counts them."""
+    return frozenset(
+        ((change.address, change.new and str(change.new.version)), fact.hash)
+        for change in changes
+        for fact in facts(change)
+    )
 
 
 def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
