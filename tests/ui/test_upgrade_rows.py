@@ -227,7 +227,7 @@ def test_the_common_cells_of_a_provider_heed_each_root() -> None:
 def test_why_a_row_cannot_be_selected(some: UpgradeCandidates, words: str) -> None:
     of = selection_of(some)
     assert toggled(of, rows(of)[1]).words == words
-    assert toggled_eligible(of).words == "no eligible upgrade is known"
+    assert toggled_eligible(of, of.offers.providers).words == "no eligible upgrade is known"
 
 
 def test_a_root_with_modules_that_are_not_fetched_is_offered_and_doubtful() -> None:
@@ -312,13 +312,28 @@ def test_what_a_selects_and_leaves_adds_up_with_the_head() -> None:
     undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
     of = selection_of(READY, major, ready_elsewhere, stepped_to, undated).moved([stepped_to], -1)
     assert "3 can upgrade  2 to decide" in head_of(of)
-    words = toggled_eligible(of).words
+    words = toggled_eligible(of, of.offers.providers).words
     assert words.startswith(
         "selected 2 eligible providers; 1 is left at the version you stepped to; 2 need your decision"
         " (1 once M includes majors)"
     )
     both = of.moved([ready_elsewhere], -1)
-    assert "; 2 are left at the version you stepped to; 2 need " in toggled_eligible(both).words
+    assert "; 2 are left at the version you stepped to; 2 need " in toggled_eligible(both, both.offers.providers).words
+
+
+def test_a_selects_what_the_filter_shows_and_names_what_it_hides() -> None:
+    other = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name="other")
+    of = selection_of(READY, other)
+    shown = toggled_eligible(of, [other])
+    assert shown.selection.selected == {other.key}
+    assert shown.words.startswith("selected 1 eligible provider; 1 eligible provider hidden by the filter")
+    both = toggled_eligible(shown.selection, of.offers.providers).selection
+    assert both.selected == {READY.key, other.key}
+    again = toggled_eligible(both, [other])
+    assert again.selection.selected == {READY.key}
+    assert again.words == "deselected the rows shown; 1 eligible provider hidden by the filter"
+    nothing = toggled_eligible(of, [])
+    assert (nothing.selection, nothing.words.partition(";")[0]) == (of, "no eligible upgrade is shown")
 
 
 def test_one_count_of_what_needs_a_decision() -> None:
@@ -330,7 +345,9 @@ def test_one_count_of_what_needs_a_decision() -> None:
         "CAN UPGRADE NOW  1 provider", "  acme/aws", "NEEDS YOUR DECISION  1 provider", "  acme/aws"
     ]  # fmt: skip
     assert "1 can upgrade  1 to decide" in head_of(of)
-    assert toggled_eligible(of).words.endswith("; 1 needs your decision (none once M includes majors)")
+    assert toggled_eligible(of, of.offers.providers).words.endswith(
+        "; 1 needs your decision (none once M includes majors)"
+    )
     # What is selected where it can be upgraded is not selected where it needs a decision.
     able, undecided = (row for row in rows(of) if row.is_of_provider)
     assert toggled(of, able).selection.selected == {ready.key}

@@ -102,7 +102,7 @@ def _list_candidates(options: Namespace) -> int:
     """Print the available versions, and what holds them back."""
     with _surveyor(options) as locklens:
         survey = _surveyed(locklens, options)
-        selection = survey.selection.without_any()
+        selection = survey.selection.without(survey.selection.offers.providers)
         form = options.format or "text"
         if form == "text":
             tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))

@@ -52,7 +52,7 @@ _KINDS = {
 CONFLICT = "conflict"
 """The kind of a provider that git left in conflict."""
 
-BUMPS_IN_SHORT = {bump: bump.value for bump in Bump} | {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build only"}
+BUMPS_IN_SHORT = {bump: bump.value for bump in Bump} | {Bump.PRERELEASE: "pre-release", Bump.METADATA: "build-only"}
 """What an upgrade is called in the column of kinds."""
 
 _KINDS_IN_SHORT = {

@@ -245,7 +245,8 @@ def survey_upgrades(
         raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
     terms = UpgradePolicy(review.policy, takes_majors=takes_majors, ignores_cooldown=ignores_cooldown)
     candidates = CandidateRequest.of_review(review, top, request.network)
-    selection = UpgradeSelection(terms=terms).with_offers(look_up_candidates(candidates)).with_safe()
+    selection = UpgradeSelection(terms=terms).with_offers(look_up_candidates(candidates))
+    selection = selection.with_safe(selection.safe)
     if candidates.network is not None:
         releases = selection.unknown_releases(())
         known = tuple(look_up_releases(releases, candidates.network, candidates.base))

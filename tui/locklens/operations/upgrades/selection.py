@@ -284,19 +284,20 @@ class UpgradeSelection(Struct, frozen=True):
         selected = self.selected - keys if keys <= self.selected else self.selected | keys
         return replace(self, selected=selected, as_safe=self.as_safe - keys)
 
-    def without_any(self) -> UpgradeSelection:
-        """Clear the selection."""
-        return replace(self, selected=frozenset(), as_safe=frozenset())
+    def without(self, offers: Iterable[UpgradeCandidates]) -> UpgradeSelection:
+        """Deselect providers."""
+        keys = frozenset(offer.key for offer in offers)
+        return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys)
 
     @property
     def safe(self) -> tuple[UpgradeCandidates, ...]:
         """The providers with an eligible upgrade."""
         return tuple(offer for offer in self.offers.providers if self.is_safe(offer))
 
-    def with_safe(self) -> UpgradeSelection:
-        """Add every eligible upgrade to the selection."""
-        keys = frozenset(offer.key for offer in self.safe)
-        return replace(self, selected=self.selected | keys, as_safe=keys)
+    def with_safe(self, offers: Iterable[UpgradeCandidates]) -> UpgradeSelection:
+        """Add eligible upgrades to the selection."""
+        keys = frozenset(offer.key for offer in offers)
+        return replace(self, selected=self.selected | keys, as_safe=self.as_safe | keys)
 
     def without_suspects(self) -> tuple[UpgradeSelection, tuple[UpgradeCandidates, ...]]:
         """Deselect providers that were selected as eligible and are now known to have another signer, or none.

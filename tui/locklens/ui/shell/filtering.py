@@ -204,7 +204,9 @@ def _field_test(key: str, value: str, grammar: Grammar) -> Test:
 
 
 def _begun(value: str, field: FilterField) -> Sequence[str]:
-    """Return the choices that a value is the beginning of."""
+    """Return the choice that a value is, or else those that it is the beginning of."""
+    if value in field.choices:
+        return (value,)
     found = tuple(choice for choice in field.choices if choice.startswith(value))
     if not found:
         raise ValueError(f"no {field.name} begins with {value!r}: {', '.join(field.choices)}")

@@ -385,8 +385,8 @@ class UpgradeScreen(RowActionsScreen):
             (self.refuse if chosen.selection == before else self.say)(chosen.words)
 
     def action_select_eligible(self) -> None:
-        """Select all eligible upgrades, or clear the selection."""
-        self._take(toggled_eligible(self.selection))
+        """Select all eligible upgrades that are shown, or deselect what is."""
+        self._take(toggled_eligible(self.selection, [offer for row in self.left.rows for offer in row.offers]))
         self.look_up_soon()
 
     def action_version(self, by: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -11,6 +11,11 @@ from locklens.text import counted
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from locklens.operations.upgrades import UpgradeCandidates
 
 UPGRADE_KEYS = KeyTable(
     KeyGroup(
@@ -33,7 +38,7 @@ UPGRADE_KEYS = KeyTable(
             "a",
             "select_eligible",
             "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
-            " known change of signer; again: deselect all",
+            " known change of signer, of the rows that the filter shows; again: deselect them",
             "all eligible",
         ),
         Key(
@@ -109,24 +114,29 @@ def toggled(selection: UpgradeSelection, row: UpgradeRow) -> Chosen:
     return Chosen(selection, _why_not_selectable(row, selection))
 
 
-def toggled_eligible(selection: UpgradeSelection) -> Chosen:
-    """Select all eligible upgrades; once they are selected, nothing."""
-    eligible = selection.safe
-    if frozenset(offer.key for offer in eligible) <= selection.selected:
-        words = "selection cleared" if selection.selected else "no eligible upgrade is known"
-        return Chosen(selection.without_any(), words)
+def toggled_eligible(selection: UpgradeSelection, shown: Collection[UpgradeCandidates]) -> Chosen:
+    """Select all eligible upgrades that are shown; once they are selected, none of what is shown."""
+    keys = {offer.key for offer in shown}
+    eligible = [offer for offer in selection.safe if offer.key in keys]
     addresses = {offer.address for offer in eligible}
+    hidden = {offer.address for offer in selection.safe} - addresses
+    by_filter = f"; {counted(len(hidden), 'eligible provider')} hidden by the filter" if hidden else ""
+    if frozenset(offer.key for offer in eligible) <= selection.selected:
+        cleared = selection.without(shown)
+        done = "deselected the rows shown" if cleared.selected else "selection cleared"
+        words = done if cleared != selection else "no eligible upgrade is known"
+        return Chosen(cleared, f"{'no eligible upgrade is shown' if by_filter and not eligible else words}{by_filter}")
     states = selection.state_by_provider()
     ready = [address for address, state in states.items() if state is Eligibility.READY]
     undecided, left_by_majors = len(selection.undecided), len(selection.undecided_with_majors)
     with_majors = f" ({left_by_majors or 'none'} once M includes majors)" if left_by_majors < undecided else ""
-    words = f"selected {counted(len(addresses), 'eligible provider')}"
-    if left := len(frozenset(ready) - addresses):
+    words = f"selected {counted(len(addresses), 'eligible provider')}{by_filter}"
+    if left := len(frozenset(ready) - addresses - hidden):
         # Another version than the recommended one was stepped to in all of their roots.
         words += f"; {left} {'is' if left == 1 else 'are'} left at the version you stepped to"
     if undecided:
         words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{with_majors}"
-    return Chosen(selection.with_safe(), words)
+    return Chosen(selection.with_safe(eligible), words)
 
 
 def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Chosen:
