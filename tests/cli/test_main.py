@@ -21,7 +21,7 @@ from kit.real_material import meta, real_cases
 from kit.schemas import validate
 from kit.waiting import LIMIT
 
-from locklens.cli import deliver
+from locklens.cli import deliver, demo
 from locklens.cli.main import main
 from locklens.doctor.model import CauseId
 from locklens.errors import LockLensError
@@ -398,6 +398,24 @@ def test_a_closed_terminal_leaves_no_folder_of_the_demo(tmp_path: Path, number: 
         serving.send_signal(number)
         assert serving.wait(LIMIT) == 128 + number
     assert not list(tmp_path.glob("locklens-demo-*"))
+
+
+def test_no_signal_stops_the_deletion_of_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`interruptible` sends an interrupt a second after a signal; a deletion on a busy disk takes longer."""
+    unlink, sent = os.unlink, (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+    before = [signal.getsignal(number) for number in sent]
+
+    def disturbed(*arguments: Any, **more: Any) -> None:
+        for number in sent:
+            signal.raise_signal(number)
+        unlink(*arguments, **more)
+
+    with demo._temporary_folder() as folder:
+        (folder / "a").mkdir()
+        (folder / "a" / "b").touch()
+        monkeypatch.setattr(os, "unlink", disturbed)
+    assert not folder.exists()
+    assert [signal.getsignal(number) for number in sent] == before
 
 
 def test_the_demo_serves_metadata_files(tmp_path: Path) -> None:

@@ -145,37 +145,43 @@ def _sample(rules: tuple[FaultRule, ...]) -> Iterator[tuple[Path, DemoRegistry]]
     from locklens.demo.registry import DemoRegistry
     from locklens.storage.journal import Journal
 
-    with (
-        _ended_by_signals(),
-        tempfile.TemporaryDirectory(prefix=_PREFIX) as name,
-        DemoRegistry(faults=Faults(rules)) as registry,
-    ):
+    with _temporary_folder() as folder, DemoRegistry(faults=Faults(rules)) as registry:
         try:
-            yield Path(name), registry
+            yield folder, registry
         finally:
             with suppress(OSError):
-                Journal().forget(Path(name).resolve() / _REPOSITORY)  # It is deleted: its writes cannot be undone.
+                Journal().forget(folder.resolve() / _REPOSITORY)  # It is deleted: its writes cannot be undone.
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let a closed terminal and a plain kill end the block like an exit, so that its folder is deleted."""
+def _temporary_folder() -> Iterator[Path]:
+    """Make a folder for a block that a closed terminal and a plain kill end like an exit, and delete it afterwards.
+
+    Signals are ignored while it is deleted, which may take longer than the second after which `interruptible` sends
+    another interrupt.
+    """
 
     def end(number: int, _: object) -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)  # a second one must not stop the deletion
+        for each in ends:
+            signal.signal(each, signal.SIG_IGN)  # a second one must not stop what ends before the deletion
         raise SystemExit(128 + number)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set handlers
-        return
-    ends = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+    folder = tempfile.TemporaryDirectory(prefix=_PREFIX)
+    is_main = threading.current_thread() is threading.main_thread()  # only the main thread may set handlers
+    ends = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if is_main and hasattr(signal, name)]
     before = {each: signal.signal(each, end) for each in ends}
     try:
-        yield
+        yield Path(folder.name)
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        if is_main:
+            before[signal.SIGINT] = signal.getsignal(signal.SIGINT)
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        try:
+            folder.cleanup()
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
 
 
 def _serve(options: Namespace) -> int:
@@ -192,14 +198,14 @@ def _serve(options: Namespace) -> int:
     if not options.fault and metadata is None:
         rules = SAMPLE_RULES  # Of metadata files there is an OpenTofu registry that answers.
     registry = DemoRegistry(faults=Faults(rules), delay=options.delay / 1000, metadata=metadata)
-    with _ended_by_signals(), tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+    with _temporary_folder() as folder:
         try:
             registry.start(options.port)
         except (OSError, OverflowError) as error:
             words = f"port {options.port} cannot be used: {error}"
             raise ConfigurationError(words, hint="name another --port") from error
         try:
-            configuration = write_cli_configuration(registry, Path(folder))
+            configuration = write_cli_configuration(registry, folder)
             put(page(serving_lines(registry, configuration, has_sample_faults=not options.fault)))
             threading.Event().wait()
         except KeyboardInterrupt:
