@@ -178,8 +178,10 @@ async def test_one_root_of_a_group_is_staged_from_its_own_row(running: Running, 
     put(top, {f"{name}/{LOCK}": new for name in "abc"})
     async with running(source_of(top), size=(140, 50)) as on:
         await on.go_to("hashicorp/aws")
-        await on.press("l", "j", "S")
-        assert "no change is marked as reviewed; mark changes with space first" in on.text
+        await on.press("l", "j")
+        assert "S stage" not in on.lines[-1]
+        await on.press("S")
+        assert "stage: this change of a is not marked as reviewed; space marks it" in on.text
         await on.press("space")
         assert "marked this change in 3 roots as reviewed; S on this row stages this root alone" in on.lines[-2]
         assert "Stage hashicorp/aws in a" in await previewed(on)

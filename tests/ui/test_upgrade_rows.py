@@ -31,7 +31,7 @@ from locklens.ui.upgrade.detail import (
     upgrade_target,
 )
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
-from locklens.ui.upgrade.selecting import stepped, toggled, toggled_eligible
+from locklens.ui.upgrade.selecting import can_step, stepped, toggled, toggled_eligible
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
@@ -709,3 +709,11 @@ def test_a_version_below_the_locked_one_is_older_and_no_minor_step() -> None:
     (older,) = (line for line in said.splitlines() if line.lstrip(" >").startswith("1.0.0"))
     assert "older" in older
     assert "minor" not in older
+
+
+def test_a_step_is_possible_where_another_version_can_be_selected() -> None:
+    single = offer("1.0.0:90", "~> 1.0", root="a", name="single")
+    of = selection_of(READY, single)
+    by_title = {row.title: row for row in rows(of) if row.is_of_provider}
+    assert [can_step(of, by_title["acme/single"], by) for by in (1, -1)] == [False, False]
+    assert any(can_step(of, by_title[READY.name], by) for by in (1, -1))

@@ -375,7 +375,7 @@ def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
     if any(map(unknown_facts, reviewed)):
         return Span("? not all known", Role.WARN)
     if any(finding.accepted is not None for finding in findings):
-        return Span("nothing new", Role.DIM)
+        return Span("none new", Role.DIM)
     return severity_span(None, width=width)
 
 

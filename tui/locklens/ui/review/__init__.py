@@ -154,9 +154,11 @@ class ReviewScreen(RowActionsScreen):
         return "M" * in_conflict + "P" * node.is_orphan, (*idle, *does_nothing, *marks)
 
     def _has_marked(self, node: Node) -> bool:
-        """True if a change is marked, or the row stands for one in one root."""
+        """True if a change is marked: that of a row of one root, or else any."""
         changes = self.review.changes if self.review is not None else ()
-        return node.kind is NodeKind.MEMBER or any(change.id in self.loader.marks for change in changes)
+        if node.kind is NodeKind.MEMBER:
+            changes = tuple(subject.change for subject in node.subjects)
+        return any(change.id in self.loader.marks for change in changes)
 
     @property
     def has_copy(self) -> bool:
@@ -472,6 +474,11 @@ class ReviewScreen(RowActionsScreen):
             # The same change has one mark in all roots, so its row in one root stands for that root.
             (subject,) = node.subjects
             review, marks = replace(review, roots=(subject.root,)), marks & {subject.change.id}
+            if not marks:
+                self.refuse(
+                    f"stage: this change of {subject.root.path or '.'} is not marked as reviewed; space marks it"
+                )
+                return
         try:
             operation = marked_blocks(review, self.top, marks)
         except LockLensError as error:

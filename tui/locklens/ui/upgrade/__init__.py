@@ -30,6 +30,7 @@ from locklens.ui.upgrade.selecting import (
     SIGNER_SIGNS,
     UPGRADE_KEYS,
     UPGRADE_SIGNS,
+    can_step,
     stepped,
     toggled,
     toggled_eligible,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from locklens.lines import Line
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
+    from locklens.operations.upgrades import UpgradeCandidates
     from locklens.releases import ReleaseId
     from locklens.review.model import Review
     from locklens.ui.shell.review_loader import MarkKeeper
@@ -386,8 +388,13 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_select_eligible(self) -> None:
         """Select all eligible upgrades that are shown, or deselect what is."""
-        self._take(toggled_eligible(self.selection, [offer for row in self.left.rows for offer in row.offers]))
+        self._take(toggled_eligible(self.selection, self._shown))
         self.look_up_soon()
+
+    @property
+    def _shown(self) -> list[UpgradeCandidates]:
+        """The candidates of the rows that the filter shows."""
+        return [offer for row in self.left.rows if not row.depth for offer in row.offers]
 
     def action_version(self, by: int) -> None:
         """Step to a newer or older version of the highlighted provider."""
@@ -445,14 +452,14 @@ class UpgradeScreen(RowActionsScreen):
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys that find no provider on the row, no version to select there, or nothing selected."""
         (first, idle), selection = super().row_keys, self.selection
+        row = self.row if self.row is not None and self.row.is_of_provider else None
         offers = self.row.offers if self.row is not None else ()
-        is_of_provider = self.row is not None and self.row.is_of_provider
         acts = {
             "space": any(map(selection.target, offers)),
-            "a": selection.selected or any(map(selection.is_safe, selection.offers.providers)),
-            "< >": is_of_provider and any(selection.moved(offers, by) != selection for by in (1, -1)),
+            "a": any(one.key in selection.selected or selection.is_safe(one) for one in self._shown),
+            "< >": row is not None and any(can_step(selection, row, by) for by in (1, -1)),
             "n": self.left.has_other(_is_warned),
-            "w": is_of_provider,
+            "w": row is not None,
             "z": self.inside is not None,
             "U": selection.picks and self.top is not None,
         }

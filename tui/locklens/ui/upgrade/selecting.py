@@ -144,12 +144,18 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
     if row is None or not row.is_of_provider:
         return Chosen(selection, "version: no provider on this row")
     moved = selection.moved(row.offers, by)
-    if all(moved.target(offer) == selection.target(offer) for offer in row.offers):
+    if not can_step(selection, row, by):
         return Chosen(moved, f"no {'newer' if by > 0 else 'older'} version can be selected")
     dropped = len(selection.selected - moved.selected)
     where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
     name = row.offers[0].name
     return Chosen(moved, f"deselected {name}{where}: that is the locked version" if dropped else "")
+
+
+def can_step(selection: UpgradeSelection, row: UpgradeRow, by: int) -> bool:
+    """True if a row's provider has a newer (1) or older (-1) version to step to in one of its roots."""
+    moved = selection.moved(row.offers, by)
+    return any(moved.target(offer) != selection.target(offer) for offer in row.offers)
 
 
 def with_next_limit(selection: UpgradeSelection) -> Chosen:
