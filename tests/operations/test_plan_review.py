@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.demo import SampleLock, lock_file
+from locklens.demo.faults import Fault
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError
@@ -269,6 +270,60 @@ def test_the_way_back_is_not_judged_as_the_crime(top: Path, environ: dict[str, s
     assert "LK004" not in {one.rule for one in found.review.findings}, (
         "1.4.2 is not what HEAD has, and still the way back"
     )
+
+
+def test_an_undo_is_judged_against_head_as_the_review_after_it(top: Path, environ: dict[str, str]) -> None:
+    """The work tree was lower than HEAD before the upgrade that is undone, and another entry is lower all the time."""
+    committed, lower = (SampleLock(f"{HOST}/acme/demo", version, "~> 1.4") for version in ("1.4.2", "1.4.1"))
+    (top / "a" / LOCK).write_bytes(lock_file(committed, SampleLock(f"{HOST}/acme/netbox", "3.9.1")))
+    git(top, "commit", "-qam", "newer")
+    (top / "a" / LOCK).write_bytes(lock_file(lower, SampleLock(f"{HOST}/acme/netbox", "3.9.0")))
+    asked = request(top, environ)
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
+        apply(Upgrade(Scope(top, ("a",)), ("demo=1.5.0",)).plan(supply).proposal)
+    undone = undo(top)
+    found = plan_reviewed(undone, asked)
+    (change,) = found.review.changes
+    apply(undone.proposal)
+    assert change.kind is ChangeKind.DOWNGRADE
+    assert "LK004" in {one.rule for one in change.findings if one.accepted is None}
+    (real,) = (one for one in review(asked).changes if one.address == change.address)
+    assert (real.id, real.findings) == (change.id, change.findings)
+    assert (found.untouched, found.has_others, found.is_committed) == (1, True, False)
+    assert [(str(one.old and one.old.version), one.kind) for one in found.uncommitted or ()] == [("1.4.2", "downgrade")]
+
+
+@pytest.mark.parametrize("is_health", [False, True])
+def test_what_head_has_of_an_entry_is_no_news_of_an_undo(
+    top: Path, environ: dict[str, str], registry: DemoRegistry, *, is_health: bool
+) -> None:
+    """The key of a release has expired, which HEAD has with one hash more."""
+    lock = top / "a" / LOCK
+    lock.write_bytes(lock_file(SampleLock(f"{HOST}/cloudflare/cloudflare", "4.51.0", "~> 4.40")))
+    git(top, "commit", "-qam", "an expired key")
+    lines = lock.read_bytes().splitlines(keepends=True)
+    lock.write_bytes(b"".join(line for line in lines if b'"h1:' not in line))
+    asked = request(top, environ)
+    if is_health:
+        asked = replace(asked, open=partial(open_locked, top))
+    apply(Prune(Scope(top, ("a",))).plan().proposal)
+    registry.faults.add(Fault.EXPIRED_KEY, f"{HOST}/cloudflare/cloudflare")
+    found = plan_reviewed(undo(top), asked)
+    registry.faults.clear()
+    (change,) = found.review.changes
+    assert (change.kind, len(change.added), len(change.removed)) == (ChangeKind.REMOVED_HASHES, 0, 1)
+    assert {one.rule: str(one.accepted) for one in change.findings}["LK012"] == "HEAD has it already"
+
+
+def test_an_undo_back_to_head_leaves_nothing_to_commit(top: Path, environ: dict[str, str]) -> None:
+    (top / "a" / LOCK).write_bytes((top / "a" / LOCK).read_bytes().replace(b'"3.9.1"', b'"3.9.0"'))
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
+        apply(Upgrade(Scope(top, ("a",)), ("demo=1.5.0",)).plan(supply).proposal)
+    found = plan_reviewed(undo(top), request(top, environ))
+    assert (found.uncommitted, found.is_committed, found.still_differing) == ((), False, 1)
+    (root,) = found.review.roots
+    assert [(one.kind, str(one.new and one.new.version)) for one in root.changes] == [(ChangeKind.UNCHANGED, "1.4.1")]
+    assert [one for one in found.review.findings if one.accepted is None] == []
 
 
 def test_an_undo_that_makes_the_reviewed_change_again_is_judged_as_it_was(top: Path, environ: dict[str, str]) -> None:

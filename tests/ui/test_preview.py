@@ -222,11 +222,8 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "2 of 12 added hashes not verified" in on.plan
         assert "LK027" not in on.plan  # it is what was committed
         assert "after this, 2 entries of these files differ from HEAD" in on.plan
-        assert "  locklens restore hashicorp/aws --root a --root b\n" in on.plan
-        # A commit of the files has hashicorp/random too, which the plan's review is not about.
-        others = "COMMIT MESSAGE  without trailers: more is committed than reviewed\n"
-        assert f"{others}  Restore aws 5.86.1 in a and b" in on.plan
-        assert "Lock-Review" not in on.plan
+        # Nothing of the plan is committed: it leads back to the entries of HEAD.
+        assert on.plan.endswith("  locklens restore hashicorp/aws --root a --root b")
         assert f"a/{LOCK}  to be changed" in on.shown
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
@@ -294,9 +291,6 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         assert "--- a/a/.terraform.lock.hcl" in on.text
         assert "Full diff" in on.text
         await on.press("d")
-        await on.press("y")
-        assert on.app.clipboard == "Restore aws 5.86.1 in a and b"
-        assert ": the commit message, without trailers" in on.preview.message
         await on.to_plan_line("locklens restore")
         await on.press("y")
         assert on.app.clipboard == "locklens restore hashicorp/aws --root a --root b"
@@ -368,6 +362,29 @@ async def holds(on: PreviewDriver, top: Path, size: tuple[int, int]) -> None:
 # Keys of the review
 
 
+async def test_the_message_is_about_what_a_commit_changes(opening: Opening, top: Path) -> None:
+    lock = top / "a" / LOCK
+    git(top, "checkout", "-q", ".")
+    lock.write_bytes(lock.read_bytes().replace(b'"5.86.1"', b'"5.84.0"'))
+    async with opening() as on:
+        await on.open(Upgrade(where(top, "a"), ("demo=1.5.0",)))
+        # A commit of the file has hashicorp/aws too, which the plan's review is not about.
+        others = "COMMIT MESSAGE  without trailers: more is committed than reviewed\n"
+        assert f"{others}  Upgrade demo to 1.5.0 in a" in on.plan
+        assert "Lock-Review" not in on.plan
+        await on.press("y")
+        assert on.app.clipboard == "Upgrade demo to 1.5.0 in a"
+        assert ": the commit message, without trailers" in on.preview.message
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+        await on.open(Undo(top))
+        assert "COMMIT MESSAGE" not in on.plan, "HEAD has 1.4.1"
+        assert re.search(r"acme/demo  1.5.0 -> 1.4.1  (nothing new|ok)", on.plan)
+        assert on.shown.endswith("AS REVIEWED  a\n  as in HEAD")
+        assert "hashes: +0 -0 since HEAD" in on.plan
+        assert "copy commit message" not in on.text
+
+
 async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> None:
     lock = top / "a" / LOCK
     lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
@@ -377,7 +394,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
         await on.ready()
         assert "Prune hashicorp/random in 2 roots" in on.lines[0]
         assert "- hashicorp/random  remove 3.6.2" in on.plan
-        assert "  locklens prune hashicorp/random --root a --root b\n" in on.plan
+        assert "  locklens prune hashicorp/random --root a --root b" in on.plan
         await on.press("enter")
         await until(on, lambda: "wrote 2 files" in on.status)
         await until(on, lambda: "hashicorp/random" not in on.titles)
@@ -857,6 +874,7 @@ async def test_quitting_stops_a_plan(opening: Opening, top: Path, registry: Demo
 
 
 async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> None:
+    git(top, "commit", "-qam", "what is pruned")
     before = contents(top)
     async with opening() as on:
         await on.open(Prune(where(top, "a", "b")))
@@ -876,7 +894,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert "Undo: Remove " in on.lines[0]
         assert "+ hashicorp/random  new 3.6.2" in on.plan
         assert re.search(r"would revert the change applied on .*: Remove random in a and\s+b", on.plan)
-        assert "  locklens undo\n" in on.plan
+        assert on.plan.endswith("  locklens undo"), "HEAD has what was pruned: there is nothing to commit"
         await on.press("enter")
         await until(on, lambda: "undone: 2 files; Z redoes it" in on.status)
         assert contents(top) == before
@@ -900,6 +918,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
 
 
 async def test_any_write_is_undone_and_redone_not_only_the_newest(opening: Opening, top: Path) -> None:
+    git(top, "commit", "-qam", "what is pruned")
     lock = top / "a" / LOCK
     async with opening() as on:
         first = lock.read_bytes()

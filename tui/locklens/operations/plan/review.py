@@ -1,12 +1,12 @@
 """Reviews a plan before it is written, and makes the commit message that quotes the review.
 
-The planned files are compared with those on disk. The message has the changes in its subject, and the review and the
-signers in trailers: its last paragraph, `Key: value` each, as `git interpret-trailers` reads them.
+The planned files are compared with those on disk, those of an undo with HEAD. The message has the changes since HEAD in
+its subject, and the review and the signers in trailers: its last paragraph, `Key: value` each, as
+`git interpret-trailers` reads them.
 """
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -60,8 +60,8 @@ class PlanReview(Struct, frozen=True):
     """The review of a plan.
 
     Attributes:
-        review: The planned files against those on disk; findings of entries that equal those of the base are
-            accepted.
+        review: The planned files against those on disk, of an undo against HEAD; findings of entries that equal those
+            of the base are accepted.
         untouched: Number of unchanged entries in the planned lock files.
         against: The base that the files were compared with, as sentences name it: "HEAD", "the fork point of main";
             "" where it is not a revision.
@@ -70,6 +70,8 @@ class PlanReview(Struct, frozen=True):
             `against` is.
         has_others: True if a commit has other entries too: of the planned lock files, or of others that are staged.
         is_committed: True if the planned files are as in HEAD: there is nothing to commit.
+        uncommitted: The changes of the plan as a commit makes them: from the entries of HEAD; None where HEAD is not
+            known.
     """
 
     review: Review
@@ -79,6 +81,7 @@ class PlanReview(Struct, frozen=True):
     tip: str = ""
     has_others: bool = False
     is_committed: bool = False
+    uncommitted: tuple[PlannedChange, ...] | None = None
 
 
 def review_plan(
@@ -108,15 +111,17 @@ def review_plan(
     try:
         # The side of a merge that is kept changes no entry, and was not known to be good.
         tool = plan.tool or request.tool
-        request = replace(request, include_unchanged=bool(plan.compared), is_survey=False, prove="none", tool=tool)
+        is_from_head = _is_from_head(plan, comparison.repository)
+        with_all = bool(plan.compared) or is_from_head
+        request = replace(request, include_unchanged=with_all, is_survey=False, prove="none", tool=tool)
         against, committed = _committed(plan, comparison.repository, reviewed.base)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
+        drafted = _of_the_plan(drafted, plan) if is_from_head else drafted
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
-        unlike_before = _unlike_base(review, committed, attrgetter("old"))
         is_older = _is_of_before(plan, comparison.repository, reviewed)
-        review = _of_the_result(review, unlike, plan, unlike_before=unlike_before, is_older=is_older)
+        review = _of_the_result(review, unlike, plan, is_from_head=is_from_head, is_older=is_older)
         review = _without_steps_to_the_base(review, committed)
         for before in _before(plan, comparison, review, request, reviewed):
             review = _without_those_before(review, *before)
@@ -125,8 +130,8 @@ def review_plan(
             # The health has one side: its lock files are counted against the commit that they will be compared with.
             against, committed = _committed(plan, comparison.repository, SideName("git", _HEAD, _HEAD))
         number = sum(map(len, _unlike_base(review, committed).values()))
-        has_others, is_committed = _beside_head(plan, comparison.repository)
-        return PlanReview(review, _untouched(review, plan), against, number, tip, has_others, is_committed)
+        beside = _beside_head(plan, comparison.repository)
+        return PlanReview(review, _untouched(plan), against, number, tip, *beside)
     finally:
         comparison.close()
 
@@ -143,6 +148,9 @@ def _comparison(plan: Plan) -> Comparison:
     disk: Tree = FileSystem(proposal.top) if repository is None else SparseWorkTree(repository)
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
     before |= plan.compared
+    is_from_head = repository is not None and _is_from_head(plan, repository)
+    if repository is not None and is_from_head:
+        before = {path: repository.show(_HEAD, path) for path in before}
     under = disk
     if proposal.target.is_index and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.
@@ -159,7 +167,7 @@ def _comparison(plan: Plan) -> Comparison:
     pairs = tuple(
         RootPair(
             path=folder_of(path),
-            old_lock=None if path in written and written[path].old is None else path,
+            old_lock=None if path in written and before[path] is None else path,
             new_lock=None if path in written and written[path].new is None else path,
             lock_changed=path in written,
             configuration_changed=folder_of(path) in configured,
@@ -171,7 +179,7 @@ def _comparison(plan: Plan) -> Comparison:
     all_locks = tuple(sorted(path for path in locks if path not in written or written[path].new is not None))
     kind: SideKind = "worktree" if under is disk else "index"
     return Comparison(
-        base=Side(kind, "as it is", None, old),
+        base=Side(kind, _HEAD if plan.compared or is_from_head else "as it is", None, old),
         head=Side(kind, "as planned", None, new),
         roots=pairs,
         worktree=disk,
@@ -179,6 +187,11 @@ def _comparison(plan: Plan) -> Comparison:
         repository=repository,
         all_locks=all_locks,
     )
+
+
+def _is_from_head(plan: Plan, repository: Repository | None) -> bool:
+    """True for an undo that is compared with HEAD, as Review shows its result: what it reverts was not committed."""
+    return bool(plan.proposal.undoes) and repository is not None and not repository.is_unborn
 
 
 def _locks(plan: Plan) -> Iterator[PlannedFile]:
@@ -193,22 +206,48 @@ def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tup
     return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
 
 
-def _beside_head(plan: Plan, repository: Repository | None) -> tuple[bool, bool]:
-    """Return whether a commit has other entries too than those of the plan, and whether all is as in HEAD then.
+def _beside_head(plan: Plan, repository: Repository | None) -> tuple[bool, bool, tuple[PlannedChange, ...] | None]:
+    """Return what a commit has: whether other entries too, whether nothing at all, and which changes of the plan.
 
-    These are entries of its lock files that differ before the plan, and for a plan for the index, other lock files that
-    are staged. A merge in progress, whose commit has the entries of both sides, is no other change.
+    Other entries are those of its lock files that differ before the plan, or that an undo leaves different, and for a
+    plan for the index, other lock files that are staged. A merge in progress, whose commit has the entries of both
+    sides, is no other change.
     """
     if repository is None or repository.is_unborn:
-        return False, False
+        return False, False, None
     head = {file.path: repository.show(_HEAD, file.path) for file in plan.proposal.files}
+    locks = {folder_of(file.path): parse(head[file.path] or b"", file.path) for file in _locks(plan)}
 
     def differs(file: PlannedFile) -> bool:
-        before = plan.compared.get(file.path, file.old)
-        return any(differing(*(parse(data or b"", file.path) for data in (head[file.path], before))))
+        is_undo = bool(plan.proposal.undoes)
+        planned = _addresses(plan, file) if is_undo else frozenset[ProviderAddress]()
+        others = differing(locks[folder_of(file.path)], _read(plan, file)[is_undo])
+        return any(address not in planned for address, _, _ in others)
 
     has_others = any(map(differs, _locks(plan))) or _has_staged_others(plan, repository)
-    return has_others, all(head[file.path] == file.new for file in plan.proposal.files)
+    since = (_since(locks[change.root], change) if change.root in locks else change for change in plan.changes)
+    is_committed = all(head[file.path] == file.new for file in plan.proposal.files)
+    return has_others, is_committed, tuple(filter(None, since))
+
+
+def _since(lock: LockFile, change: PlannedChange) -> PlannedChange | None:
+    """Return a change as one of a committed lock file; None where that has the entry that is left."""
+    was, left = lock.by_address.get(change.address), change.new
+    if was is None and change.moved_from is not None:
+        return change
+    is_same = was is left if was is None or left is None else was.written == left.written
+    return None if is_same and not change.edits else replace(change, old=was, moved_from=None)
+
+
+def _read(plan: Plan, file: PlannedFile) -> tuple[LockFile, LockFile]:
+    """Return a lock file before the plan, of a merge that of HEAD, and after it."""
+    old = plan.compared.get(file.path, file.old)
+    return parse(old or b"", file.path), parse(file.new or b"", file.path)
+
+
+def _addresses(plan: Plan, file: PlannedFile) -> frozenset[ProviderAddress]:
+    """Return the providers whose entries the plan changes in a lock file."""
+    return frozenset(address for address, _, _ in differing(*_read(plan, file)))
 
 
 def _has_staged_others(plan: Plan, repository: Repository) -> bool:
@@ -236,13 +275,11 @@ _Unlike = dict[str, frozenset[ProviderAddress]]
 """The providers whose entries differ from those of the reviewed base, by lock file."""
 
 
-def _unlike_base(
-    review: Review, committed: Mapping[str, LockFile], of: Callable[[RootReview], LockFile] = attrgetter("new")
-) -> _Unlike:
+def _unlike_base(review: Review, committed: Mapping[str, LockFile]) -> _Unlike:
     """Return where the planned lock files, or others of the roots, differ from the reviewed base."""
     return {
         root.lock_file: frozenset(
-            address for side in _sides(of(root)) for address, _, _ in differing(committed[root.lock_file], side)
+            address for side in _sides(root.new) for address, _, _ in differing(committed[root.lock_file], side)
         )
         for root in review.roots
         if root.lock_file in committed
@@ -281,22 +318,21 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
     return replace(review, roots=tuple(roots))
 
 
-def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, unlike_before: _Unlike, is_older: bool) -> Review:
+def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool, is_older: bool) -> Review:
     """Leave out findings that are only about the state that the plan replaces.
 
     An undo, or the restoration of a committed entry, goes back to a known state: a downgrade, fewer hashes, or hashes
     of the version that is replaced say something of the state before the plan, not of its result. The same is true of a
-    file that could not be read before. An undo from the entry of the base makes again the change that is reviewed, so
-    that what is said of this step is said of the result. The entry of any other commit is not known to be good: of two
-    versions with the same hashes, one was edited, and only the signed release tells which. Where an older commit has
-    the hashes of today's release, that release was there before the hashes that replaced them, and was not republished
-    over these.
+    file that could not be read before. The step from HEAD to what an undo leaves is one that Review shows. The entry of
+    any other commit is not known to be good: of two versions with the same hashes, one was edited, and only the signed
+    release tells which. Where an older commit has the hashes of today's release, that release was there before the
+    hashes that replaced them, and was not republished over these.
 
     Args:
         review: The review of the plan.
         unlike: What differs from the reviewed base.
         plan: The plan.
-        unlike_before: What differed from it before the plan.
+        is_from_head: True for an undo that is compared with HEAD.
         is_older: True if it restores entries of a commit from which the base descends.
     """
 
@@ -307,7 +343,7 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, unlike_before
             # That the replaced entry was signed by another key is no finding of the base, which has this signer.
             is_over = finding.rule == _OTHER_KEY or _is_of_the_step(finding, change)
         elif plan.proposal.undoes:
-            is_over = not _is_as_committed(root, change, unlike_before) and _is_of_the_step(finding, change)
+            is_over = not is_from_head and _is_of_the_step(finding, change)
         else:
             is_over = bool(plan.restored_from) and _is_of_a_way_back(finding, change, is_older=is_older)
         return None if is_over else finding
@@ -354,31 +390,31 @@ def _before(
 
     A plan for the index is judged as the next commit, and so is a merge, whose file is on disk with its markers: what
     the index has and HEAD has not counts as the plan's. An undo may go back to what HEAD has. They ask no
-    registry: what is found with its facts is known from the review that the plan was made from, of the same entries.
+    registry: what is found with its facts is known from the review that the plan was made from, of the same entries, or
+    for an undo, from the answers to its own review.
     """
     from locklens.project.gittree import RevisionTree
 
     repository = comparison.repository
     is_of_commit = plan.proposal.target.is_index or bool(plan.compared)
-    places: list[tuple[Tree, str]] = (
-        [] if repository is not None and is_of_commit else [(comparison.base.tree, _ON_DISK)]
-    )
+    is_on_disk = repository is None or not is_of_commit
+    places: list[tuple[Tree, str]] = [(comparison.worktree or comparison.base.tree, _ON_DISK)] if is_on_disk else []
     if repository is not None and (is_of_commit or plan.proposal.undoes):
         revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
         places.append((RevisionTree(repository, revision), _HEAD))
     if not is_of_commit:
-        old = {root.lock_file: root.old for root in review.roots}
-        same = (
-            one for one in reviewed.roots if one.lock_file in old and not any(differing(old[one.lock_file], one.new))
-        )
+        old = {file.path: _read(plan, file)[0] for file in _locks(plan)}
+        same = (one for one in reviewed.roots if not any(differing(old.get(one.lock_file, one.new), one.new)))
         yield replace(reviewed, roots=tuple(same)), _ON_DISK
     concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
-    request = replace(request, network=None, include_unchanged=True)
+    network = request.network if plan.proposal.undoes else None
+    network = replace(network, is_offline=True) if network is not None else None
+    request = replace(request, network=network, include_unchanged=True)
     for tree, where in places:
         pairs = tuple(
-            replace(pair, new_lock=pair.old_lock, lock_changed=False, configuration_changed=True)
+            replace(pair, new_lock=path, lock_changed=False, configuration_changed=True)
             for pair in comparison.roots
-            if pair.old_lock in concerned and tree.read(pair.old_lock) is not None
+            if (path := pair.old_lock or pair.new_lock) in concerned and tree.read(path) is not None
         )
         standing = replace(comparison, head=replace(comparison.base, tree=tree), roots=pairs)
         drafted = review_lock_files(standing, request, made_from=reviewed, is_judged=False)
@@ -451,12 +487,24 @@ def _known_in(finding: Finding) -> str:
     return finding.accepted.already_in if finding.accepted is not None else ""
 
 
-def _untouched(review: Review, plan: Plan) -> int:
+def _untouched(plan: Plan) -> int:
     """Count the unchanged entries of the planned lock files."""
-    written = {file.path for file in _locks(plan)}
-    roots = [root for root in review.roots if root.lock_file in written]
-    changed = sum(after is not None for root in roots for _, _, after in differing(root.old, root.new))
-    return sum(len(root.new.entries) for root in roots) - changed
+    return sum(len(_read(plan, file)[1].by_address.keys() - _addresses(plan, file)) for file in _locks(plan))
+
+
+def _of_the_plan(review: Review, plan: Plan) -> Review:
+    """Return a review since HEAD without the changes of entries that an undo leaves as they are."""
+    planned = {file.path: _addresses(plan, file) for file in _locks(plan)}
+
+    def is_planned(root: RootReview, change: Change) -> bool:
+        if root.lock_file not in planned:
+            return change.kind is not ChangeKind.UNCHANGED
+        return not planned[root.lock_file].isdisjoint({change.address, change.moved_from})
+
+    roots = (
+        replace(root, changes=tuple(one for one in root.changes if is_planned(root, one))) for root in review.roots
+    )
+    return replace(review, roots=tuple(roots))
 
 
 SUBJECT_LENGTH = 72

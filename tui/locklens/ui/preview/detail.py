@@ -123,9 +123,8 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
     """The changes of a root, and their findings."""
     yield Line()
     yield line(Span(f"AS REVIEWED  {root.path or '.'}", Role.HEADING))
-    for change in root.changes:
-        if change.kind is ChangeKind.UNCHANGED and not change.findings:
-            continue
+    listed = [one for one in root.changes if one.kind is not ChangeKind.UNCHANGED or one.findings]
+    for change in listed:
         entry = change.old or change.new
         place = FilePlace(root.lock_file, entry.line) if entry is not None and root.old.data else None
         name = change.address.short(root.tool.default_host)
@@ -137,8 +136,8 @@ def _judged_lines(root: RootReview, *, in_full: bool) -> Iterator[Line]:
             yield from (line(Span("  unknown  ", Role.WARN), fact, hanging=11) for fact in unknown_facts(change))
     for finding in root.findings:
         yield from finding_lines(finding, in_full=in_full)
-    if not root.changes and not root.findings:
-        same = "same providers, versions and hashes; only the bytes differ"
+    if not listed and not root.findings:
+        same = "as in HEAD" if root.changes else "same providers, versions and hashes; only the bytes differ"
         yield line(Span(f"  {same}" if root.lock_file.endswith(LOCK_FILE) else "", Role.DIM), hanging=4)
 
 

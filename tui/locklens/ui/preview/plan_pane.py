@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
-"""Signs before the review of the plan; afterwards those of the review are used."""
+"""Signs before the review of the plan, and where it starts from another version; else those of the review are used."""
 _WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
 _WITH_CONFIGURATION = "stages the edited configuration files of these roots too"
 _FINDINGS = 8
@@ -148,11 +148,15 @@ class PlanProgress(Struct, frozen=True):
     @property
     def message(self) -> str:
         """The commit message; "" if nothing would be written, or nothing is left to commit then."""
-        known = self.plan_review
-        if self.plan is None or (known is not None and known.is_committed):
+        known, plan = self.plan_review, self.plan
+        if plan is None or (known is None and plan.proposal.undoes) or (known is not None and known.is_committed):
             return ""
         review = known.review if known is not None and not known.has_others else None
-        return commit_message(self.plan, review, title=self.title)
+        left = known.uncommitted if known is not None else None
+        if left is None:
+            return commit_message(plan, review, title=self.title)
+        is_as_head = not left and bool(plan.changes or plan.proposal.undoes)
+        return "" if is_as_head else commit_message(replace(plan, changes=left), review, title=self.title)
 
     @property
     def without_trailers(self) -> str:
@@ -347,7 +351,9 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     versions = new if old == new else versions
     where = "" if is_alone else (change.root or ".") if len(group.changes) == 1 else f"{len(group.changes)} roots"
     reviewed = reviewed_change(change, review) if review is not None else None
-    lead = kind_sign(reviewed[1].kind) if reviewed is not None else _SIGNS[change.kind]
+    was = reviewed[1].old if reviewed is not None else None
+    is_of_versions = reviewed is not None and (was and was.version) == (change.old and change.old.version)
+    lead = kind_sign(reviewed[1].kind) if reviewed is not None and is_of_versions else _SIGNS[change.kind]
     place = FilePlace(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
     spans = [Span(f"{lead:>3} "), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
@@ -488,7 +494,8 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     added = sum(len(change.added) for change in review.changes)
     removed = sum(len(change.removed) for change in review.changes)
     proof = Span(hashes_of_review(review), Role.WARN if review.hashes.unverified else Role.GOOD)
-    yield line(f"  hashes: +{added} -{removed}   ", proof)
+    since = " since HEAD" if (review.base.kind, review.base.name) in {("worktree", "HEAD"), ("index", "HEAD")} else ""
+    yield line(f"  hashes: +{added} -{removed}{since}   ", proof)
     found = review.distinct_findings()
     spans = [severity_and_number(severity, number) for severity, number in review.severity_counts.items() if number]
     yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
