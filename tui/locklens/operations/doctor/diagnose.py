@@ -270,23 +270,30 @@ def _is_of(one: Affected, cause: Cause) -> bool:
 def _onsets(
     examiner: Examiner, affected: Sequence[Affected], chief: Affected | None, has_several: Several
 ) -> tuple[Onset, ...]:
-    """Return since when the entry of the first cause is as it is, then each other one with a cause."""
+    """Return since when the entry of the first cause is as it is, then each other one with a cause.
+
+    Each has its provider, and the roots that have it since then, where there are several. Of a lock file with a wrong
+    line, which may be in the block of another provider, it is that line's.
+    """
     blamed = [] if chief is None else [chief]
     blamed += [one for one in affected if any(cause.is_probable for cause in one.causes) and one is not chief]
-    found = (_onset(examiner, one, has_several) for one in blamed)
-    return tuple(dict.fromkeys(one for one in found if one is not None))
+    roots: dict[tuple[str, Onset], dict[str, Examined]] = {}
+    for one in blamed:
+        for root in one.alone.roots[:_MOST_BLAMED]:
+            onset, lock = examiner.onset(one.examined, root), one.examined.lock
+            if onset is not None:
+                about = lock.path if lock.problems else one.examined.release
+                roots.setdefault((about, onset), {})[root] = one.examined
+    found = []
+    for (about, onset), own in roots.items():
+        x = next(iter(own.values()))
+        subject = has_several.subject(x, [] if x.fitting and {*own} >= {*x.fitting} else [*own])
+        found.append(replace(onset, entry=about if subject and x.lock.problems else subject))
+    return tuple(found)
 
 
-def _onset(examiner: Examiner, one: Affected, has_several: Several) -> Onset | None:
-    """Return since when the entry is as it is, with its provider and root where there are several.
-
-    Of a lock file with a wrong line, which may be in the block of another provider, it is that line's.
-    """
-    onset = examiner.onset(one.examined)
-    if onset is None:
-        return None
-    lock, subject = one.examined.lock, has_several.subject(one.examined, one.roots[:1])
-    return replace(onset, entry=lock.path if subject and lock.problems else subject)
+_MOST_BLAMED = 20
+"""The most roots with one entry that git is asked about."""
 
 
 def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
@@ -366,9 +373,12 @@ def _of_standing(x: Examined, words: str, other: Examined, cause: Cause) -> str:
 
 
 def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:
-    """Return a note on roots that the log fits besides the current folder's."""
+    """Return a note on roots that the log fits besides the current folder's, or those that were changed since."""
     others = listing([checkout.shown(path) for path in one.besides], 3)
-    return f"the log fits {others}, too: the current folder's root is taken; -- ROOT names another"
+    if one.root.path == checkout.here or one.error is None or one.address is None:
+        return f"the log fits {others}, too: the current folder's root is taken; -- ROOT names another"
+    release = f"{one.address.short(one.root.tool.default_host)} {one.error.version}"
+    return f"the log fits {others}, too, and {release} is still locked there: -- ROOT names another root"
 
 
 def _of_old_entry(finder: SubjectFinder, x: Examined) -> str:

@@ -112,19 +112,21 @@ class Examiner:
         """Return the subjects; of roots with equal entries, those that differ besides them.
 
         All of them fit a log that names no root. The root of an error about an installed folder has a folder that is
-        not locked, where every folder was hashed; that of a fix has an entry that locklens wrote later than the log, or
-        a package that was moved aside.
+        not locked, where every folder was hashed; that of a fix has an entry that locklens wrote later than the log,
+        unless another root still has the one that it replaced, or a package that was moved aside.
         """
         found: list[DoctorSubject] = []
         for one in subjects:
             kind = one.error.kind if one.error is not None and one.fitting else ""
-            own, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
-            own = own if not self.is_cut else []
+            altered, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
+            own = altered if not self.is_cut else []
             if not own and kind in _MENDED_BY_WRITES:
                 own = [path for path in one.fitting if self._is_mended(path, one.address, one.error)]
             if not own and one.error is not None and one.error.version:
                 replaced, version = self._writes.replaced_version, one.error.version
                 own = [path for path in one.fitting if replaced(self._roots.lock(path), one.address) == version]
+            if own != altered and self._is_left(one, own):
+                own = []
             own = own or mended
             if kind == "lock-incomplete":
                 own = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own
@@ -132,8 +134,23 @@ class Examiner:
                 own = [path for path in one.fitting if self._has_other_providers(path)]
             if kind == "lock-invalid":
                 own = [path for path in one.fitting if self._is_repaired(self._roots.lock(path))]
-            found += [each for each in (self._finder.elsewhere(one, own) if own else [one]) if each not in found]
+            of_own = self._finder.elsewhere(one, own) if own else [one]
+            if own and own != altered:
+                besides = tuple(path for path in one.fitting if path not in own and self._locks_version(path, one))
+                of_own = [replace(each, besides=besides) for each in of_own]
+            found += [each for each in of_own if each not in found]
         return found
+
+    def _is_left(self, one: DoctorSubject, own: Sequence[str]) -> bool:
+        """True if a root that an error fits still has an entry that locklens replaced in others."""
+        found = (self._writes.replaced(self._roots.lock(path), one.address) for path in own)
+        entries = [past.entry for past in found if past is not None and past.entry is not None]
+        return any(self._finder.same_entry("", entry, one.fitting) for entry in entries)
+
+    def _locks_version(self, path: str, one: DoctorSubject) -> bool:
+        """True if a root locks the version that the error of a subject names."""
+        entry = self._roots.lock(path).by_address.get(one.address) if one.address is not None else None
+        return entry is not None and one.error is not None and str(entry.version) == one.error.version
 
     def _is_mended(self, path: str, address: ProviderAddress | None, error: RecognisedError | None) -> bool:
         """True if locklens wrote an entry that was before as the error says: absent, or of that version."""
@@ -533,13 +550,19 @@ class Examiner:
             result.append(replace(one, differing=differing_files(*places)))
         return tuple(result)
 
-    def onset(self, examined: Examined) -> Onset | None:
-        """Return the commit that git blames for the entry as it is, or for the line that is wrong; None for unknown."""
+    def onset(self, examined: Examined, root: str) -> Onset | None:
+        """Return the commit that git blames for the entry as it is, or for the line that is wrong; None for unknown.
+
+        It is that of a root with an equal entry, relative to the current folder.
+        """
         if self._history is not None and examined.lock.problems:
             return self._history.onset_of_damage(examined.lock, examined.lock.problems[0].line)
         if self._history is None or examined.entry is None:
             return None
-        return self._history.onset(examined.lock, examined.past, examined.entry)
+        lock = self._roots.lock(self._checkout.path_of(self._request.folder, root))
+        entry = lock.by_address.get(examined.entry.address)
+        past = self._history.past(lock.path, examined.entry.address)
+        return self._history.onset(lock, past, entry) if entry is not None else None
 
 
 def _is_of_both_tools(lock: LockFile) -> bool:

@@ -48,19 +48,19 @@ class LaterWrites:
 
     def before(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry as it was before locklens wrote its present state, if the version is the same; else None."""
-        was, now = self._replaced(lock, address), lock.by_address.get(address) if address is not None else None
+        was, now = self.replaced(lock, address), lock.by_address.get(address) if address is not None else None
         if was is None or was.entry is None or now is None:
             return None
         return was if was.entry.version == now.version else None
 
     def replaced_version(self, lock: LockFile, address: ProviderAddress | None) -> str:
         """Return the version that locklens replaced by the locked one; "" if it did not."""
-        was, now = self._replaced(lock, address), lock.by_address.get(address) if address is not None else None
+        was, now = self.replaced(lock, address), lock.by_address.get(address) if address is not None else None
         if was is None or was.entry is None or now is None or was.entry.version == now.version:
             return ""
         return str(was.entry.version)
 
-    def _replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
+    def replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry, of any version, as it was before locklens wrote its present state; None if it did not."""
         now = lock.by_address.get(address) if address is not None else None
         if now is None or self._is_undone(lock, now.address):
