@@ -17,9 +17,10 @@ from msgspec.structs import replace
 from locklens.cli.main import main
 from locklens.demo import lock_file, write_unpacked
 from locklens.demo.cases import requires, sample_entry
-from locklens.demo.incidents import SampleIncident, boxed_log
+from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.model import CauseVerdict
 from locklens.project.clifiles import this_platform
+from locklens.text import listing
 
 DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
 OTHER = "darwin_arm64" if str(this_platform()) != "darwin_arm64" else "linux_amd64"
@@ -669,3 +670,60 @@ def test_a_lock_file_of_one_platform_alone_gets_the_hashes_of_others(equal: Path
     assert main(["lock", "--platform", OTHER, "acme/demo", "--root=live/qa"], no_screen) == 0
     document = doctor(equal, "init.log")
     assert (document["state"], document["facts"]["root"]) == ("fixed", "live/qa")
+
+
+def test_what_one_commit_made_so_in_several_roots_is_of_all_of_them(equal: Path, doctor: Any) -> None:
+    log = boxed_log(MISMATCH).replace("on linux_amd64\n", f"on {this_platform()}\n")
+    (equal / "ci.log").write_text(log, "utf-8")
+
+    def since(change: str, *names: str) -> str:
+        for name in names:
+            (equal / "live" / name / ".terraform.lock.hcl").write_bytes(ROOTS[change][1])
+        git(equal, "commit", "-qam", f"change {listing(list(names))}")
+        out = " ".join(doctor(equal, "--format", "text", "ci.log").split())
+        return out.partition(" LOCKED ")[2].partition(" commit ")[0]
+
+    assert since("hash", "prod", "qa", "test") == "since"
+    assert since("ver", "prod", "test") == "in live/prod, live/test: since"
+
+
+def test_a_fix_of_one_of_the_roots_that_a_log_fits_names_it(made: Any, doctor: Any) -> None:
+    incident = next(one for one in sample_incidents() if one.cause == "cache-differs")
+    folder = made(incident)
+    (folder / "ci.log").write_text(boxed_log(incident.message), "utf-8")
+
+    def fixes() -> list[dict[str, Any]]:
+        return [one for one in doctor(folder, *incident.options, "ci.log")["remedies"] if ".suspect" in one["command"]]
+
+    (alone,) = fixes()
+    (cached,) = re.findall(r"h1:[\w+/=]+", alone["note"])
+    shutil.copytree(folder / "live/prod", folder / "live/qa")
+    lock = folder / "live/qa/.terraform.lock.hcl"
+    lock.write_text(lock.read_text("utf-8").replace('    "h1:', f'    "{cached}",\n    "h1:', 1), "utf-8")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "qa: the cached package")
+    (one,) = fixes()
+    assert "terraform -chdir=live/prod init" in one["command"]
+    assert "ROOT" not in one["command"] + one["note"]
+
+
+@pytest.mark.parametrize("altered", [("netbox",), ("demo", "netbox")])
+def test_an_altered_package_is_kept_before_another_fix_replaces_it(
+    altered: tuple[str, ...], made: Any, doctor: Any
+) -> None:
+    folder = made(
+        SampleIncident("", ("none",), (lock_file(DEMO, NETBOX),), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+    )
+    for name, entry in (("demo", DEMO), ("netbox", NETBOX)):
+        if name in altered:
+            place = folder / "live/prod/.terraform/providers"
+            write_unpacked(place, entry.provider, entry.version, str(this_platform()), "tampered")
+    netbox = CACHED.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    words = "there is no package for registry.terraform.io/acme/demo 1.4.2 cached in .terraform/providers"
+    missing = f"Error: registry.terraform.io/acme/demo: {words}\n"
+    (folder / "ci.log").write_text((CACHED if "demo" in altered else missing) + netbox, "utf-8")
+    fixes = [one["command"] for one in doctor(folder, "ci.log")["remedies"]]
+    assert [".suspect" in one for one in fixes] == [True] * len(altered) + [False] * (2 - len(altered))
+    assert [one for one in fixes if " init" in one] == fixes[len(altered) - 1 :], "init fetches all that differ"
+    if len(altered) == 1:
+        assert "Install the locked packages of all providers" in doctor(folder, "--format", "text", "ci.log")

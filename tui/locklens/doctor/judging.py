@@ -13,10 +13,11 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
-from locklens.text import listing
+from locklens.packages.installed import KEPT_ASIDE
+from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.doctor.model import RecognisedError, Remedy
     from locklens.doctor.provider_remedies import Affected
@@ -294,7 +295,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         lead = "" if words.startswith(same[0].subject) else f"({same[0].subject}) "
         shown, more = [f"{lead}{words}; ruled out, too: {rest}"], ""
     needs = list(dict.fromkeys(one.cause.missing for one in same if one.cause.missing))
-    others = f"; and {len(needs) - 1} more likewise" if len(needs) > 1 else ""
+    others = f"; and {counted(len(needs) - 1, 'more fact')}" if len(needs) > 1 else ""
     moments = [one.cause.as_of for one in same if one.cause.as_of]
     return replace(
         same[0].cause,
@@ -337,29 +338,70 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
         own = [one for one in sound if one.causes and not one.examined.fitting]
         found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
-    costs, has_several = list(TrustCost), Several.among(affected)
+    costs = list(TrustCost)
+    return tuple(sorted(_kept_first(list(_named(found.values(), affected))), key=lambda one: costs.index(one.trust)))
+
+
+def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Sequence[Affected]) -> Iterator[Remedy]:
+    """Yield each remedy once, with the providers and roots that it is of, and what its reader has to know."""
+    has_several = Several.among(affected)
     everywhere, everyone = {root for one in affected for root in one.roots}, {one.examined.name for one in affected}
-    titles = Counter(group[0][0].title for group in found.values())
-    named, of_writes = [], {one.examined.name for group in found.values() for remedy, one in group if remedy.write}
-    for group in found.values():
+    titles = Counter(group[0][0].title for group in found)
+    of_writes = {one.examined.name for group in found for remedy, one in group if remedy.write}
+    for group in found:
         remedy, one = group[0]
         roots = {root: None for each, other in group for root in _roots_of(each, other)}
         several = replace(has_several, providers=has_several.providers and not remedy.is_of_all)
         subject = several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
+        if one.examined.fitting and len(roots) == 1:
+            place, write = one.path(*roots), remedy.write
+            write = replace(write, next_step=_in_root(write.next_step, place)) if write is not None else None
+            remedy = replace(remedy, command=_in_root(remedy.command, place), write=write)
         unsaid = [
             words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note
         ]
         if remedy.write and (others := sorted(of_writes - {other.examined.name for _, other in group})):
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
+        size = None if remedy.is_of_all and has_several.providers else remedy.size
         note = "; ".join(filter(None, (remedy.note, *unsaid)))
-        remedy = replace(remedy, roots=max(remedy.roots, len(roots)), note=note)
+        remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         names = {other.examined.name for _, other in group}
         is_told = remedy.host or remedy.is_of_all or all(name in remedy.title for name in names)
         is_of_some |= has_several.providers and not is_told and names != everyone
         is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
-        named.append(replace(remedy, subject=subject) if is_named else remedy)
-    return tuple(sorted(named, key=lambda remedy: costs.index(remedy.trust)))
+        yield replace(remedy, subject=subject) if is_named else remedy
+
+
+def _in_root(command: str, root: str) -> str:
+    """Return a command line with a root in the place of ROOT."""
+    for option in ("-chdir=", "--root="):
+        command = command.replace(f"{option}ROOT", shell_words([f"{option}{root}"]))
+    return command
+
+
+def _kept_first(remedies: Sequence[Remedy]) -> list[Remedy]:
+    """Return remedies in an order in which none replaces a package that a later one moves aside, to keep it.
+
+    What fetches one package fetches those of all providers, so that the last remedy that moves any aside does it alone.
+    """
+    kept = [remedy for remedy in remedies if KEPT_ASIDE in remedy.command]
+    late = [remedy for remedy in remedies if kept and remedy not in kept and remedy.id in _FETCHING]
+    found = []
+    for remedy in remedies:
+        moving, _, fetching = remedy.command.rpartition(" && ")
+        later = kept[kept.index(remedy) + 1 :] if remedy in kept else []
+        if any(fetching and one.command.endswith(f" && {fetching}") for one in later):
+            write = replace(remedy.write, next_step="") if remedy.write is not None else None
+            note = "; ".join(filter(None, (remedy.note, "a later fix fetches the package again")))
+            found.append(replace(remedy, command=moving, note=note, write=write))
+        elif remedy not in late:
+            found.append(remedy)
+    return [*found, *late]
+
+
+_FETCHING = frozenset({"reinstall", "fill-mirror", "retry", "run-again", "use-tool"})
+"""Fixes whose commands fetch each package that is not the locked one, and replace what is in its place."""
 
 
 def _roots_of(remedy: Remedy, one: Affected) -> Sequence[str]:

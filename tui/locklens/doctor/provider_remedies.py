@@ -523,10 +523,12 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         if own is not None and not is_other and x.entry is not None:
             note = "on the machine of the log; here the locked package is installed: run the failed command again"
         where = replace(one, roots=("ROOT",)) if x.fitting else one.alone
-        title = f"Install the locked package{' again' if own is not None else ''}"
+        is_of_all = len(x.lock.entries) > 1
+        what = "packages of all providers" if is_of_all else "package"
+        title = f"Install the locked {what}{' again' if own is not None else ''}"
         line = one.next_step if x.replaced else x.with_settings(where.line("init"))  # as the move aside said
         size = one.size_of(x.platform)
-        yield Remedy("reinstall", title, len(one.alone.roots), _NONE, size, line, note)
+        yield Remedy("reinstall", title, len(one.alone.roots), _NONE, size, line, note, is_of_all=is_of_all)
 
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
