@@ -18,7 +18,7 @@ from kit.loopback import server_context, serving, write_authority
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file, package_bytes
+from locklens.demo import PLATFORMS, lock_file, package_bytes
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
@@ -782,3 +782,20 @@ def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any,
     copied.symlink_to(tmp_path / "linked")
     subprocess.run(document["remedies"][1]["command"], shell=True, cwd=folder, check=True)
     assert [one.is_symlink() for one in mirror.rglob(copied.name)] == [False]
+
+
+@pytest.mark.parametrize("options", [(), ("--platform", "linux_amd64")])
+def test_another_version_without_the_platform_ends_no_error_of_hashes(
+    options: tuple[str, ...], made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["platform-missing"])
+    assert doctor(folder, *options, "ci.log")["causes"][0]["id"] == "platform-missing"
+    without = [one for one in PLATFORMS if one != "linux_amd64"]
+    (folder / LOCK).write_bytes(lock_file(replace(NEWER, unpacked=("darwin_arm64",), packed=tuple(without))))
+    document = doctor(folder, *options, "ci.log")
+    assert document["state"] == "open"
+    found = next(one for one in document["causes"] if one["id"] == "platform-missing")
+    assert found["verdict"] == "unknown"
+    assert "no zh of linux_amd64 is locked for acme/demo 1.5.0" in found["evidence"]
+    (folder / LOCK).write_bytes(lock_file(NEWER))
+    assert doctor(folder, *options, "ci.log")["state"] == "fixed"

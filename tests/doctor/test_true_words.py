@@ -118,6 +118,36 @@ def test_what_init_listed_tells_the_root(several: Path, doctor: Any) -> None:
     assert all("acme/netbox" in one["command"] for one in document["remedies"])
 
 
+@pytest.mark.parametrize("mended", [("newp",), ("newq",), ("newp", "newq")])
+def test_a_missing_provider_is_fixed_where_no_root_that_the_log_fits_lacks_it(
+    mended: tuple[str, ...], several: Path, doctor: Any
+) -> None:
+    lock = (several / "live/prod" / LOCK).read_bytes()
+    _root(several, "live/newq", ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"), lock=lock)
+    git(several, "add", "--all")
+    git(several, "commit", "-qm", "roots")
+    listed = (
+        "Initializing provider plugins...\n- Reusing previous version of acme/demo from the dependency lock file\n"
+        '- Finding acme/netbox versions matching "~> 3.9"...\n'
+    )
+    message = ("Provider dependency changes detected", "Changes to the required provider dependencies were detected")
+    log = _log(several, message, before=listed)
+    later = (several / log).stat().st_mtime + 3600
+    entries = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    for name in mended:
+        path = several / "live" / name / LOCK
+        path.write_bytes(lock_file(*entries))
+        os.utime(path, (later, later))
+    document = doctor(several, log)
+    assert document["errors"][0]["roots"] == ["live/newp", "live/newq"]
+    assert document["facts"]["root"] is None
+    assert document["state"] == ("fixed" if len(mended) == 2 else "open")
+    if document["state"] == "open":
+        first = document["causes"][0]
+        assert first["id"] == "not-locked"
+        assert f"live/{({'newp', 'newq'} - {*mended}).pop()}/main.tf" in first["evidence"]
+
+
 def test_a_root_that_nobody_names_is_not_fixed(several: Path, doctor: Any) -> None:
     git(several, "add", "--all")
     git(several, "commit", "-qm", "roots")

@@ -47,7 +47,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     kind, entry = x.message.kind, x.entry
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
-    if x.fitting and not (x.is_written or is_of_cache):
+    if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
         return ""  # of a root that nobody names, nothing is known to be fixed
     if kind == "lock-invalid":
         return f"{x.lock.path} can be read now" if x.is_repaired else ""
@@ -68,7 +68,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.is_of_other_version and kind in _OF_ENTRIES | _OF_RELEASES:
         not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
-        return words if _is_sound(x) and (_was_locked(x) or _was_chosen(x)) else ""
+        is_since = _was_locked(x) or _was_chosen(x)
+        return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
     if kind in {"not-locked", "provider-not-available"}:
         return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
     if kind == "plugin-missing":
@@ -352,6 +353,13 @@ def _covers(x: Examined) -> bool:
     is_of_files = path is None or path.only != "zh"
     has_h1 = wanted in x.unpacked if wanted else x.platform != "" and x.platform in x.attributed.values()
     return (is_of_files and has_h1) or _accepts_release(x)
+
+
+def _lacks_platform(x: Examined) -> bool:
+    """True if no locked hash is known to be of the package for the failing run's platform, or for this machine's."""
+    platform = x.platform or x.machine
+    zh = x.platforms.get(platform, "")
+    return bool(zh) and zh not in x.packed and platform not in x.attributed.values()
 
 
 def changed_words(x: Examined, causes: Sequence[Cause]) -> str:

@@ -55,6 +55,9 @@ _MOST_READ = 200
 _MOST_DATED = 5
 """The most entries of other roots with other hashes of the version, whose commits are read."""
 
+_OF_LACKING = frozenset({"not-locked", "readonly-changed"})
+"""Errors of a lock file without a provider."""
+
 _MENDED_BY_WRITES = OF_HASHES | {
     "locked-mismatch",
     "lock-constraint",
@@ -132,6 +135,9 @@ class Examiner:
                 own = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own
             if kind == "readonly-changed":
                 own = [path for path in one.fitting if self._has_other_providers(path)]
+            if own and kind in _OF_LACKING and (left := [path for path in one.fitting if path not in own]):
+                (lacking,) = self._finder.elsewhere(one, left[:1])  # what the others lacked before
+                one, own = replace(lacking, fitting=one.fitting), []  # noqa: PLW2901 - the same error
             if kind == "lock-invalid":
                 own = [path for path in one.fitting if self._is_repaired(self._roots.lock(path))]
             of_own = self._finder.elsewhere(one, own) if own else [one]

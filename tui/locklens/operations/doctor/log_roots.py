@@ -34,7 +34,7 @@ from locklens.project.tree import OverlayTree, WorkTree, folder_of
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from locklens.dialect import Dialect
     from locklens.doctor.model import ReadLog, RecognisedError
@@ -292,7 +292,7 @@ class LogRoots:
             return [path for path in broken if self._fits(path, error)] or broken
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
-            return [path for path in requiring if not self._fits(path, error)] or requiring
+            return [path for path in requiring if self._lacked(path, error)] or requiring
         if error.constraint and error.version:  # it may have locked another version since
             locking = self._locking(replace(error, version=""))
             if own := self._constrained(locking[:_MOST_READ], error):
@@ -340,11 +340,14 @@ class LogRoots:
 
     def _had_all(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has all that the log tells of the run, or had it before it was changed since."""
-        if self._has_all(self.lock(path), error, is_other=is_other):
-            return True
+        return any(self._has_all(lock, error, is_other=is_other) for lock in self._states(path))
+
+    def _states(self, path: str) -> Iterator[LockFile]:
+        """Yield the lock file of a root, then those that it had at the log, where it was changed since."""
+        yield self.lock(path)
         name = lock_path(path)
-        earlier = [tree.read(name) for tree in self._trees_at_the_log if self._is_later(name)]
-        return any(self._has_all(parse(data, name), error, is_other=is_other) for data in earlier if data is not None)
+        earlier = (tree.read(name) for tree in self._trees_at_the_log if self._is_later(name))
+        yield from (parse(data or b"", name) for data in earlier)
 
     def _has_all(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has what the run took from its own: the listed providers, and the versions told."""
@@ -434,10 +437,10 @@ class LogRoots:
         return wanted == frozenset(map(str, root.configuration.constraints(address).terms))
 
     def _is_listed(self, path: str, error: RecognisedError) -> bool:
-        """True if a root requires what the run listed, and no more, and does not lock what it searched for."""
+        """True if a root requires what the run listed, and no more, and does or did not lock what it searched for."""
         reused, searched = (self._parsed_names(path, names) for names in (error.reused, error.searched))
-        locked = set(self.root(path).lock.by_address)
-        return self._is_whole(path, error) and reused <= locked and not searched & locked
+        states = (set(lock.by_address) for lock in self._states(path))
+        return self._is_whole(path, error) and any(reused <= one and not searched & one for one in states)
 
     def _is_whole(self, path: str, error: RecognisedError) -> bool:
         """True if a root requires what the run listed, and no more, as far as its configuration can be read."""
@@ -488,7 +491,13 @@ class LogRoots:
 
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has the provider and version of an error, in its registry or the other tool's."""
-        lock = self.lock(path)
+        return self._has_release(self.lock(path), error, is_other=is_other)
+
+    def _lacked(self, path: str, error: RecognisedError) -> bool:
+        """True if a lock file lacks the provider and version of an error, or did at the log."""
+        return not all(self._has_release(lock, error) for lock in self._states(path))
+
+    def _has_release(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
         address = parsed(error.provider, self._dialect(lock).parse_source)
         address = twin_of(address) if is_other and address is not None else address
         entry = lock.by_address.get(address) if address is not None else None
