@@ -75,6 +75,17 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         assert git(top, "diff", "--cached") == ""
 
 
+async def test_a_switch_of_the_tool_is_told_of_what_is_staged(running: Running, tmp_path: Path) -> None:
+    old = lock(entry("aws"))
+    new = old.replace(b"registry.terraform.io", b"registry.opentofu.org").replace(b"terraform init", b"tofu init")
+    top = repository(tmp_path / "top", {f"a/{LOCK}": old, "a/main.tf": requiring("1.0.0")})
+    put(top, {f"a/{LOCK}": new})
+    async with running(source_of(top), size=(140, 60)) as on:
+        assert "LK032" in on.text
+        await on.press("a")
+        assert "LK032" in await previewed(on)
+
+
 async def test_the_edited_configuration_is_offered(running: Running, tmp_path: Path) -> None:
     old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
     top = repository(tmp_path / "top", {f"a/{LOCK}": old, "a/main.tf": requiring("1.0.0")})

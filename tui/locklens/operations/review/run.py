@@ -260,10 +260,12 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
     """Compare a root's lock files, without judging them."""
     tree = comparison.head.tree
     lock_file = pair.new_lock or pair.old_lock or lock_path(pair.path)
-    tool = setting.tool or setting.tools.get(pair.path)
     tool_change: ToolChange | None = None
-    if tool is None:
-        tool, tool_change = _judging_tool(comparison, pair, old, new)
+    if setting.tool is not None:
+        tool = setting.tool
+    else:
+        judging, tool_change = _judging_tool(comparison, pair, old, new)
+        tool = setting.tools.get(pair.path, judging)
     if setting.tool is None and new.data and new.writer is not tool:
         new = parse(new.data, new.path, dialect=tool)
     new = _with_staged_sides(comparison, new, tool)
