@@ -625,3 +625,12 @@ def test_popular_fixes_that_would_hide_a_cause_are_named_once() -> None:
         "turn off TLS verification",
     ]
     assert not not_offered_for([replace(one, verdict=CauseVerdict.NO) for one in may_be])
+
+
+def test_another_package_in_the_place_of_the_locked_one_is_not_called_installed(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["plugin-corrupted"], message=INCIDENTS["plugin-missing"].message))
+    document = doctor(folder, "ci.log")
+    missing = next(one for one in document["causes"] if one["id"] == "plugin-missing")
+    assert "here another package is installed (" in missing["evidence"]
+    assert "which is not locked" in missing["evidence"]
+    assert not any("stand above" in str(one["note"]) for one in document["remedies"])

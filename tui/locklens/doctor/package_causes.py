@@ -635,6 +635,13 @@ def _of_link(copy: Judgement, cached: str) -> Judgement:
 _OF_LINK = "the plugin cache's copy, which the installed folder is a link to, is not the locked package"
 
 
+def _installed_here(x: Examined, own: FoundPackage) -> str:
+    """Return what a folder of the root's installed packages has."""
+    if x.entry is None or not own.hashes or own.hashes & frozenset(x.entry.hashes):
+        return f"here it is installed ({own.path})"
+    return f"here another package is installed ({own.path}: {own.shown_hash}, which is not locked)"
+
+
 def plugin_missing(x: Examined) -> Judgement | None:
     """Test if the locked package is installed."""
     if x.entry is None and x.error is None:
@@ -648,7 +655,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
     found = [one for one in x.packages if one.is_of_root]
     if x.message.kind in {"plugin-missing", "plugins-not-installed"}:
         of_others = sorted({one.platform for one in found if one.platform != x.platform})
-        here = f"; here it is installed ({found[0].path})" if found else ""
+        here = f"; {_installed_here(x, found[0])}" if found else ""
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone"
         if x.is_of_other_version:

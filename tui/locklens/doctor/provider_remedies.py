@@ -519,7 +519,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
     if not targets and not is_wrong:  # init refuses a package that a wrong entry does not have
         is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)
         there = own.shown_hash if own is not None and is_other else ""
-        note = f"what is there now ({there}) is replaced: its hash and files stand above" if there else ""
+        note = f"what is there now ({there}) is replaced, and not kept" if there else ""
         if own is not None and not is_other and x.entry is not None:
             note = "on the machine of the log; here the locked package is installed: run the failed command again"
         where = replace(one, roots=("ROOT",)) if x.fitting else one.alone

@@ -127,7 +127,7 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
     path = x.incident.path
     if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
         total = zh_of_packages(len(x.packed))
-        words = f"{total} are locked, as many as a whole list has, and the package is none of them"
+        words = f"{total} are locked, which may be the whole list, and the package is none of them"
         verdict = _UNKNOWN if path is None else _LIKELY  # a mirror may have packed a sound release anew
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
     return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
