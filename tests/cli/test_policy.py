@@ -159,6 +159,9 @@ def test_an_acceptance_is_undone_like_any_write(run: Run, top: Path) -> None:
     (top / POLICY_FILE).write_text(WRITTEN)
     assert run("accept", "LK001", "demo", "--reason", "r", "--by", "Bo", "--no-cache")[0] == 0
     assert 'by = "Bo"' in (top / POLICY_FILE).read_text()
+    status, _, err = run("accept", "LK001", "demo", "--reason", "again", "--no-cache", "--dry-run")
+    told = f"the acceptance of LK001 for {DEMO} by Bo on {today()}; r would be replaced"
+    assert (status, told in " ".join(err.split())) == (0, True)
     assert run("accept", "LK001", "demo", "--reason", "again", "--no-cache")[0] == 0
     assert [one["reason"] for one in tomllib.loads((top / POLICY_FILE).read_text())["accept"]] == ["again"]
     assert run("undo")[0] == run("undo")[0] == 0

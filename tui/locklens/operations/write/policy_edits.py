@@ -79,12 +79,17 @@ class Accept(FileOperation, frozen=True):
         from locklens.policy.editing import with_acceptances
 
         draft = _PolicyDraft(self.top)
+        before = {one.key: one for one in parse(draft.data, POLICY_FILE).accept}
         draft.put_policy(with_acceptances(draft.data, self.acceptances))
         commands = []
         for one in self.acceptances:
             until = f" until {one.until}" if one.until is not None else ""
             what = f"accepted for {one.provider}{until}, change {one.change}: {one.reason}"
             draft.describe_policy(one.rule, what)
+            if (earlier := before.get(one.key)) is not None:
+                until = f", until {earlier.until}" if earlier.until is not None else ""
+                decided = f"by {earlier.by} on {earlier.on}{until}; {earlier.reason}"
+                draft.describe_policy(f"the acceptance of {one.rule} for {one.provider} {decided}", "replaced")
             words = [*_start_words(self.top), "accept", one.rule, one.provider, "--reason", one.reason]
             words += ["--until", str(one.until)] if one.until is not None else []
             commands.append(shell_words([*words, *_by_words(self.by), *self.compared]))

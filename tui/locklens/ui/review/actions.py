@@ -82,7 +82,9 @@ def acceptable(node: Node | None) -> tuple[str, tuple[Finding, ...]]:
     """
     subjects = node.subjects if node is not None and node.change is not None else ()
     if not subjects:
-        raise LockLensError("select the change of one provider: findings about a root cannot be accepted")
+        raise LockLensError(
+            "select the change of one provider: a root is not accepted as a whole, nor are findings about it"
+        )
     found = [finding for subject in subjects for finding in subject.change.findings if finding.accepted is None]
     if not found:
         raise LockLensError("no finding about this change")
