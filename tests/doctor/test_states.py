@@ -16,7 +16,7 @@ from kit.schemas import validate
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file, package_bytes, write_unpacked
+from locklens.demo import PLATFORMS, lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
@@ -634,3 +634,19 @@ def test_another_package_in_the_place_of_the_locked_one_is_not_called_installed(
     assert "here another package is installed (" in missing["evidence"]
     assert "which is not locked" in missing["evidence"]
     assert not any("stand above" in str(one["note"]) for one in document["remedies"])
+
+
+def test_the_commit_that_dropped_a_platform_is_named_beside_one_that_changed_the_entry_later(
+    made: Any, doctor: Any
+) -> None:
+    whole = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    others = tuple(one for one in PLATFORMS if one != "linux_amd64")
+    without = replace(whole, packed=others, unpacked=("darwin_arm64",))
+    more = replace(without, unpacked=("darwin_arm64", "windows_amd64"))
+    incident = replace(INCIDENTS["platform-missing"], locks=tuple(lock_file(one) for one in (whole, without, more)))
+    folder = made(incident)
+    document = doctor(folder, *incident.options, "--platform", "linux_amd64", "ci.log")
+    dropped = git(folder, "rev-parse", "HEAD~1").strip()[:12]
+    first = document["causes"][0]
+    assert (first["id"], f"; commit {dropped} of " in first["evidence"]) == ("platform-missing", True)
+    assert first["evidence"].endswith(" removed it")

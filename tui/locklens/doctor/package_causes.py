@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -213,11 +214,20 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
     is_sure = not x.stale and (is_of_zh_alone or platform in x.computed or len(x.attributed) == len(x.unpacked))
     have = sorted(name for name, text in x.platforms.items() if text in x.packed)
     only = f", only of {listing(have, 8)}" if have else ""
-    words = f"no zh of {platform} is locked for {x.release}{only}"
+    words = f"no zh of {platform} is locked for {x.release}{only}{_removal(x, zh)}"
     missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
     is_told = missing != "" and not x.stale and x.is_told_by_download(platform)
     verdict = _YES if is_sure else _LIKELY
     return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES, is_by_download=is_told)
+
+
+def _removal(x: Examined, zh: str | None) -> str:
+    """Return the commit that took a hash out of the entry, which later ones may have changed; "" for none."""
+    for later, earlier in pairwise(x.past):
+        had, has = (one.entry is not None and zh in one.entry.hashes for one in (earlier, later))
+        if had and not has and later.commit and later.entry is not None:
+            return f"; commit {later.commit[:12]} of {later.date[:10]} removed it"
+    return ""
 
 
 def _usual(x: Examined) -> int:
