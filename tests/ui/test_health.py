@@ -256,6 +256,10 @@ async def test_a_filter_counts_the_unknown_roots_that_it_fits(opening: Opening) 
         assert shown(on, title) == (("infra/stage/search",), 1)
         await on.go_to(title)
         assert "unknown in 1 root: the lock file cannot be read" in on.said
+        await on.press("escape", "slash", *"-root:stage", "enter")
+        results = [row.result for row in on.health.left.rows if row.result is not None]
+        unknown = {path for one in results for paths in one.unknown_in.values() for path in paths}
+        assert not any("stage" in path for path in unknown), "nor do the rows without a finding count them"
 
 
 async def test_the_command_is_copied_as_one_line(opening: Opening) -> None:

@@ -156,9 +156,8 @@ def _unfolded(section: HealthRow, health: Health, opened: Collection[str], narro
         if not children and (section.found or not narrowed.is_match(_facts((section,)))):
             return
         # What a key does on a section concerns the findings that are shown, and so do its counts.
-        if children:
-            found = tuple(found for one in children for found in one.found)
-            section = replace(section, found=found, result=_narrowed_result(section, health, narrowed))
+        found = tuple(found for one in children for found in one.found)
+        section = replace(section, found=found, result=_narrowed_result(section, health, narrowed))
     is_open = section.key in opened or bool(is_narrowed and children)
     yield replace(section, folded=not is_open if section.children else None)
     if is_open:

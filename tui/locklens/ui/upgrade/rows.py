@@ -294,7 +294,7 @@ def _note(offer: UpgradeCandidates, choice: CandidateVersion | None, held_by: st
     if choice is not None and choice.excluding:
         return Span(f"*edit {edits_in_short(choice)}", Role.WARN)
     if offer.is_excluded and choice is None:
-        return Span(f"needs action, {offer.locked} is not in range: {held_by}", Role.WARN)
+        return Span(f"needs action, {offer.locked} is not in range{f': {held_by}' if held_by else ''}", Role.WARN)
     if warnings and (choice is not None or not held_by):
         return warnings[0]
     return Span(held_by, Role.DIM)
