@@ -373,12 +373,9 @@ def _of_standing(x: Examined, words: str, other: Examined, cause: Cause) -> str:
 
 
 def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:
-    """Return a note on roots that the log fits besides the current folder's, or those that were changed since."""
+    """Return a note on roots that the log fits besides the current folder's."""
     others = listing([checkout.shown(path) for path in one.besides], 3)
-    if one.root.path == checkout.here or one.error is None or one.address is None:
-        return f"the log fits {others}, too: the current folder's root is taken; -- ROOT names another"
-    release = f"{one.address.short(one.root.tool.default_host)} {one.error.version}"
-    return f"the log fits {others}, too, and {release} is still locked there: -- ROOT names another root"
+    return f"the log fits {others}, too: the current folder's root is taken; -- ROOT names another"
 
 
 def _of_old_entry(finder: SubjectFinder, x: Examined) -> str:

@@ -115,53 +115,55 @@ class Examiner:
         """Return the subjects; of roots with equal entries, those that differ besides them.
 
         All of them fit a log that names no root. The root of an error about an installed folder has a folder that is
-        not locked, where every folder was hashed; that of a fix has an entry that locklens wrote later than the log,
-        unless another root still has the one that it replaced, or a package that was moved aside.
+        not locked, where every folder was hashed; that of a fix was changed later than the log, unless another root is
+        still as the log says, or has a package that was moved aside.
         """
         found: list[DoctorSubject] = []
         for one in subjects:
             kind = one.error.kind if one.error is not None and one.fitting else ""
             altered, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
             own = altered if not self.is_cut else []
-            if not own and kind in _MENDED_BY_WRITES:
-                own = [path for path in one.fitting if self._is_mended(path, one.address, one.error)]
-            if not own and one.error is not None and one.error.version:
-                replaced, version = self._writes.replaced_version, one.error.version
-                own = [path for path in one.fitting if replaced(self._roots.lock(path), one.address) == version]
-            if own != altered and self._is_left(one, own):
-                own = []
+            if not own and one.error is not None:
+                own = self._changed_since(one, one.error)
+                if left := self._as_at_the_log(one, one.error, changed=own):
+                    (still,) = self._finder.elsewhere(one, left[:1])
+                    one, own = replace(still, fitting=one.fitting), []  # noqa: PLW2901 - the same error
             own = own or mended
             if kind == "lock-incomplete":
                 own = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own
-            if kind == "readonly-changed":
-                own = [path for path in one.fitting if self._has_other_providers(path)]
-            if own and kind in _OF_LACKING and (left := [path for path in one.fitting if path not in own]):
-                (lacking,) = self._finder.elsewhere(one, left[:1])  # what the others lacked before
-                one, own = replace(lacking, fitting=one.fitting), []  # noqa: PLW2901 - the same error
             if kind == "lock-invalid":
                 own = [path for path in one.fitting if self._is_repaired(self._roots.lock(path))]
-            of_own = self._finder.elsewhere(one, own) if own else [one]
-            if own and own != altered:
-                besides = tuple(path for path in one.fitting if path not in own and self._locks_version(path, one))
-                of_own = [replace(each, besides=besides) for each in of_own]
-            found += [each for each in of_own if each not in found]
+            found += [each for each in (self._finder.elsewhere(one, own) if own else [one]) if each not in found]
         return found
 
-    def _is_left(self, one: DoctorSubject, own: Sequence[str]) -> bool:
-        """True if a root that an error fits still has an entry that locklens replaced in others."""
-        found = (self._writes.replaced(self._roots.lock(path), one.address) for path in own)
-        entries = [past.entry for past in found if past is not None and past.entry is not None]
-        return any(self._finder.same_entry("", entry, one.fitting) for entry in entries)
+    def _changed_since(self, one: DoctorSubject, error: RecognisedError) -> list[str]:
+        """Return the roots that an error fits whose entries were changed later than the log, as a fix does."""
+        if error.kind == "readonly-changed":
+            return [path for path in one.fitting if self._has_other_providers(path)]
+        own = list[str]()
+        if error.kind in _MENDED_BY_WRITES:
+            own = [path for path in one.fitting if self._is_mended(path, one.address, error)]
+        if not own and error.version:
+            replaced = self._writes.replaced_version
+            own = [path for path in one.fitting if replaced(self._roots.lock(path), one.address) == error.version]
+        return own
 
-    def _locks_version(self, path: str, one: DoctorSubject) -> bool:
-        """True if a root locks the version that the error of a subject names."""
-        entry = self._roots.lock(path).by_address.get(one.address) if one.address is not None else None
-        return entry is not None and one.error is not None and str(entry.version) == one.error.version
+    def _as_at_the_log(self, one: DoctorSubject, error: RecognisedError, *, changed: Sequence[str]) -> list[str]:
+        """Return the roots besides the changed ones, if there are any, that still are as an error says.
 
-    def _is_mended(self, path: str, address: ProviderAddress | None, error: RecognisedError | None) -> bool:
+        They lack the provider, lock the version that was replaced, or of the same version, the hashes that were.
+        """
+        others = [path for path in one.fitting if path not in changed] if changed else []
+        if error.kind in _OF_LACKING:
+            return others
+        past = [(self._writes.replaced(lock, one.address), lock) for lock in map(self._roots.lock, changed)]
+        replaced = [(was.entry, lock) for was, lock in past if was is not None and was.entry is not None]
+        return [path for path in others if any(_is_like(self._roots.lock(path), *each) for each in replaced)]
+
+    def _is_mended(self, path: str, address: ProviderAddress | None, error: RecognisedError) -> bool:
         """True if locklens wrote an entry that was before as the error says: absent, or of that version."""
         lock = self._roots.lock(path)
-        if error is None or not self._writes.has_written(lock, address):
+        if not self._writes.has_written(lock, address):
             return False
         if error.kind == "not-locked":
             return address not in (self._locked_before(lock) or ())
@@ -569,6 +571,14 @@ class Examiner:
         entry = lock.by_address.get(examined.entry.address)
         past = self._history.past(lock.path, examined.entry.address)
         return self._history.onset(lock, past, entry) if entry is not None else None
+
+
+def _is_like(lock: LockFile, was: LockEntry, now: LockFile) -> bool:
+    """True if a lock file has an entry as another one had it: the version, or its hashes where that stayed."""
+    entry, new = lock.by_address.get(was.address), now.by_address.get(was.address)
+    if entry is None or entry.version != was.version:
+        return False
+    return new is None or new.version != was.version or {*entry.hashes} == {*was.hashes}
 
 
 def _is_of_both_tools(lock: LockFile) -> bool:

@@ -36,7 +36,7 @@ class DoctorSubject(Struct, frozen=True):
 
     Attributes:
         fitting: The roots that the error may be of, relative to the top, where the log does not tell; else ().
-        besides: Others that it may be of, where the current folder's root, or what was changed since, was taken.
+        besides: Others that it may be of, where the current folder's root was taken.
         named: The folder that the log names, where it is no root here; else "".
     """
 
