@@ -116,22 +116,23 @@ def review_plan(
         request = replace(request, include_unchanged=with_all, is_survey=False, prove="none", tool=tool)
         against, committed = _committed(plan, comparison.repository, reviewed.base)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
-        drafted = _of_the_plan(drafted, plan) if is_from_head else drafted
+        locks = _planned_locks(plan, drafted, is_from_head=is_from_head)
+        drafted = _of_the_plan(drafted, locks) if is_from_head else drafted
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
         is_older = _is_of_before(plan, comparison.repository, reviewed)
         review = _of_the_result(review, unlike, plan, is_from_head=is_from_head, is_older=is_older)
         review = _without_steps_to_the_base(review, committed)
-        for before in _before(plan, comparison, review, request, reviewed):
+        for before in _before(plan, locks, comparison, review, request, reviewed):
             review = _without_those_before(review, *before)
         tip = reviewed.base.tip_name if against else ""
         if reviewed.base.kind == "worktree" and comparison.repository and not comparison.repository.is_unborn:
             # The health has one side: its lock files are counted against the commit that they will be compared with.
             against, committed = _committed(plan, comparison.repository, SideName("git", _HEAD, _HEAD))
         number = sum(map(len, _unlike_base(review, committed).values()))
-        beside = _beside_head(plan, comparison.repository)
-        return PlanReview(review, _untouched(plan), against, number, tip, *beside)
+        untouched = sum(len(after.by_address.keys() - _planned_in((before, after))) for before, after in locks.values())
+        return PlanReview(review, untouched, against, number, tip, *_beside_head(plan, locks, comparison.repository))
     finally:
         comparison.close()
 
@@ -206,7 +207,9 @@ def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tup
     return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
 
 
-def _beside_head(plan: Plan, repository: Repository | None) -> tuple[bool, bool, tuple[PlannedChange, ...] | None]:
+def _beside_head(
+    plan: Plan, planned: _Planned, repository: Repository | None
+) -> tuple[bool, bool, tuple[PlannedChange, ...] | None]:
     """Return what a commit has: whether other entries too, whether nothing at all, and which changes of the plan.
 
     Other entries are those of its lock files that differ before the plan, or that an undo leaves different, and for a
@@ -218,13 +221,13 @@ def _beside_head(plan: Plan, repository: Repository | None) -> tuple[bool, bool,
     head = {file.path: repository.show(_HEAD, file.path) for file in plan.proposal.files}
     locks = {folder_of(file.path): parse(head[file.path] or b"", file.path) for file in _locks(plan)}
 
-    def differs(file: PlannedFile) -> bool:
+    def differs(path: str) -> bool:
         is_undo = bool(plan.proposal.undoes)
-        planned = _addresses(plan, file) if is_undo else frozenset[ProviderAddress]()
-        others = differing(locks[folder_of(file.path)], _read(plan, file)[is_undo])
-        return any(address not in planned for address, _, _ in others)
+        own = _planned_in(planned[path]) if is_undo else frozenset[ProviderAddress]()
+        others = differing(locks[folder_of(path)], planned[path][is_undo])
+        return any(address not in own for address, _, _ in others)
 
-    has_others = any(map(differs, _locks(plan))) or _has_staged_others(plan, repository)
+    has_others = any(map(differs, planned)) or _has_staged_others(plan, repository)
     since = (_since(locks[change.root], change) if change.root in locks else change for change in plan.changes)
     is_committed = all(head[file.path] == file.new for file in plan.proposal.files)
     return has_others, is_committed, tuple(filter(None, since))
@@ -239,15 +242,22 @@ def _since(lock: LockFile, change: PlannedChange) -> PlannedChange | None:
     return None if is_same and not change.edits else replace(change, old=was, moved_from=None)
 
 
-def _read(plan: Plan, file: PlannedFile) -> tuple[LockFile, LockFile]:
-    """Return a lock file before the plan, of a merge that of HEAD, and after it."""
-    old = plan.compared.get(file.path, file.old)
-    return parse(old or b"", file.path), parse(file.new or b"", file.path)
+_Planned = dict[str, tuple[LockFile, LockFile]]
+"""The planned lock files by path, as they are before the plan, of a merge those of HEAD, and after it."""
 
 
-def _addresses(plan: Plan, file: PlannedFile) -> frozenset[ProviderAddress]:
+def _planned_locks(plan: Plan, drafted: Review, *, is_from_head: bool) -> _Planned:
+    written = {file.path: file.old for file in _locks(plan)}
+    return {
+        root.lock_file: (parse(written[root.lock_file] or b"", root.lock_file) if is_from_head else root.old, root.new)
+        for root in drafted.roots
+        if root.lock_file in written
+    }
+
+
+def _planned_in(sides: tuple[LockFile, LockFile]) -> frozenset[ProviderAddress]:
     """Return the providers whose entries the plan changes in a lock file."""
-    return frozenset(address for address, _, _ in differing(*_read(plan, file)))
+    return frozenset(address for address, _, _ in differing(*sides))
 
 
 def _has_staged_others(plan: Plan, repository: Repository) -> bool:
@@ -384,7 +394,7 @@ def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bo
 
 
 def _before(
-    plan: Plan, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review
+    plan: Plan, locks: _Planned, comparison: Comparison, review: Review, request: ReviewRequest, reviewed: Review
 ) -> Iterator[tuple[Review, str]]:
     """Yield reviews of the files as they are, of the roots with findings that count, and where they are so.
 
@@ -403,7 +413,7 @@ def _before(
         revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
         places.append((RevisionTree(repository, revision), _HEAD))
     if not is_of_commit:
-        old = {file.path: _read(plan, file)[0] for file in _locks(plan)}
+        old = {path: before for path, (before, _) in locks.items()}
         same = (one for one in reviewed.roots if not any(differing(old.get(one.lock_file, one.new), one.new)))
         yield replace(reviewed, roots=tuple(same)), _ON_DISK
     concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
@@ -487,14 +497,9 @@ def _known_in(finding: Finding) -> str:
     return finding.accepted.already_in if finding.accepted is not None else ""
 
 
-def _untouched(plan: Plan) -> int:
-    """Count the unchanged entries of the planned lock files."""
-    return sum(len(_read(plan, file)[1].by_address.keys() - _addresses(plan, file)) for file in _locks(plan))
-
-
-def _of_the_plan(review: Review, plan: Plan) -> Review:
+def _of_the_plan(review: Review, locks: _Planned) -> Review:
     """Return a review since HEAD without the changes of entries that an undo leaves as they are."""
-    planned = {file.path: _addresses(plan, file) for file in _locks(plan)}
+    planned = {path: _planned_in(sides) for path, sides in locks.items()}
 
     def is_planned(root: RootReview, change: Change) -> bool:
         if root.lock_file not in planned:
