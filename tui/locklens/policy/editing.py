@@ -32,34 +32,34 @@ def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
     Raises:
         ConfigurationError: The policy has a mistake.
     """
-    for one in acceptances:
-        data = _with_acceptance(data, one)
-    return data
+    known = {one.key for one in parse(data, POLICY_FILE).accept}
+    wanted = {one.key: one for one in acceptances}
 
-
-def _with_acceptance(data: bytes, one: Acceptance) -> bytes:
-    def edit(document: Any, before: Policy) -> None:
+    def edit(document: Any, before: Policy, is_last: bool) -> bool:
+        places: dict[tuple[str, str, str], list[int]] = {}
+        for place, one in enumerate(before.accept):
+            places.setdefault(one.key, []).append(place)
+        own = [one for one in wanted.values() if one.key in places or (is_last and one.key not in known)]
         entries = document.get("accept")
-        if entries is None:
+        if own and entries is None:
             document["accept"] = entries = tomlkit.aot()
-        names = ("rule", "provider", "change", "reason", "by", "on", *(("until",) if one.until else ()))
-        fields = {name: getattr(one, name) for name in names}
-        places = [number for number, other in enumerate(before.accept) if other.key == one.key]
-        if places:
-            table = entries[places[0]]
-            for name in [name for name in table if name not in fields]:
-                del table[name]
-            for place in reversed(places[1:]):
-                del entries[place]
-        else:
-            entries.append(_table_apart() if isinstance(entries, AoT) and entries else _table_of(entries))
-            table = entries[-1]
-        table.update(fields)
+        for one in own:
+            if one.key not in places:
+                entries.append(_table_apart() if isinstance(entries, AoT) and entries else _table_of(entries))
+            _fill(entries[places.get(one.key, [-1])[0]], one)
+        for place in sorted((place for one in own for place in places.get(one.key, ())[1:]), reverse=True):
+            del entries[place]
+        return bool(own)
 
-    def holds(policy: Policy) -> bool:
-        return any(other.key == one.key for other in policy.accept)
+    return _edited(data, "accept", edit, lambda after: wanted.keys() <= {one.key for one in after.accept})
 
-    return _edited(data, "accept", edit, part=holds, is_done=holds)
+
+def _fill(table: Any, one: Acceptance) -> None:
+    """Make a table that of an acceptance."""
+    names = ("rule", "provider", "change", "reason", "by", "on", *(("until",) if one.until else ()))
+    for name in [name for name in table if name not in names]:
+        del table[name]
+    table.update({name: getattr(one, name) for name in names})
 
 
 def _table_of(entries: AoT | Array) -> Table | InlineTable:
@@ -72,8 +72,11 @@ def with_pin(data: bytes, pin: Pin) -> bytes:
 
     Arguments and errors are those of `with_acceptances`.
     """
+    is_known = _has_pin(parse(data, POLICY_FILE), pin)
 
-    def edit(document: Any, before: Policy) -> None:
+    def edit(document: Any, before: Policy, is_last: bool) -> bool:
+        if not (_has_pin(before, pin) or (is_last and not is_known)):
+            return False
         table = document.get("trust")
         if table is None:
             document["trust"] = table = tomlkit.table(is_super_table=True)
@@ -89,29 +92,30 @@ def with_pin(data: bytes, pin: Pin) -> bytes:
                 entry[field] = value
             else:
                 entry.pop(field, None)
+        return True
 
     return _edited(
-        data,
-        "trust",
-        edit,
-        part=lambda policy: any(one.scope == pin.scope for one in policy.trust),
-        is_done=lambda after: any(one.scope == pin.scope and one.keys == pin.keys for one in after.trust),
+        data, "trust", edit, lambda after: any(one.scope == pin.scope and one.keys == pin.keys for one in after.trust)
     )
 
 
 def without_pin(data: bytes, pin: Pin) -> bytes:
     """Return a policy without one of its pins. Arguments and errors are those of `with_acceptances`."""
 
-    def edit(document: Any, before: Policy) -> None:
+    def edit(document: Any, before: Policy, _: bool) -> bool:
+        if not _has_pin(before, pin):
+            return False
         table = document["trust"]
         del table[_spelled(table, before, pin)]
         if not table:
             del document["trust"]
+        return True
 
-    def holds(policy: Policy) -> bool:
-        return any(one.scope == pin.scope for one in policy.trust)
+    return _edited(data, "trust", edit, lambda after: not _has_pin(after, pin))
 
-    return _edited(data, "trust", edit, part=holds, is_done=lambda after: not holds(after))
+
+def _has_pin(policy: Policy, pin: Pin) -> bool:
+    return any(one.scope == pin.scope for one in policy.trust)
 
 
 def _spelled(table: Any, before: Policy, pin: Pin) -> str:
@@ -128,20 +132,15 @@ def _table_apart() -> Table:
 
 
 def _edited(
-    data: bytes,
-    key: str,
-    edit: Callable[[Any, Policy], None],
-    *,
-    part: Callable[[Policy], bool],
-    is_done: Callable[[Policy], bool],
+    data: bytes, key: str, edit: Callable[[Any, Policy, bool], bool], is_done: Callable[[Policy], bool]
 ) -> bytes:
-    """Edit one part of the text; the rest, the line ends and the byte order mark stay.
+    """Edit the parts of the text that have a top-level key; the rest, the line ends and the byte order mark stay.
 
     Args:
         data: The file's bytes.
-        key: The top-level key that the edit is about.
-        edit: Edits the part's document, given its policy.
-        part: True for the part to edit; without one, it is the last that has the key, or a new one at the end.
+        key: The key that the edit is about.
+        edit: Edits a part's document, given its policy and whether it is the last one, which may be a new one at the
+            end; returns True if it did.
         is_done: True for the policy that the edit leads to.
 
     Raises:
@@ -153,16 +152,14 @@ def _edited(
     if text and not text.endswith("\n"):
         text += "\n"
     spans = [(start, end) for start, end in _spans(text) if key in tomllib.loads(text[start:end])]
-    wanted = (span for span in spans if part(parse(text[slice(*span)].encode(), POLICY_FILE)))
-    start, end = next(wanted, spans[-1] if spans else (len(text), len(text)))
-    old = text[start:end]
-    document = tomlkit.parse(old)
-    edit(document, parse(old.encode(), POLICY_FILE))
-    new = tomlkit.dumps(document)
-    new = f"{new.rstrip(chr(10))}\n" if new.strip() else ""  # The empty line above a table outlives it.
     gap = "\n" if text and not spans else ""
-    edited = f"{text[:start]}{gap}{new}{text[end:]}"
-    edited = edited if start else edited.lstrip("\n")
+    places = spans or [(len(text), len(text))]
+    for start, end in reversed(places):
+        document = tomlkit.parse(text[start:end])
+        if edit(document, parse(text[start:end].encode(), POLICY_FILE), (start, end) == places[-1]):
+            new = tomlkit.dumps(document).rstrip("\n")  # The empty line above a table outlives it.
+            text = f"{text[:start]}{gap}{new}\n{text[end:]}" if new.strip() else f"{text[:start]}{text[end:]}"
+    edited = text if places[0][0] else text.lstrip("\n")
     edited = edited.replace("\n", "\r\n") if is_crlf else edited
     result = (_MARK if marked else b"") + edited.encode()
     if not is_done(parse(result, POLICY_FILE)):
