@@ -160,7 +160,7 @@ def test_an_acceptance_is_undone_like_any_write(run: Run, top: Path) -> None:
     assert run("accept", "LK001", "demo", "--reason", "r", "--by", "Bo", "--no-cache")[0] == 0
     assert 'by = "Bo"' in (top / POLICY_FILE).read_text()
     status, _, err = run("accept", "LK001", "demo", "--reason", "again", "--no-cache", "--dry-run")
-    told = f"the acceptance of LK001 for {DEMO} by Bo on {today()}; r would be replaced"
+    told = f"the acceptance of LK001 for {DEMO} would be replaced: by Bo on {today()}; r"
     assert (status, told in " ".join(err.split())) == (0, True)
     assert run("accept", "LK001", "demo", "--reason", "again", "--no-cache")[0] == 0
     assert [one["reason"] for one in tomllib.loads((top / POLICY_FILE).read_text())["accept"]] == ["again"]
@@ -241,7 +241,7 @@ def test_keys_are_pinned_in_full_and_dropped(
     assert run("policy", "check")[0] == 0
     earlier = f"by Ann Example on {today()}, to be reviewed by 2099-01-01; their page"
     status, _, err = run("keys", "trust", "acme", "--why", "again", "--no-cache", "--dry-run")
-    replaced = f"the pin of acme to {pin['keys'][0]}; {earlier} would be replaced"
+    replaced = f"the pin of acme would be replaced: {pin['keys'][0]}; {earlier}"
     assert (status, replaced in " ".join(err.split())) == (0, True)
     assert run("keys", "trust", f"{HOME}/acme", "--no-cache")[0] == 0
     assert list(tomllib.loads((top / POLICY_FILE).read_text())["trust"]) == ["acme", f"{HOME}/acme"]

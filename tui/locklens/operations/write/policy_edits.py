@@ -89,7 +89,7 @@ class Accept(FileOperation, frozen=True):
             if (earlier := before.get(one.key)) is not None:
                 until = f", until {earlier.until}" if earlier.until is not None else ""
                 decided = f"by {earlier.by} on {earlier.on}{until}; {earlier.reason}"
-                draft.describe_policy(f"the acceptance of {one.rule} for {one.provider} {decided}", "replaced")
+                draft.describe_policy(f"the acceptance of {one.rule} for {one.provider}", f"replaced: {decided}")
             words = [*_start_words(self.top), "accept", one.rule, one.provider, "--reason", one.reason]
             words += ["--until", str(one.until)] if one.until is not None else []
             commands.append(shell_words([*words, *_by_words(self.by), *self.compared]))
@@ -121,7 +121,7 @@ class TrustKeys(FileOperation, frozen=True):
         draft.describe_policy(pin.name, f"pinned to {' and '.join(pin.keys)}")
         before = next((one for one in parse(draft.data, POLICY_FILE).trust if one.scope == pin.scope), None)
         if before is not None:
-            draft.describe_policy(f"the pin of {pin.name} {_pin_in_words(before)}", "replaced")
+            draft.describe_policy(f"the pin of {pin.name}", f"replaced: {_pin_in_words(before)}")
         words = [*_start_words(self.top), "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
         words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
         return draft.plan(shell_words([*words, *_by_words(self.by)]))
@@ -153,13 +153,13 @@ class DropPin(FileOperation, frozen=True):
             hint = f"pinned are {listing([one.name for one in pins])}" if pins else "it pins no key"
             raise ConfigurationError(f"no pin of {self.name!r}", path=POLICY_FILE, hint=hint)
         draft.put_policy(without_pin(draft.data, pin))
-        draft.describe_policy(f"the pin of {self.name} {_pin_in_words(pin)}", "dropped")
+        draft.describe_policy(f"the pin of {self.name}", f"dropped: {_pin_in_words(pin)}")
         return draft.plan(shell_words([*_start_words(self.top), "keys", "drop", self.name]))
 
 
 def _pin_in_words(pin: Pin) -> str:
     """The keys of a pin, who decided it, until when, and why."""
-    return "; ".join(filter(None, (f"to {' and '.join(pin.keys)}", pin.decision, pin.why)))
+    return "; ".join(filter(None, (" and ".join(pin.keys), pin.decision, pin.why)))
 
 
 def _start_words(top: Path) -> list[str]:
