@@ -206,3 +206,51 @@ async def test_what_is_committed_is_not_called_staged(running: Running, tmp_path
     git(top, "commit", "-qam", "second")
     async with running(source_of(top, Base("HEAD~1"))) as on:
         assert {row.standing for row in on.changes.rows} == {""}
+
+
+def offers_stage(on: Driver) -> bool:
+    """True if the key line and the palette offer `S`; both always agree."""
+    offers = any("S stage" in line for line in on.lines[-2:])
+    assert offers == any(one.action == "stage" for one in on.screen.palette_commands())
+    return offers
+
+
+async def test_stage_is_offered_where_a_marked_change_can_be_staged(running: Running, tmp_path: Path) -> None:
+    old, new = lock(entry("aws")), lock(entry("aws", "2.0.0"))
+    top = repository(tmp_path / "top", {f"{name}/{LOCK}": old for name in "ab"})
+    put(top, {f"{name}/{LOCK}": new for name in "ab"})
+    git(top, "add", f"a/{LOCK}")
+    async with running(source_of(top), size=(140, 50)) as on:
+        await on.go_to("hashicorp/aws")
+        assert not offers_stage(on)
+        await on.press("space")
+        assert offers_stage(on), "b is not staged yet"
+        await on.press("l", "j")
+        assert not offers_stage(on), "a is"
+        await on.press("j")
+        assert offers_stage(on)
+        git(top, "add", f"b/{LOCK}")
+        await until(on, lambda: not offers_stage(on))
+        await on.press("h")
+        assert not offers_stage(on)
+
+
+async def test_stage_is_not_offered_for_a_lock_file_that_is_not_merged(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD, f"b/{LOCK}": OLD})
+    git(top, "checkout", "-qb", "theirs")
+    put(top, {f"a/{LOCK}": NEW})
+    git(top, "commit", "-qam", "theirs")
+    git(top, "checkout", "-q", "-")
+    put(top, {f"a/{LOCK}": OLD.replace(b"1.0.0", b"5.0.0")})
+    git(top, "commit", "-qam", "ours")
+    with pytest.raises(AssertionError):
+        git(top, "merge", "-q", "theirs")
+    put(top, {f"a/{LOCK}": NEW})
+    async with running(source_of(top), size=(140, 50)) as on:
+        await on.press("a")
+        assert "✓" in on.text
+        assert not offers_stage(on)
+        put(top, {f"b/{LOCK}": NEW})
+        await until(on, lambda: "2 roots" in on.lines[0])
+        await on.press("a")
+        assert offers_stage(on), "the other lock file can be staged"

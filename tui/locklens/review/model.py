@@ -492,6 +492,7 @@ class Review(Struct, frozen=True, dict=True):
             its tip.
         own_findings: Findings that concern no root: the change modifies the policy that judges it.
         staged: Providers whose blocks are staged as the work tree has them, each with its lock file; on screens alone.
+        stageable: The changed ones whose blocks the index has otherwise or not, where they can be staged; likewise.
         pending: Acceptances in the policy of the new side, which count once the base has them.
     """
 
@@ -508,6 +509,7 @@ class Review(Struct, frozen=True, dict=True):
     base_hosts: frozenset[str] = frozenset()
     own_findings: tuple[Finding, ...] = ()
     staged: frozenset[tuple[str, ProviderAddress]] = frozenset()
+    stageable: frozenset[tuple[str, ProviderAddress]] = frozenset()
     pending: tuple[Acceptance, ...] = ()
 
     @cached_property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from locklens.errors import ConfigurationError
 from locklens.operations.root_modules import read_lock
 from locklens.project.tree import EmptyTree, Tree
 
@@ -13,10 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.lockfile import EntryContents
     from locklens.operations.comparison import Comparison
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.folders import FileWatch
-    from locklens.review.model import Review
+    from locklens.review.model import Review, RootReview
+
+    Providers = frozenset[tuple[str, ProviderAddress]]
 
 
 class OpenedReview:
@@ -86,25 +91,27 @@ def open_review(request: ReviewRequest, on_event: Callable[[ReviewEvent], None] 
     comparison = request.open()
     try:
         draft = review_lock_files(comparison, request, on_event=on_event)
-        draft = replace(draft, staged=staged_providers(comparison, draft))
+        staged, stageable = staged_providers(comparison, draft)
+        draft = replace(draft, staged=staged, stageable=stageable)
         return OpenedReview(comparison, draft, request)
     except BaseException:
         comparison.close()
         raise
 
 
-def staged_providers(comparison: Comparison, review: Review) -> frozenset[tuple[str, ProviderAddress]]:
-    """Return each staged provider, with its lock file; none where the new side is not the work tree.
+def staged_providers(comparison: Comparison, review: Review) -> tuple[Providers, Providers]:
+    """Return the staged providers, and those that can be staged, each with its lock file.
 
-    A provider is staged where the index differs from HEAD, and has the block of the work tree. Of a file that is not
-    merged the index has no block that a commit could have.
+    A provider is staged where the index differs from HEAD, and has the block of the work tree; it can be staged where
+    the index has another one. Of a file that is not merged the index has no block that a commit could have. None is
+    either where the new side is not the work tree.
 
     Raises:
         RepositoryError: Git failed.
     """
     repository = comparison.repository
     if repository is None or comparison.head.kind != "worktree" or not any(root.changes for root in review.roots):
-        return frozenset()
+        return frozenset(), frozenset()
     from locklens.project.git import UncommittedSide
     from locklens.project.gittree import IndexTree, RevisionTree
 
@@ -115,17 +122,29 @@ def staged_providers(comparison: Comparison, review: Review) -> frozenset[tuple[
         committed = RevisionTree(repository, place)
     changes, _ = repository.compare(place, UncommittedSide.INDEX)
     differing = {path for change in changes for path in (change.old, change.new) if path is not None}
-    staged, index = set(), IndexTree(repository)
+    staged, stageable, index = set(), set(), IndexTree(repository)
     for root in review.roots:
         listed = index.files.get(root.lock_file)
-        is_unmerged = listed is not None and not listed.object_id
-        if root.lock_file not in differing or not root.changes or is_unmerged:
+        if not root.changes or (listed is not None and not listed.object_id):
             continue
-        locks = *(read_lock(tree, root.lock_file, root.tool) for tree in (committed, index)), root.new
-        before, now, after = ({entry.address: entry.contents for entry in lock.entries} for lock in locks)
+        is_link, is_moved = listed is not None and listed.is_link, listed is None and root.renamed_from is not None
+        now, after = _blocks(index, root), {entry.address: entry.contents for entry in root.new.entries}
+        before = _blocks(committed, root) if root.lock_file in differing else now
         for change in root.changes:
             addresses = {change.address, change.moved_from or change.address}
-            is_current = all(now.get(one) == after.get(one) for one in addresses)
-            if is_current and any(now.get(one) != before.get(one) for one in addresses):
+            if any(now.get(one) != after.get(one) for one in addresses):
+                # `git add` takes a moved file as a whole, and a link is not the file that it leads to.
+                stageable.update([] if is_link or is_moved else [(root.lock_file, change.address)])
+            elif any(now.get(one) != before.get(one) for one in addresses):
                 staged.add((root.lock_file, change.address))
-    return frozenset(staged)
+    return frozenset(staged), frozenset(stageable)
+
+
+def _blocks(tree: Tree, root: RootReview) -> dict[ProviderAddress, EntryContents]:
+    """Return the contents of a lock file's blocks in a tree; what the review has read is not parsed again."""
+    lock = None
+    with suppress(ConfigurationError):
+        data = tree.read(root.lock_file)
+        lock = next((each for each in (root.new, root.old) if each.exists and each.data == data), None)
+    lock = lock or read_lock(tree, root.lock_file, root.tool)
+    return {entry.address: entry.contents for entry in lock.entries}

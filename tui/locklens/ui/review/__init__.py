@@ -36,6 +36,7 @@ from locklens.ui.review.outline import (
     Grouping,
     Node,
     NodeKind,
+    RootChange,
     Sort,
     age,
     in_places_of,
@@ -146,19 +147,22 @@ class ReviewScreen(RowActionsScreen):
         does_nothing += "" if has_diff(node) else "d"
         does_nothing += "" if self._has_other(self._is_open) else "n"
         does_nothing += "" if self._has_other(self._is_unreviewed) else "u"
-        does_nothing += "" if self._has_marked(node) else "S"
+        does_nothing += "" if self._has_to_stage(node) else "S"
         marks, in_conflict = () if node.mark_ids else ("space",), bool(node.in_conflict)
         does_nothing += "" if in_conflict else "M"
         does_nothing += "" if len(node.in_conflict) < len(node.roots) else "F"
         does_nothing += "" if any(one.names_orphan for root in node.roots for one in root.all_findings) else "P"
         return "M" * in_conflict + "P" * node.is_orphan, (*idle, *does_nothing, *marks)
 
-    def _has_marked(self, node: Node) -> bool:
-        """True if a change is marked: that of a row of one root, or else any."""
-        changes = self.review.changes if self.review is not None else ()
+    def _has_to_stage(self, node: Node) -> bool:
+        """True if a marked change can be staged, and is not staged yet: that of a row of one root, or else any."""
+        review = self.review
+        if review is None:
+            return False
+        subjects: Iterable[RootChange] = (RootChange(root, one) for root in review.roots for one in root.changes)
         if node.kind is NodeKind.MEMBER:
-            changes = tuple(subject.change for subject in node.subjects)
-        return any(change.id in self.loader.marks for change in changes)
+            subjects = node.subjects
+        return any(one.change.id in self.loader.marks and one.named in review.stageable for one in subjects)
 
     @property
     def has_copy(self) -> bool:
