@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from textual import events
 from ui.conftest import until
 
@@ -50,7 +51,9 @@ async def test_the_palette_runs_one_command_and_leaves_the_screen_below(samples:
 
 
 async def test_the_palette_finds_by_description(samples: Samples, running: Running) -> None:
-    async with running(samples.full()) as on:
+    review = samples.full()
+    named = frozenset((root.lock_file, change.address) for root in review.roots for change in root.changes)
+    async with running(replace(review, stageable=named)) as on:
         await on.press("j", "space", "colon", *"git add")
         await until(on, lambda: "Stage marked changes" in on.text)
         assert "as git add -p would" in on.text

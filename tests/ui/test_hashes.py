@@ -402,6 +402,15 @@ async def test_v_is_offered_where_a_download_verifies_something(
         for key, name in (("v", "verify"), ("L", "lock")):
             await on.press(key)
             assert f"{name}: offline: run without --offline" in on.lines[-2]
+        screen = on.app.screen
+        assert isinstance(screen, HashesScreen)
+        texts = [one.text for one in screen.help_lines()]
+        start = texts.index("OFF  offline: run without --offline")
+        off = [text.split("  ")[1] for text in texts if text[:5] in {"  v  ", "  L  ", "  U  "}]
+        assert [text.split("  ")[1] for text in texts[start + 1 : start + 4]] == off == ["v", "L", "U"]
+        assert "Upgrade providers" not in {one.name for one in screen.palette_commands()}
+        await on.press("U")
+        assert "upgrade: offline: run without --offline" in on.lines[-2]
 
 
 async def test_moving(repository: Review, opened: Opened) -> None:

@@ -17,7 +17,7 @@ from locklens.ui.dialogs import ClosedOnce
 from locklens.ui.views import VIEWS, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
@@ -184,13 +184,19 @@ ROW_ACTIONS = _ON_DISK - {"undo"} | {
 
 
 def disk_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that need the files on disk, which are off while the compared head is not there."""
-    return tuple(key for group in table.groups for key in group.keys if key.action in _ON_DISK)
+    """Return the keys that need the files on disk, also on another screen: off while the compared head is not there."""
+    return tuple(key for group in table.groups for key in group.keys if action_name(key.action) in _ON_DISK)
 
 
 def network_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that need registries, which are off with --offline."""
-    return tuple(key for group in table.groups for key in group.keys if key.action in _ON_NETWORK)
+    """Return the keys that need registries, also on another screen: off with --offline."""
+    return tuple(key for group in table.groups for key in group.keys if action_name(key.action) in _ON_NETWORK)
+
+
+def action_name(action: str) -> str:
+    """Return the name of an action without its arguments; of one that works on other screens, the name there."""
+    name, _, arguments = action.partition("(")
+    return arguments.split("'")[1].replace(" ", "_") if name == "elsewhere" else name
 
 
 def keys_of_rows(table: KeyTable, *, is_narrowed: bool = False) -> tuple[Key, ...]:
@@ -225,23 +231,22 @@ def view_bindings(table: KeyTable) -> list[Binding]:
 _WIDTH = 18
 
 
-def key_help(table: KeyTable, read_only: str = "") -> Iterator[Line]:
-    """Yield every key of a table with its meaning, then the mouse.
+def key_help(table: KeyTable, off: Iterable[tuple[str, tuple[Key, ...]]] = ()) -> Iterator[Line]:
+    """Yield every key of a table with its meaning, those that are off apart, then the mouse.
 
     Args:
         table: The screen's keys.
-        read_only: Why the keys that need the files on disk are off; "" if they are not.
+        off: The keys that do nothing on any row, by the reason.
     """
-    off = disk_keys(table) if read_only else ()
+    reasons = {key: reason for reason, keys in reversed([*off]) for key in keys}
     for group in table.groups:
-        shown = [key for key in group.keys if key not in off and not (read_only and is_elsewhere(key.action))]
-        if shown:
+        if shown := [key for key in group.keys if key not in reasons]:
             yield line(Span(group.title.upper(), Role.HEADING))
             yield from (help_entry(key.shown, key.words) for key in shown)
             yield line()
-    if off:
-        yield line(Span("OFF", Role.HEADING), f"  {read_only}", hanging=5)
-        yield from (help_entry(key.shown, key.words.partition(":")[0]) for key in off)
+    for reason in dict.fromkeys(reasons.values()):
+        yield line(Span("OFF", Role.HEADING), f"  {reason}", hanging=5)
+        yield from (help_entry(key.shown, key.words.partition(":")[0]) for key in reasons if reasons[key] == reason)
         yield line()
     yield line(Span("MOUSE", Role.HEADING))
     yield help_entry("click", "a row, its fold marker, its mark, a tab, a key of the key line")
@@ -281,18 +286,13 @@ class HasCommands(Protocol):
         """Return the commands in palette order."""
 
 
-def key_commands(table: KeyTable, *, is_read_only: bool = False) -> Iterator[Command]:
-    """Yield the commands of a screen's keys, and the theme.
-
-    Args:
-        table: The screen's keys.
-        is_read_only: True to leave out the keys that plan a write on other screens.
-    """
+def key_commands(table: KeyTable, off: Collection[Key] = ()) -> Iterator[Command]:
+    """Yield the commands of a screen's keys without those that are off, and the theme."""
     yield Command("Switch theme", "dark or light", "theme")
     # Movement keys last: they are rarely looked up by name.
     for group in (*table.groups[1:], table.groups[0]):
         for key in group.keys:
-            if key.action and key.action != "palette" and not (is_read_only and is_elsewhere(key.action)):
+            if key.action and key.action != "palette" and key not in off:
                 # A key of other screens only names them; its command goes to the first of them.
                 there = next((f"view({view.key!r})" for view in VIEWS if f"{view.key} {view.title}" in key.action), "")
                 yield Command(*_named(key, group), there if is_elsewhere(key.action) else key.action)
@@ -321,18 +321,16 @@ def _named(key: Key, group: KeyGroup) -> tuple[str, str]:
     return _NAMES.get(name, name).capitalize(), f"{key.shown} - {words}"
 
 
-def view_commands(
-    table: KeyTable, shown: View, exports: Iterable[Command], *, is_read_only: bool = False
-) -> Iterator[Command]:
+def view_commands(table: KeyTable, shown: View, exports: Iterable[Command], off: Collection[Key]) -> Iterator[Command]:
     """Yield all commands of a view: its keys, the other views, and its exports.
 
     Args:
         table: The view's keys.
         shown: The view that is open.
         exports: The view's exports.
-        is_read_only: As in `key_commands`.
+        off: The keys that do nothing on any row.
     """
-    yield from key_commands(table, is_read_only=is_read_only)
+    yield from key_commands(table, off)
     for view in VIEWS:
         state = "current screen" if view == shown else f"key {view.key}"
         yield Command(f"Go to {view.title}", state, f"view({view.key!r})")

@@ -20,7 +20,16 @@ from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
-from locklens.ui.shell.keys import OFFLINE, Command, disk_keys, help_section, key_help, keys_of_rows, network_keys
+from locklens.ui.shell.keys import (
+    OFFLINE,
+    Command,
+    action_name,
+    disk_keys,
+    help_section,
+    key_help,
+    keys_of_rows,
+    network_keys,
+)
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
@@ -121,7 +130,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def help_lines(self) -> Iterable[Line]:
         """Yield the keys, the columns of the list, the terms of the screen and those of its filter."""
-        yield from key_help(self.TABLE, self.read_only_words)
+        yield from key_help(self.TABLE, self._off)
         yield from help_section("COLUMNS", {one.title: one.meaning for one in self.LIST.COLUMNS if one.meaning})
         for title, meanings in self.TERMS:
             yield from help_section(title, meanings)
@@ -237,8 +246,9 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def refusal_of(self, action: str) -> str:
         """Return why an action of the screen does nothing now; "" if it is to be tried."""
-        name = action.removeprefix("screen.")
-        words = next((words for words, keys in self._off if any(key.action == name for key in keys)), "")
+        pressed = action.removeprefix("screen.")
+        words = next((words for words, keys in self._off if any(key.action == pressed for key in keys)), "")
+        name = action_name(pressed)
         return f"{_NAMES.get(name, name.replace('_', ' '))}: {words}" if words else ""
 
     @property
@@ -438,7 +448,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Return the palette's commands on this view."""
         from locklens.ui.shell.keys import view_commands
 
-        commands = view_commands(self.TABLE, self.VIEW, self.export_commands(), is_read_only=bool(self.read_only_words))
+        off = {key for _, keys in self._off for key in keys}
+        commands = view_commands(self.TABLE, self.VIEW, self.export_commands(), off)
         return [one for one in self.acting(commands) if not self._is_refused(one.action)]
 
     def _is_refused(self, action: str) -> bool:
