@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from kit.git import git
 from kit.registries import environ_of
+from kit.schemas import json_report
 from msgspec.structs import replace
 from ui.conftest import Samples, until
 from ui.test_preview import PreviewDriver
@@ -28,6 +29,7 @@ from locklens.operations.write.policy_edits import Decision, accept_findings
 from locklens.policy import POLICY_FILE
 from locklens.releases import NetworkSettings
 from locklens.review.model import Severity
+from locklens.review.reports.lock_lines import grouped, keys_text
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import FormDialog, date_problem, digits_problem, reason_problem, rules_problem
@@ -262,6 +264,25 @@ async def test_a_pin_in_force_is_named_with_who_decided_it_and_why(
         await until(on, on.has_preview)
         await on.ready()
         assert "the edit counts once HEAD has it: commit the file" in on.plan
+
+
+async def test_a_pin_that_a_signature_violates_is_named(opening: Opening, top: Path) -> None:
+    commit_policy(top, f'[trust.acme]\nkeys = ["{KEYS[0]}"]\nby = "Ann"\nwhy = "phoned"\n')
+    async with opening() as on:
+        await on.go_to("acme/demo")
+        assert "LK010" in on.said
+        await on.press("4")
+        await until(on, lambda: "REJECTED BY A PIN  locklens.toml of HEAD" in on.said)
+        assert "acme  by Ann, line 1" in on.said
+        assert f"pinned to {grouped(KEYS[0])}" in on.said
+        assert "the policy pins it" not in on.said
+        screen = on.app.screen
+        assert isinstance(screen, SignersScreen)
+        assert [row.state.text for row in screen.left.rows] == ["REJECTED"]
+        assert screen.review is not None
+        assert "REJECTED BY A PIN" in str(keys_text(screen.review))
+        (signer,) = json_report("keys", screen.review)["signers"]
+        assert (signer["pins"], [pin["keys"] for pin in signer["rejecting"]]) == ([], [[KEYS[0]]])
 
 
 # What the fields take

@@ -56,12 +56,14 @@ class SignerUses(Struct, frozen=True):
         tier: UNSIGNED or UNKNOWN without a key.
         uses: By address and version.
         pins: The pins of the policy that name the key and cover one of its releases.
+        rejecting: The pins in force for one of its releases that name other keys alone; none if the signer is unknown.
     """
 
     key: SigningKey | None
     tier: Tier
     uses: tuple[Use, ...]
     pins: tuple[Pin, ...] = ()
+    rejecting: tuple[Pin, ...] = ()
 
     @property
     def name(self) -> str:
@@ -132,14 +134,16 @@ def signers(review: Review) -> tuple[SignerUses, ...]:
         )
         found.setdefault((tier, key.fingerprint if key else ""), (key, []))[1].append(use)
     gathered = (
-        SignerUses(key, tier, tuple(uses), _pins(key, uses, review.policy)) for (tier, _), (key, uses) in found.items()
+        SignerUses(key, tier, tuple(uses), *_pins(fingerprint, tier, uses, review.policy))
+        for (tier, fingerprint), (key, uses) in found.items()
     )
     return tuple(sorted(gathered, key=lambda one: (_TIERS.index(one.tier), -len(one.uses), one.name)))
 
 
-def _pins(key: SigningKey | None, uses: Iterable[Use], policy: Policy) -> tuple[Pin, ...]:
-    """Return the pins in force for a signer's releases that permit its key."""
-    if key is None:
-        return ()
-    pins = dict.fromkeys(policy.pin(use.address) for use in uses)
-    return tuple(pin for pin in pins if pin is not None and pin.permits(key.fingerprint))
+def _pins(fingerprint: str, tier: Tier, uses: Iterable[Use], policy: Policy) -> tuple[tuple[Pin, ...], tuple[Pin, ...]]:
+    """Return the pins in force for a signer's releases: those that permit its key, and those that do not."""
+    if not fingerprint and tier is not Tier.UNSIGNED:
+        return (), ()
+    pins = [pin for pin in dict.fromkeys(policy.pin(use.address) for use in uses) if pin is not None]
+    permitting = tuple(pin for pin in pins if pin.permits(fingerprint))
+    return permitting, tuple(pin for pin in pins if pin not in permitting)

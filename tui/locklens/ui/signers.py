@@ -88,6 +88,8 @@ class SignerRow(Struct, frozen=True):
         key = self.signer.key
         if key is not None and key.revoked:
             return Span("REVOKED", Role.BLOCK)
+        if self.signer.rejecting:
+            return Span("REJECTED", Role.BLOCK)
         if key is not None and key.expired:
             return Span("EXPIRED", Role.WARN)
         if self.contested:
@@ -166,8 +168,9 @@ class SignerList(RowList[SignerRow]):
         Column[SignerRow](
             "state",
             lambda row: row.state,
-            "REVOKED or EXPIRED; contested where another locked version of a provider is signed with another key; …2"
-            " while 2 releases are looked up; pinned where the policy names the key for one of the namespaces",
+            "REVOKED or EXPIRED; REJECTED where the policy pins one of the namespaces to other keys; contested where"
+            " another locked version of a provider is signed with another key; …2 while 2 releases are looked up;"
+            " pinned where the policy names the key for one of the namespaces",
         ),
     )
 
@@ -209,7 +212,7 @@ def signer_detail(row: SignerRow, review: Review, history: History | None) -> It
         yield lock_lines.fingerprint_line(signer.key)
         yield from lock_lines.key_lines(signer.key)
         yield line(Span("  Compare all 40 digits: anyone can create a key with this name.", Role.DIM), hanging=2)
-    if signer.pins:
+    if signer.pins or signer.rejecting:
         yield Line()
         yield from lock_lines.pin_lines(signer, review)
     moments = [clock(use.as_of, review.at) if use.as_of and not use.problem else "" for use in signer.uses]

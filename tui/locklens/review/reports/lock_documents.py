@@ -267,7 +267,7 @@ class PastUseJson(JsonStruct, frozen=True):
 
 
 class PinJson(JsonStruct, frozen=True):
-    """A pin of the policy in force that names a signer's key."""
+    """A pin of the policy in force that covers a release of a signer."""
 
     name: Annotated[str, Meta(description="A namespace, or HOST/NAMESPACE.")]
     by: str | None
@@ -275,6 +275,7 @@ class PinJson(JsonStruct, frozen=True):
     why: str | None
     review_by: str | None
     line: int
+    keys: Annotated[list[str], Meta(description="The full fingerprints of the keys that it permits.")]
 
     @classmethod
     def of(cls, pin: Pin) -> PinJson:
@@ -289,6 +290,10 @@ class SignerUsesJson(JsonStruct, frozen=True):
     key: Annotated[KeyJson | None, Meta(description="Null for unsigned releases and unknown signers.")]
     uses: Annotated[list[UseJson], Meta(min_length=1)]
     pins: Annotated[list[PinJson], Meta(description="Empty where the policy pins the key for none of these releases.")]
+    rejecting: Annotated[
+        list[PinJson],
+        Meta(description="Pins that cover one of these releases and permit other keys alone, as LK010 says."),
+    ]
     history: Annotated[
         list[PastUseJson] | None,
         Meta(description="Versions that were locked before; null without --history or without a key."),

@@ -83,12 +83,16 @@ def tier_words(tier: Tier, *, is_pinned: bool) -> str:
 
 
 def pin_lines(signer: SignerUses, review: Review) -> Iterator[Line]:
-    """The pins of a signer's key: what each covers, who decided it and when, until when, and why."""
-    for number, pin in enumerate(signer.pins):
-        if not number:
-            yield line(Span(f"PINNED  {source_words(review)}", Role.HEADING))
+    """The pins in force for a signer's releases: what each covers, who decided it and when, until when, and why."""
+    for number, pin in enumerate((*signer.rejecting, *signer.pins)):
+        is_rejecting = number < len(signer.rejecting)
+        if number in {0, len(signer.rejecting)}:
+            title = "REJECTED BY A PIN" if is_rejecting else "PINNED"
+            yield line(Span(title, Role.BLOCK if is_rejecting else Role.HEADING), f"  {source_words(review)}")
         words = ", ".join(filter(None, (pin.decision, f"line {pin.line}")))
         yield line(f"  {pin.name}", Span(f"  {words}", Role.DIM), hanging=4, copied=pin.name)
+        for fingerprint in pin.keys if is_rejecting else ():
+            yield line(f"    pinned to {grouped(fingerprint)}", hanging=6, copied=fingerprint)
         if pin.why:
             yield line(f"    {pin.why}", hanging=6, copied=pin.why)
 
