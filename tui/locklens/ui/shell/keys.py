@@ -245,7 +245,7 @@ def key_help(table: KeyTable, off: Iterable[tuple[str, tuple[Key, ...]]] = ()) -
             yield from (help_entry(key.shown, key.words) for key in shown)
             yield line()
     for reason in dict.fromkeys(reasons.values()):
-        yield line(Span("OFF", Role.HEADING), f"  {reason}", hanging=5)
+        yield line(Span("OFF  ", Role.HEADING), reason, hanging=5)
         yield from (help_entry(key.shown, key.words.partition(":")[0]) for key in reasons if reasons[key] == reason)
         yield line()
     yield line(Span("MOUSE", Role.HEADING))
