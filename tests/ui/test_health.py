@@ -471,3 +471,27 @@ async def test_complete_rows_stay_while_registries_are_asked_again(
         finally:
             lock.write_bytes(content)
             gate.set()
+
+
+async def test_the_versions_are_those_of_the_roots_that_fit_the_filter(opening: Opening) -> None:
+    async with opening((120, 60)) as on:
+
+        def spread() -> dict[str, int]:
+            return {row.title: row.spread.roots for row in on.health.left.rows if row.spread is not None}
+
+        whole = spread()
+        root = "infra/prod/data"
+        health = on.health.health
+        assert health is not None
+        own = {one.address.short("registry.terraform.io")
+               for each in health.review.roots if each.path == root for one in each.new.entries}  # fmt: skip
+        assert own
+        on.health.set_filter(f"-root:{root}")
+        await on.pilot.pause()
+        assert spread() == {name: number - (name in own) for name, number in whole.items() if number > (name in own)}
+        on.health.set_filter(f"root:{root}")
+        await on.pilot.pause()
+        assert spread() == dict.fromkeys(own, 1)
+        await on.go_to(min(own))
+        assert "1 root, 1 version" in on.text
+        assert root in on.text

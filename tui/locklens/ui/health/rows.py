@@ -5,6 +5,7 @@ Rows are checks, roots, providers or signers with what is found in them, then th
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,14 @@ from locklens.ui.widgets.row_list import Column, FoldingList, LaidOut, fold_mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from locklens.addresses import ProviderAddress
+    from locklens.lockfile import LockEntry
+
     Found = tuple[RootReview, Finding]
     """A finding and its root."""
+
+    Locked = tuple[RootReview, LockEntry]
+    """An entry and its root."""
 
 
 HEALTH_GRAMMAR = Grammar("check, root, provider, rule, severity, finding or version", (ROOT, PROVIDER, RULE, CHECK))
@@ -61,6 +68,7 @@ class HealthRow(Struct, frozen=True):
         found: The findings, with their roots.
         result: The result of a check; None for other rows.
         spread: The spread of a provider's versions; None for other rows.
+        lockers: The entries that it counts, with their roots.
         bar: The bar of its roots, compared with those of the provider with most.
         children: The rows that unfold below it.
         depth: 0 for a section, 1 for a row in one.
@@ -73,6 +81,7 @@ class HealthRow(Struct, frozen=True):
     found: tuple[Found, ...] = ()
     result: CheckResult | None = None
     spread: Spread | None = None
+    lockers: tuple[Locked, ...] = ()
     bar: str = ""
     children: tuple[HealthRow, ...] = ()
     depth: int = 0
@@ -132,17 +141,9 @@ def health_rows(
     """
     sections = sorted(_SECTIONS[grouping](health), key=_KEYS[sort])
     rows = [row for section in sections for row in _unfolded(section, health, opened, narrowed)]
-    listed = [one for one in health.spread if narrowed.is_match(_spread_facts(one))]
-    most = max((one.roots for one in listed), default=1)
-    spread = [
-        HealthRow(
-            f"{SPREAD_KEY}:{one.provider}",
-            one.provider.short(TERRAFORM.default_host),
-            spread=one,
-            bar=bar_of(one.roots, most, _BAR),
-        )
-        for one in listed
-    ]
+    listed = sorted(_spread_rows(health, narrowed), key=lambda row: -len(row.lockers))
+    most = max((row.spread.roots for row in listed if row.spread), default=1)
+    spread = [replace(row, bar=bar_of(row.spread.roots, most, _BAR)) for row in listed if row.spread]
     rows += [HealthRow(SPREAD_KEY, "VERSIONS OF EACH PROVIDER"), *spread] if spread else []
     return tuple(replace(row, marked=len(set(row.roots) & set(marked))) for row in rows)
 
@@ -201,9 +202,25 @@ def _facts(rows: Sequence[HealthRow], *found: Found) -> RowFacts:
     return RowFacts("\n".join(parts).lower(), severity, fields)
 
 
-def _spread_facts(spread: Spread) -> RowFacts:
-    text = f"{spread.provider} {' '.join(str(version) for version, _ in spread.versions)}"
-    return RowFacts(text.lower(), None, {PROVIDER.name: [str(spread.provider)]})
+def _spread_rows(health: Health, narrowed: Filter) -> Iterator[HealthRow]:
+    """Yield a row for each provider, with the versions that the roots which fit the filter lock."""
+    texts = {
+        one.provider: f"{one.provider} {' '.join(str(version) for version, _ in one.versions)}".lower()
+        for one in health.spread
+    }
+    lockers: dict[ProviderAddress, list[Locked]] = {}
+    for root in health.review.roots:
+        for entry in root.new.entries:
+            fields = {PROVIDER.name: [str(entry.address)], ROOT.name: [root.path or "."]}
+            if narrowed.is_match(RowFacts(texts[entry.address], None, fields)):
+                lockers.setdefault(entry.address, []).append((root, entry))
+    for one in health.spread:
+        own = tuple(lockers.get(one.provider, ()))
+        numbers = Counter(entry.version for _, entry in own)
+        versions = tuple((version, numbers[version]) for version, _ in one.versions if numbers[version])
+        if versions:
+            title = one.provider.short(TERRAFORM.default_host)
+            yield HealthRow(f"{SPREAD_KEY}:{one.provider}", title, spread=Spread(one.provider, versions), lockers=own)
 
 
 def _found(health: Health) -> Iterator[Found]:
@@ -393,7 +410,7 @@ def health_detail(row: HealthRow, health: Health) -> Iterator[Line]:
     """The detail of a check, a root, a provider, or of a provider's versions."""
     yield line(Span(row.title, Role.STRONG), copied=row.title)
     if row.spread is not None:
-        yield from _spread(row.spread, health)
+        yield from _spread(row.spread, row.lockers)
         return
     if row.found:
         yield line(severity_span(row.severity), Span(f"  in {counted(len(row.roots), 'root')}", Role.DIM))
@@ -464,13 +481,11 @@ def _place(finding: Finding) -> FilePlace:
     return FilePlace(finding.file, finding.line or 1)
 
 
-def _spread(spread: Spread, health: Health) -> Iterator[Line]:
+def _spread(spread: Spread, lockers: Iterable[Locked]) -> Iterator[Line]:
     yield line(Span(f"{counted(spread.roots, 'root')}, {counted(len(spread.versions), 'version')}", Role.DIM))
-    by_version: dict[str, list[RootReview]] = {}
-    for root in health.review.roots:
-        for entry in root.new.entries:
-            if entry.address == spread.provider:
-                by_version.setdefault(str(entry.version), []).append(root)
+    by_version: dict[str, list[Locked]] = {}
+    for root, entry in lockers:
+        by_version.setdefault(str(entry.version), []).append((root, entry))
     most = max(number for _, number in spread.versions)
     width = max(len(str(version)) for version, _ in spread.versions)
     for version, number in spread.versions:
@@ -478,8 +493,7 @@ def _spread(spread: Spread, health: Health) -> Iterator[Line]:
         bar = Span(bar_of(number, most, _WIDE_BAR), Role.INFO)
         shown = Span(f"{version!s:<{width}} "), bar, Span(f" {number:>5}", Role.STRONG)
         yield line(*shown, copied=str(version))
-        for root in by_version.get(str(version), ())[:_ROOTS_SHOWN]:
-            entry = root.new.by_address[spread.provider]
+        for root, entry in by_version.get(str(version), ())[:_ROOTS_SHOWN]:
             place = FilePlace(root.lock_file, entry.line)
             yield line(Span(f"  {root.path or '.'}", Role.PLACE), hanging=4, copied=root.path or ".", place=place)
 
