@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from locklens.project.gittree import Conversion
     from locklens.project.tree import Tree
     from locklens.review.context import Unreviewed
+    from locklens.review.model import SideKind
 
 
 _RANGE = re.compile(r"((?:[^{]|\{[^}]*\})*?)(\.{2,3})(.*)", re.DOTALL)
@@ -37,9 +38,6 @@ class RootSettings(Struct, frozen=True, kw_only=True):
 
     tool: Dialect | None = None
     test_directory: str = "tests"
-
-
-SideKind = Literal["git", "worktree", "index", "file", "empty"]
 
 
 class Side(Struct, frozen=True):

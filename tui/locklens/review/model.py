@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -427,17 +427,20 @@ class RootReview(Struct, frozen=True):
         return worst(self.all_findings)
 
 
+SideKind = Literal["git", "worktree", "index", "file", "empty"]
+
+
 class SideName(Struct, frozen=True):
     """The name of a side of the comparison.
 
     Attributes:
-        kind: The `SideKind` of the side.
+        kind: Its origin.
         name: The name that the user gave it; of a fork point "BASE...HEAD", as git writes it.
         revision: A full commit id or None.
         fork_of: The given revision, where this side is its fork point; "" for any other side.
     """
 
-    kind: str
+    kind: SideKind
     name: str
     revision: str | None
     fork_of: str = ""

@@ -17,7 +17,7 @@ from locklens.errors import NoRepositoryError, RepositoryError
 from locklens.hashes import is_of_zip
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
-from locklens.operations.comparison import Comparison, Side, SideKind
+from locklens.operations.comparison import Comparison, Side
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project import LOCK_FILE, RootPair
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan import Plan, PlannedChange, PlannedFile
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
+    from locklens.review.model import SideKind
 
 _ON_DISK, _HEAD = "the work tree", "HEAD"
 _UNREADABLE = "LK019"
