@@ -112,6 +112,18 @@ def test_without_a_list_a_root_that_locklens_upgraded_is_fixed_as_all_with_its_v
     assert (document["state"], roots_of(document)) == ("fixed", [roots])
 
 
+def test_a_root_that_lacks_hashes_in_another_way_may_have_failed_too(top: Path, doctor: Any) -> None:
+    for name, platform in (("net", "darwin_arm64"), ("twin", "windows_amd64")):
+        lock = lock_file(replace(DEMO, packed=(platform,), unpacked=()))
+        (top / name / ".terraform.lock.hcl").write_bytes(lock)
+    git(top, "commit", "-qam", "one platform each")
+    (top / "ci.log").write_text(failed("acme/demo", "1.4.2"), "utf-8")
+    for name, found in (("net", (False, True)), ("twin", (True, True))):
+        assert main(["-C", str(top), "restore", "acme/demo", "--from=HEAD~1", f"--root={name}"], no_screen) == 0
+        document = doctor(top, "ci.log", "--platform", "linux_amd64")
+        assert (document["state"] == "fixed", "twin" in roots_of(document)[0]) == found
+
+
 def test_of_several_roots_the_current_folder_s_is_taken_and_the_others_are_named(top: Path, doctor: Any) -> None:
     (top / "ci.log").write_text(LISTED + INSTALLING.replace("3.9.1", "3.10.0") + failed("acme/demo", "1.4.2"), "utf-8")
     assert roots_of(doctor(top, "ci.log")) == [["newer", "twin"]]

@@ -18,7 +18,7 @@ from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_HASHES
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
-from locklens.hashes import packages_of
+from locklens.hashes import is_of_zip, packages_of
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.history import LaterWrites
 from locklens.operations.doctor.log_roots import twin_of
@@ -151,7 +151,7 @@ class Examiner:
     def _as_at_the_log(self, one: DoctorSubject, error: RecognisedError, *, changed: Sequence[str]) -> list[str]:
         """Return the roots besides the changed ones, if there are any, that still are as an error says.
 
-        They lack the provider, lock the version that was replaced, or of the same version, the hashes that were.
+        They lack the provider, lock the version that was replaced, or lack hashes that were added to it.
         """
         others = [path for path in one.fitting if path not in changed] if changed else []
         if error.kind in _OF_LACKING:
@@ -574,11 +574,18 @@ class Examiner:
 
 
 def _is_like(lock: LockFile, was: LockEntry, now: LockFile) -> bool:
-    """True if a lock file has an entry as another one had it: the version, or its hashes where that stayed."""
+    """True if a lock file has an entry as another one had it: the version, or where that stayed, what it lacked.
+
+    Of what was added, the `zh` count: the `h1` are of the platforms that somebody asked for.
+    """
     entry, new = lock.by_address.get(was.address), now.by_address.get(was.address)
     if entry is None or entry.version != was.version:
         return False
-    return new is None or new.version != was.version or {*entry.hashes} == {*was.hashes}
+    if new is None or new.version != was.version:
+        return True
+    added = {*new.hashes} - {*was.hashes}
+    added = set(filter(is_of_zip, added)) or added
+    return not added <= {*entry.hashes} if added else {*entry.hashes} == {*was.hashes}
 
 
 def _is_of_both_tools(lock: LockFile) -> bool:
