@@ -23,6 +23,7 @@ from locklens.demo import PLATFORMS, h1, package_bytes, write_unpacked, zh
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, sample_incidents
 from locklens.demo.published import AGAIN
+from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import CauseId
 from locklens.doctor.package_causes import HASH_ON_RUNNER
 
@@ -221,6 +222,11 @@ def test_nothing_recognised(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch
     (folder / "other.log").write_text("npm ERR! code EINTEGRITY\n" * 200)
     status, out, err = run("-C", str(folder), "doctor", "other.log")
     assert (status, out) == (1, "nothing recognised\n")
+    (folder / "long.log").write_bytes((folder / "ci.log").read_bytes() + b"." * MOST_BYTES)
+    for form in ("text", "markdown", "json"):
+        status, out, err = run("-C", str(folder), "doctor", "--format", form, "long.log")
+        assert (status, "its beginning was left out" in out) == (1, True)
+        assert "hint: pass the part of the log that has the error" in err
     status, out, err = run("-C", str(folder), "doctor", "--format", "json", "other.log")
     document = json.loads(out)
     validate(document, "doctor")

@@ -16,7 +16,7 @@ import locklens.operations.doctor
 from locklens.cli.main import main
 from locklens.demo.incidents import boxed_log
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE
-from locklens.doctor.cleaning import LONGEST_LINE, MOST_BYTES, MOST_LINES, clean_lines
+from locklens.doctor.cleaning import LONGEST_LINE, MOST_BYTES, MOST_LINES, clean_lines, decoded_log
 from locklens.doctor.model import NetworkReason
 from locklens.doctor.recognising import MOST_ERRORS, read_log
 
@@ -244,7 +244,10 @@ def test_bounds() -> None:
     )
     read = read_log(b"x\n" * (MOST_BYTES // 2) + error.encode())
     assert read.is_cut
+    marked = read_log(("x\n" * (MOST_BYTES // 4) + error).encode("utf-16"))
+    assert (marked.is_cut, [error.kind for error in marked.errors]) == (True, ["current-package"])
     assert [error.kind for error in read.errors] == ["current-package"]
+    assert decoded_log(b"\n" * MOST_LINES)[1]
     assert len(clean_lines("\n" * (MOST_LINES + 10))) == MOST_LINES
     assert len(clean_lines("x" * (3 * LONGEST_LINE))[0].text) == LONGEST_LINE
     many = "".join(

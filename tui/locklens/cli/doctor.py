@@ -111,7 +111,10 @@ def run_doctor(options: Namespace) -> int:
     if not diagnosis.is_recognised:
         if options.format == "json" or options.output:
             tell([NOTHING_RECOGNISED])
-        tell(["hint: pass the whole output of the run that failed; without a log, doctor examines the root itself"])
+        wanted = (
+            "the part of the log that has the error" if diagnosis.notes else "the whole output of the run that failed"
+        )
+        tell([f"hint: pass {wanted}; without a log, doctor examines the root itself"])
         return FINDINGS
     return FINDINGS if log is None and diagnosis.has_cause else DONE
 

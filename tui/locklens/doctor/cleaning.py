@@ -125,13 +125,11 @@ class LogLine:
 
 def decoded_log(data: bytes) -> tuple[str, bool]:
     """Return the text of a log, and whether its beginning was left out; UTF-16 with a mark is read too."""
-    is_cut = len(data) > MOST_BYTES
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = data[: MOST_BYTES + 2].decode("utf-16", "replace")
-    else:
-        text = data[-MOST_BYTES:].decode("utf-8", "replace")
+    encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
+    text = data[-MOST_BYTES:].decode(encoding, "replace").removeprefix("\ufeff")
     is_of_returns = "\n" not in text.rstrip("\r\n")  # else progress is drawn over by them
-    return (text.replace("\r", "\n") if is_of_returns else text), is_cut
+    text = text.replace("\r", "\n") if is_of_returns else text
+    return text, len(data) > MOST_BYTES or text.count("\n") >= MOST_LINES
 
 
 def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:

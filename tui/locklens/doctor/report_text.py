@@ -236,6 +236,7 @@ def render(diagnosis: Diagnosis, *, home: str = "", colour: bool = False) -> Pri
 def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
     if not diagnosis.is_recognised:
         yield NOTHING_RECOGNISED
+        yield from _rest(diagnosis)
         return
     if diagnosis.started_from:
         yield from _labelled("FROM", diagnosis.started_from)
@@ -367,6 +368,7 @@ def doctor_markdown(diagnosis: Diagnosis, *, home: str = "") -> Printable:
 def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.is_recognised:
         yield NOTHING_RECOGNISED
+        yield from _notes(diagnosis)
         return
     certainty = "OK" if is_clean(diagnosis) else diagnosis.certainty
     yield f"**{certainty}**: {prose(_code_free(verdict_sentence(diagnosis)))}"
@@ -391,7 +393,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.next_step:
         yield f"- next: {code(diagnosis.next_step)}"
     yield f"- {tally(diagnosis)}"
-    yield from (f"- note: {code(note, _LONGEST)}" for note in diagnosis.notes)
+    yield from _notes(diagnosis)
     if needs := narrowing(diagnosis):
         yield ""
         yield NARROWED
@@ -416,6 +418,10 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"{DO_NOT}:"
         yield ""
         yield from (f"- {prose(one.what)}: {code(one.why, _LONGEST)}" for one in diagnosis.not_offered)
+
+
+def _notes(diagnosis: Diagnosis) -> Iterator[str]:
+    yield from (f"- note: {code(note, _LONGEST)}" for note in diagnosis.notes)
 
 
 def _row(cause: Cause) -> str:

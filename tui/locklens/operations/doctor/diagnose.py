@@ -78,8 +78,9 @@ def diagnose(
         request = replace(request, network=request.network.fresher(not request.network.is_offline))
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     is_offline = request.network is None or request.network.is_offline
+    of_cut = ("the log is longer than what is read: its beginning was left out",) if read.is_cut else ()
     if request.log is not None and not read.errors:
-        return Diagnosis(at, is_offline, (), Incident())
+        return Diagnosis(at, is_offline, (), Incident(), notes=of_cut)
 
     def agree(plan: ProvingPlanned) -> bool:
         on_event(plan)
@@ -88,16 +89,12 @@ def diagnose(
     with ExitStack() as stack:
         checkout = Checkout.open(request.folder, stack)
         diagnosis = _diagnosed(request, read, checkout, cancel, on_event, agree)
-    notes = list(diagnosis.notes)
-    notes += map(_of_overcome, read.overcome)
-    if read.is_cut:
-        notes.append("the log is longer than what is read: its beginning was left out")
     start = request.started_from
     return replace(
         diagnosis,
         at=at,
         offline=is_offline,
-        notes=tuple(notes),
+        notes=(*diagnosis.notes, *map(_of_overcome, read.overcome), *of_cut),
         is_of_log=request.log is not None,
         started_from=start.words if start is not None else "",
     )

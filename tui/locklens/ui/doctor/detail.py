@@ -263,6 +263,7 @@ def before_diagnosis(
             line(),
             line(Span(f"  {report_text.NOTHING_RECOGNISED}", Role.WARN)),
             line(f"  {words}", hanging=2),
+            *(line(Span("  note  ", Role.DIM), note, hanging=4) for note in diagnosis.notes),
             *keys,
         )
     if diagnosis is not None and not diagnosis.causes and not diagnosis.remedies:
