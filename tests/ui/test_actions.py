@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.repositories import put, repository
 from msgspec.structs import replace
-from ui.conftest import Samples
+from operations.test_prune_restore_format import entry, lock
+from ui.conftest import Running, Samples
 
 from locklens.errors import LockLensError
+from locklens.operations.compare import open_git
+from locklens.operations.locklens import LockLens
 from locklens.operations.plan import Scope
+from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock, LockMissing, hashed_platforms, lock_missing
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
+from locklens.project import LOCK_FILE
 from locklens.review import HashFact, Proof
 from locklens.review.model import ChangeKind, Evidence, Review, RootReview, Severity, SideName
 from locklens.ui.dialogs.form import read_platforms
@@ -180,3 +188,29 @@ def test_a_chosen_platform_without_a_package_is_left_out_by_name(samples: Sample
     assert [one.sentence.rpartition(": ")[2] for one in both.left_out] == ["5.2.0 has no package for windows_arm64"]
     with pytest.raises(LockLensError, match=r"nothing to lock: a: .*acme/one: .* has no package for windows_arm64$"):
         lock_missing(samples.review(root), chosen, where, read_platforms("windows_arm64"))
+
+
+async def test_restore_is_offered_where_the_base_has_the_lock_file_of_a_root_that_is_there(
+    running: Running, tmp_path: Path
+) -> None:
+    locked = {"changed": "aws", "emptied": "null", "removed": "random"}
+    files = {f"{name}/{LOCK_FILE}": lock(entry(provider)) for name, provider in locked.items()}
+    files |= {f"{name}/main.tf": b"" for name in locked}
+    top = repository(tmp_path / "top", files)
+    unlike = lock(*(entry(name) for name in ("tls", "http", "local", "time", "google")))  # no moved one
+    put(top, {f"changed/{LOCK_FILE}": lock(entry("aws", "2.0.0")), f"added/{LOCK_FILE}": unlike})
+    (top / "emptied" / LOCK_FILE).unlink()
+    shutil.rmtree(top / "removed")
+    said = {
+        "added": f"restore: the base has no added/{LOCK_FILE}",
+        "removed": "restore: removed is no root any more: git restores its files",
+    }
+    source = LockLens(ReviewRequest(partial(open_git, top)))
+    async with running(source, size=(240, 40)) as on:
+        assert {row.node.title for row in on.changes.rows if not row.depth} >= {"changed", "emptied", *said}
+        for name in ("changed", "emptied", *said):
+            await on.go_to(name)
+            assert ("R restore" in on.lines[-1]) == (name not in said), name
+            if name in said:
+                await on.press("R")
+                assert said[name] in on.lines[-2]

@@ -13,7 +13,7 @@ from locklens.operations.write.lock_edits import Format, Prune, Restore, Restore
 from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words, root_words
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project import LOCK_FILE
-from locklens.review.model import ChangeKind, Finding, Review, RootReview
+from locklens.review.model import ChangeKind, Finding, LockStatus, Review, RootReview
 from locklens.text import counted
 from locklens.ui.clipboard import (
     change_copied,
@@ -120,7 +120,8 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
 def restorable(node: Node | None) -> dict[str, list[str]]:
     """Return the providers that are restored on a row, by root; of a finding about a lock file, all that changed in it.
 
-    Where only lines outside of its entries changed, such as the header, these are all of its providers.
+    Where only lines outside of its entries changed, such as the header, these are all of its providers. Roots that the
+    base's lock file cannot be restored in are left out.
     """
     if node is None:
         return {}
@@ -129,12 +130,22 @@ def restorable(node: Node | None) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for subject in subjects:
         change, host = subject.change, subject.root.tool.default_host
-        if change.kind is not ChangeKind.UNCHANGED:
+        if change.kind is not ChangeKind.UNCHANGED and not _no_restoring(subject.root):
             moved = [change.moved_from.short(host)] if change.moved_from is not None else []
             names.setdefault(subject.root.path, []).extend([provider_name(subject), *moved])
-    if root is not None and not names and root.is_rewritten and root.old.exists:
+    if root is not None and not names and root.is_rewritten and root.old.exists and not _no_restoring(root):
         names[root.path] = [one.short(root.tool.default_host) for one in {**root.old.by_address, **root.new.by_address}]
     return names
+
+
+def _no_restoring(root: RootReview) -> str:
+    """Return why a root's lock file cannot be restored from the base, a clause; "" if it can."""
+    if root.status is LockStatus.ADDED or root.renamed_from is not None:
+        return f"the base has no {root.lock_file}"
+    configuration = root.configuration
+    if root.status is LockStatus.DELETED and configuration is not None and not configuration.has_files:
+        return f"{root.path or '.'} is no root any more: git restores its files"
+    return ""
 
 
 def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
@@ -149,7 +160,8 @@ def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
         raise LockLensError(f"no revision to restore from: {reason}")
     by_root = restorable(node)
     if not by_root:
-        raise LockLensError("no change on this row")
+        reasons = map(_no_restoring, node.roots if node is not None else ())
+        raise LockLensError(next(filter(None, reasons), "no change on this row"))
     paths_by_names: dict[tuple[str, ...], list[str]] = {}
     for path, names in by_root.items():
         paths_by_names.setdefault(tuple(sorted(names)), []).append(path)
