@@ -114,6 +114,17 @@ def test_the_list_as_text(upgrade: Run, top: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("mode", ["--list", "--safe"])
+def test_a_root_that_only_the_base_has_is_no_root(upgrade: Run, top: Path, mode: str) -> None:
+    (top / "a" / LOCK).unlink()
+    assert upgrade(mode, "--root", "a")[0] == 0, "its configuration can be locked"
+    (top / "a/main.tf").unlink()
+    assert upgrade(mode, "--root", "a")[::2] == (2, "error: a: no configuration or lock file in this folder\n")
+    (top / "a").rmdir()
+    status, _, err = upgrade(mode, "--root", "a")
+    assert (status, err.splitlines()[0]) == (2, "error: a: no such folder")
+
+
 def test_without_the_cooldown(upgrade: Run, top: Path) -> None:
     found = document(upgrade, "--root", "a", "--ignore-cooldown")
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo", "other"}

@@ -239,7 +239,7 @@ def _restricted(
             below = sorted(known for known in folders if folder is not None and known.startswith(lead))
             below = [known for known in below if known not in gone]
             hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else ""
-            words = f"no {LOCK_FILE} in this folder, or in what it is compared with"
+            words = f"no {LOCK_FILE} in this folder"
             if asked.startswith("-"):
                 hint = "only roots follow --: name options before it"
             if above := {*upwards(folder_of(folder or ""))}.intersection(tracked):

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.review.inside import advisory_lookup
 from locklens.operations.review.opened import open_review
-from locklens.operations.root_modules import Root
+from locklens.operations.root_modules import Root, no_root
 from locklens.operations.upgrades import (
     CandidateTable,
     KnownRelease,
@@ -31,7 +31,7 @@ from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelecti
 from locklens.operations.write.root_upgrade import require_upgradable
 from locklens.project.constraint_edits import oddly_written, protection
 from locklens.project.state import data_folder
-from locklens.project.tree import FileSystem
+from locklens.project.tree import FileSystem, WorkTree
 from locklens.releases import Listing, ListingId, NetworkSettings, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review.model import LockStatus, Review
@@ -233,7 +233,7 @@ def survey_upgrades(
         takes_majors: True if major versions are eligible.
 
     Raises:
-        LockLensError: There is nothing to upgrade on disk.
+        LockLensError: There is nothing to upgrade on disk, or a root is only on the base.
         RunCancelledError: The run was cancelled.
     """
     opened = open_review(replace(request, network=None))
@@ -243,6 +243,9 @@ def survey_upgrades(
         opened.close()
     if top is None:
         raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
+    for root in review.roots:
+        if root.status is LockStatus.DELETED and (root.configuration is None or not root.configuration.has_files):
+            raise no_root(WorkTree(top), root.path)
     terms = UpgradePolicy(review.policy, takes_majors=takes_majors, ignores_cooldown=ignores_cooldown)
     candidates = CandidateRequest.of_review(review, top, request.network)
     selection = UpgradeSelection(terms=terms).with_offers(look_up_candidates(candidates))
