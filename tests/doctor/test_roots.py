@@ -124,6 +124,18 @@ def test_a_root_that_lacks_hashes_in_another_way_may_have_failed_too(top: Path, 
         assert (document["state"] == "fixed", "twin" in roots_of(document)[0]) == found
 
 
+def test_an_error_that_names_no_provider_is_looked_for_in_each_lock_file_that_it_fits(top: Path, doctor: Any) -> None:
+    (top / "twin/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, unpacked=()), NETBOX_310))
+    (top / "ci.log").write_text(
+        "\nWarning: Provider lock file not updated\n\nChanges to the provider selections were detected, but not saved in the\n"
+        '.terraform.lock.hcl file. To record these selections, run "terraform init"\nwithout the "-lockfile=readonly" flag.\n',
+        "utf-8",
+    )
+    document = doctor(top, "ci.log")
+    held = [(one["id"], one["roots"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
+    assert held == [("h1-missing", ["twin"], "registry.terraform.io/acme/demo")]
+
+
 def test_of_several_roots_the_current_folder_s_is_taken_and_the_others_are_named(top: Path, doctor: Any) -> None:
     (top / "ci.log").write_text(LISTED + INSTALLING.replace("3.9.1", "3.10.0") + failed("acme/demo", "1.4.2"), "utf-8")
     assert roots_of(doctor(top, "ci.log")) == [["newer", "twin"]]

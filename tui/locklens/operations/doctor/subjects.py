@@ -192,8 +192,8 @@ class SubjectFinder:
         if not told and here in fitting:
             fitting, besides = [here], tuple(path for path in fitting if path != here)
         if not error.provider:
-            first = fitting[: len(named) or 1]
-            found = self._of_searched(error, first) or self._of_no_provider(error, first)
+            paths = named or self._of_each_lock(fitting)
+            found = self._of_searched(error, paths[: len(named) or 1]) or self._of_no_provider(error, paths)
         else:
             found = []
             for path in fitting if named else self._of_each_entry(fitting, error):
@@ -228,6 +228,15 @@ class SubjectFinder:
             return [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
         found = [replace(one, error=error) for one in self._of_roots(paths)]
         return found or [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
+
+    def _of_each_lock(self, paths: Iterable[str]) -> list[str]:
+        """Return the first root of each different lock file: of equal ones, the log does not say which it is about."""
+        first: dict[object, str] = {}
+        for path in paths:
+            lock = self.roots.lock(path)
+            state = frozenset((one.address, str(one.version), frozenset(one.hashes)) for one in lock.entries)
+            first.setdefault(state if lock.entries and not lock.problems else path, path)
+        return list(first.values())[:_MOST_ENTRIES]
 
     def _of_each_entry(self, paths: Iterable[str], error: RecognisedError) -> list[str]:
         """Return the first root of each different entry: the log does not say which entry it is about."""
