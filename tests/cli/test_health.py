@@ -484,6 +484,32 @@ def test_every_printed_fix_works_as_printed(
         assert after["platform-missing"]["locks"] == len(before["platform-missing"]["left_out"])
 
 
+STATE = {
+    "version": 4,
+    "resources": [
+        {
+            "mode": "managed",
+            "type": "aws_vpc",
+            "name": "main",
+            "provider": 'provider["registry.terraform.io/hashicorp/aws"]',
+            "instances": [{"attributes": {}}],
+        }
+    ],
+}
+
+
+def test_what_only_the_state_or_tests_require_is_left_to_init(run: Run, top: Path) -> None:
+    (lay(top / "state") / "terraform.tfstate").write_text(json.dumps(STATE))
+    run_of_module = 'run "a" {\n  module {\n    source = "./setup"\n  }\n}\n'
+    (lay(top / "tested") / "main.tftest.hcl").write_text(run_of_module)
+    lay(top / "tested/setup", AWS, locked=False)
+    checks = {one["id"]: one for one in document(run, "--offline")["checks"]}
+    assert (checks["not-locked"]["locks"], checks["not-locked"]["command"]) == (2, None)
+    why = "only the state or test files require it, which `init` reads and `lock` does not"
+    aws = "registry.terraform.io/hashicorp/aws"
+    assert checks["not-locked"]["left_out"] == [f"state: {aws}: {why}", f"tested: {aws}: {why}"]
+
+
 def test_lock_is_not_the_fix_of_what_it_cannot_read_or_end(run: Run, top: Path) -> None:
     (top / ".gitignore").write_text("ignored/.terraform.lock.hcl\n")
     lay(top / "ignored", AWS)

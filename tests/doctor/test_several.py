@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -438,6 +439,23 @@ def test_a_write_in_a_root_that_never_had_the_error_is_not_its_end(equal: Path, 
     assert document["fixed"] == "acme/demo 1.5.0 is locked now (live/qa/.terraform.lock.hcl:4)"
     assert (document["facts"]["root"], document["next"]) == ("live/qa", "terraform -chdir=live/qa init")
     assert doctor(equal, "ci.log", "--", "live/prod")["state"] == "open"
+
+
+def test_init_locks_what_only_the_state_requires(equal: Path, doctor: Any) -> None:
+    qa = equal / "live/qa"
+    resource: dict[str, Any] = {"mode": "managed", "type": "demo_thing", "name": "a"}
+    (qa / ".terraform.lock.hcl").write_bytes(lock_file())
+    (qa / "main.tf").write_text(requires(), "utf-8")
+    resource |= {"provider": 'provider["registry.terraform.io/acme/demo"]', "instances": [{"attributes": {}}]}
+    (qa / "terraform.tfstate").write_text(json.dumps({"version": 4, "resources": [resource]}), "utf-8")
+    git(equal, "commit", "-qam", "demo removed")
+    words = "  - provider registry.terraform.io/acme/demo: required by this configuration but no version is selected"
+    (equal / "ci.log").write_text(boxed_log(("Inconsistent dependency lock file", words)), "utf-8")
+    assert [one["command"] for one in doctor(equal, "ci.log", "--", "live/qa")["remedies"]] == [
+        "locklens init --root=live/qa"
+    ]
+    assert main(["init", "--no-cache", "--root=live/qa"], no_screen) == 0
+    assert doctor(equal, "ci.log", "--", "live/qa")["state"] == "fixed"
 
 
 DUPLICATE = (

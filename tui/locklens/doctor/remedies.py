@@ -324,6 +324,10 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     if before is not None and not x.lock.exists and not x.fitting and _admits(x, before):
         restored = _restored_file(x, before.commit)
         yield replace(restored, note=note)
+    if x.configuration is not None and x.address is not None and x.configuration.is_of_init(x.address):
+        title = f"Lock {x.name} with init: only the state or test files require it, which lock does not read"
+        yield Remedy("init", title, len(one.roots), _LOW, None, one.line("init"), note)
+        return
     words = ["--platform", x.platform] if x.platform else []
     command = one.line("lock", *one.mirror_words, *words, x.name)
     if x.is_of_mirror_alone:

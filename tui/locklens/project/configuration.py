@@ -258,6 +258,7 @@ class Configuration(Struct, frozen=True, dict=True):
         files: Path of every file that was read.
         remote_modules: Calls of modules outside of the repository, each place once.
         value_files: Path of every file with values of variables from which sources or the state's path are computed.
+        test_runs: What the paths of the calls that test files make begin with.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
             none.
     """
@@ -274,6 +275,7 @@ class Configuration(Struct, frozen=True, dict=True):
     remote_modules: tuple[RemoteModule, ...] = ()
     value_files: tuple[str, ...] = ()
     other_states: tuple[StateReading, ...] = ()
+    test_runs: tuple[str, ...] = ()
 
     @classmethod
     def absent(cls, root: str, dialect: Dialect, generator: str = "") -> Configuration:
@@ -347,6 +349,14 @@ class Configuration(Struct, frozen=True, dict=True):
     def required(self) -> frozenset[ProviderAddress]:
         """Return the providers that have to be locked: all but those that are part of the tool."""
         return frozenset(address for address in self._by_address if not self.dialect.is_builtin(address))
+
+    def is_of_init(self, address: ProviderAddress) -> bool:
+        """True if only the state or test files require a provider: `init` reads them, and `providers lock` neither."""
+        own = self.of(address)
+        return bool(own) and all(one.contributor is Contributor.STATE or self._is_of_tests(one) for one in own)
+
+    def _is_of_tests(self, one: Requirement) -> bool:
+        return one.file.endswith(self.dialect.test_suffixes) or f"{one.module}.".startswith(self.test_runs)
 
     def constraints(self, address: ProviderAddress) -> Constraints:
         """Return every constraint on a provider, which all hold together, each term once."""

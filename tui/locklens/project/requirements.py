@@ -313,6 +313,7 @@ def read_configuration(
         generator=generator,
         remote_modules=tuple(modules.remote.values()),
         value_files=tuple(dict.fromkeys(modules.value_files)),
+        test_runs=tuple(f"{run.item.name}." for run in tests.runs),
     )
 
 

@@ -188,6 +188,7 @@ class RootReach(Struct, frozen=True):
         unreadable: What they need of it and cannot read, a clause; "" if nothing.
         unlockable: Why `lock` locks nothing at all, a clause; "" if it locks what is required.
         required: The required providers: `lock` locks no others.
+        of_init: Those of them that `lock` leaves to `init`: only the state or test files require them.
         constraints: The constraints of each provider that can be upgraded; where there is no configuration, those that
             the lock file records.
         unrequired: Why any other provider is not upgraded or locked, a clause.
@@ -199,6 +200,7 @@ class RootReach(Struct, frozen=True):
     required: frozenset[ProviderAddress] = frozenset()
     constraints: Mapping[ProviderAddress, Constraints] = {}
     unrequired: str = ""
+    of_init: frozenset[ProviderAddress] = frozenset()
 
 
 class Health(Struct, frozen=True):
@@ -486,6 +488,9 @@ def _fixed_in(versions: Collection[str]) -> Version | None:
     return None if "" in versions else max(map(Version.parse, versions), key=precedence)
 
 
+_OF_INIT = "only the state or test files require it, which `init` reads and `lock` does not"
+
+
 def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
     """Return what `lock` can mend: whole roots at once; of a root with an entry that it refuses the other providers."""
     parts: dict[tuple[ProviderAddress, ...], list[str]] = {}
@@ -504,6 +509,7 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
             refused = _refusals(root)
             refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
             wanted = {one.provider for one in own}
+            refused |= dict.fromkeys(wanted & reach.of_init, _OF_INIT)
             refused = {one: reach.unrequired for one in wanted if one not in reach.required} | refused
             left_out += (LeftOut(path, one, why) for one, why in refused.items() if one in wanted)
             if named := wanted - refused.keys():
@@ -524,7 +530,7 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
         if reason := reach.unreadable or reach.unlockable:
             left_out.append(LeftOut(root.path, None, reason))
             continue
-        refused = _refusals(root)
+        refused = _refusals(root) | dict.fromkeys(reach.of_init, _OF_INIT)
         left_out += (LeftOut(root.path, one, why) for one, why in refused.items())
         names = tuple(sorted(reach.required - refused.keys())) if refused else ()
         if names or not refused:

@@ -365,6 +365,7 @@ def _reach(root: Root) -> RootReach:
         configuration.required(),
         {address: combined(those) for address, those in requirements.items() if those},
         f"could not determine whether it is required: {unknown}" if unknown else "nothing requires it",
+        frozenset(filter(configuration.is_of_init, configuration.required())),
     )
 
 
