@@ -314,6 +314,7 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         await on.press("question_mark")
         assert "All keys of this screen" in on.text
         assert "Nothing is written before enter." in on.text
+        assert "OFF  only in a Preview of staging (S)" in [one.text for one in on.preview.help_lines()]
         await on.press("question_mark")
         await on.press("Z")
         assert "leave the Preview first (esc), then press Z" in on.status

@@ -96,6 +96,8 @@ async def test_the_edited_configuration_is_offered(running: Running, tmp_path: P
         assert "LK005" in text
         assert "a/main.tf differs from the index and is not staged" in text
         assert "f  stages the edited configuration files of these roots too" in text
+        assert isinstance(on.app.screen, PreviewScreen)
+        assert not any(one.text.startswith("OFF") for one in on.app.screen.help_lines())
         await on.press("f")
         await until(on, lambda: "ready: enter stages 2 files" in on.text)
         assert "LK005" not in on.text

@@ -47,17 +47,20 @@ if TYPE_CHECKING:
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Review
 
+_WITH_FILES = Key(
+    "f",
+    "with_files",
+    "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
+    "stage files",
+)
+_OF_STAGING = "only in a Preview of staging (S)"
+
 PREVIEW_KEYS = KeyTable(
     KeyGroup(
         "Deciding",
         Key("enter", "apply", "apply plan: write all of its files, once it is ready", "apply"),
         Key("esc q", "cancel", "cancel: stop the work in progress, without writing", "cancel"),
-        Key(
-            "f",
-            "with_files",
-            "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
-            "stage files",
-        ),
+        _WITH_FILES,
         Key(
             "m",
             "without_modules",
@@ -272,9 +275,15 @@ class PreviewScreen(LockLensScreen[Closed]):
             "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
         )
         yield line()
-        yield from keys.key_help(PREVIEW_KEYS)
+        yield from keys.key_help(PREVIEW_KEYS, () if self._is_of_staging else [(_OF_STAGING, (_WITH_FILES,))])
         yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
         yield from keys.help_section("SIGNS", SIGN_MEANINGS)
+
+    @property
+    def _is_of_staging(self) -> bool:
+        from locklens.operations.write.stage import Stage
+
+        return isinstance(self._operation, Stage)
 
     @property
     def _about(self) -> plan_pane.Group | str | None:
@@ -360,7 +369,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         if isinstance(operation, Stage):
             self._plan_again(replace(operation, with_configuration=not operation.with_configuration))
         else:
-            self.refuse("stage files: only in a Preview of staging (S)")
+            self.refuse(f"stage files: {_OF_STAGING}")
 
     def action_without_modules(self) -> None:
         """Plan again without the modules that cannot be read."""
