@@ -15,7 +15,7 @@ from ui.conftest import Samples
 from locklens.addresses import Platform, ProviderAddress
 from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
-from locklens.lines import FilePlace, Line, Role
+from locklens.lines import FilePlace, Line, Role, Span
 from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, UpgradeCandidates, report
 from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import SelectedVersion
@@ -30,7 +30,7 @@ from locklens.ui.upgrade.detail import (
     upgrade_status,
     upgrade_target,
 )
-from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, upgrade_rows
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, _key_sign, upgrade_rows
 from locklens.ui.upgrade.selecting import can_step, stepped, toggled, toggled_eligible
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
@@ -483,6 +483,15 @@ def test_what_is_safe() -> None:
 def test_signers(old: object, new: object, expected: str) -> None:
     of = selection_of(READY).with_known([known(READY, "1.0.0", old), known(READY, "1.1.0", new)])  # type: ignore[arg-type]
     assert rows(of)[1].signer.text == expected
+
+
+def test_signers_and_steps_that_differ_by_root_are_several() -> None:
+    dated = "1.0.0:90 1.1.0:80 2.0.0:40"
+    some = [offer(dated, ">= 1.0", root="a", locked="1.0.0"), offer(dated, ">= 1.0", root="b", locked="1.1.0")]
+    signed = [known(some[0], "1.0.0", ALICE), known(some[0], "1.1.0", MALLORY), known(some[0], "2.0.0", ALICE)]
+    group = next(row for row in rows(selection_of(*some).with_known(signed)) if row.kind is RowKind.GROUP)
+    assert (group.signer, group.bump.text, group.age.text) == (Span("several", Role.WARN), "major", "40d")
+    assert _key_sign(group).text == "var"
 
 
 def test_a_key_that_has_expired_is_said() -> None:

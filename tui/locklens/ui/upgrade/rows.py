@@ -337,7 +337,7 @@ def _group(
         newest=_common_text(row.newest for row in rows),
         age=_shared(row.age for row in rows),
         bump=_shared(row.bump for row in rows),
-        fixes=_shared_fixes([row.fixes for row in rows if row.fixes.text]),
+        fixes=_shared(row.fixes for row in rows),
         signer=_shared(row.signer for row in rows),
         note=note,
         folded=key not in unfolded,
@@ -397,13 +397,10 @@ def _common(cells: list[Span]) -> Span | None:
 
 
 def _shared(cells: Iterable[Span]) -> Span:
-    """The common cell of those with a text; an empty one if they differ or there are none."""
-    return _common([cell for cell in cells if cell.text]) or Span("")
-
-
-def _shared_fixes(cells: list[Span]) -> Span:
-    """The common number of advisories; "several" where it is not the same, or unknown in some roots."""
-    return _common(cells) or Span("several" if cells else "", Role.DIM)
+    """The common cell of those with a text; "several" if they differ, a warning if one of them is."""
+    own = [cell for cell in cells if cell.text]
+    role = Role.WARN if any(cell.role in {Role.WARN, Role.BLOCK} for cell in own) else Role.DIM
+    return _common(own) or Span(_common_text(cell.text for cell in own), role)
 
 
 def _common_text(texts: Iterable[str]) -> str:
@@ -442,10 +439,17 @@ _OF_ROOT = "root:"
 
 def _key_sign(row: UpgradeRow) -> Span:
     """The word of the signer column, abbreviated; "" unless it is a warning."""
-    return Span(_KEY_SIGNS.get(row.signer.text, ""), row.signer.role)
+    return Span(_KEY_SIGNS.get(row.signer.text, "") if row.signer.role is not Role.DIM else "", row.signer.role)
 
 
-_KEY_SIGNS = {"key EXPIRED": "exp", "NEW KEY": "new", "NOT SIGNED": "no", "still unsigned": "no", "REFUSED": "bad"}
+_KEY_SIGNS = {
+    "key EXPIRED": "exp",
+    "NEW KEY": "new",
+    "NOT SIGNED": "no",
+    "still unsigned": "no",
+    "REFUSED": "bad",
+    "several": "var",
+}
 
 
 _COLUMNS: tuple[Column[UpgradeRow], ...] = (
@@ -489,7 +493,7 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
         "signer",
         lambda row: row.signer,
         "the signer of the target, compared with that of the locked version, as below; on narrow screens the column"
-        " key: exp (key EXPIRED), new (NEW KEY), no (not signed), bad (REFUSED)",
+        " key: exp (key EXPIRED), new (NEW KEY), no (not signed), bad (REFUSED), var (several, one of these)",
         from_width=120,
         narrow=Column("key", _key_sign, is_optional=True),
     ),
