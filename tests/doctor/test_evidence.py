@@ -274,7 +274,9 @@ PROGRAM = ".terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd6
     ("could not read package directory: open /home/jo/go/bin: no such file or directory", "plugin-missing",
      "dev_overrides of acme/demo names a folder without its program", "dev_overrides"),
     (f"fork/exec {PROGRAM}: permission denied", "plugin-corrupted",
-     "The installed program may not be executed there", f"chmod u+x -- live/prod/{PROGRAM}"),
+     "The provider's program may not be executed there", f"chmod u+x -- live/prod/{PROGRAM}"),
+    ("fork/exec /opt/dev/terraform-provider-demo: permission denied", "plugin-corrupted",
+     "The provider's program may not be executed there", "chmod u+x -- /opt/dev/terraform-provider-demo"),
 ])  # fmt: skip
 def test_a_program_that_is_not_there_or_may_not_run(
     words: str, first: str, title: str, command: str, made: Any, doctor: Any
@@ -283,7 +285,7 @@ def test_a_program_that_is_not_there_or_may_not_run(
     log = _log(folder, "Failed to load plugin schemas", f"Error while loading schemas: {SCHEMA}{words}.")
     document = doctor(folder, log)
     assert _first(document) == (first, "yes")
-    assert document["facts"]["path"] == ("installed" if first == "plugin-corrupted" else None)
+    assert document["facts"]["path"] == ("installed" if PROGRAM in words else None)
     assert [command in one["command"] for one in document["remedies"]] == [True]
     assert title in " ".join(doctor(folder, "--format", "text", log).split())
 

@@ -478,7 +478,7 @@ CATALOGUE = (
         "plugin-not-executable",
         "to obtain schema: fork/exec … permission denied",
         causes=(_C.PLUGIN_CORRUPTED,),
-        advice="the installed program may not be executed: its mode, or a file system that is mounted noexec",
+        advice="the provider's program may not be executed: its mode, or a file system that is mounted noexec",
         path=PackagePath.INSTALLED,
     ),
     _row(
@@ -490,7 +490,7 @@ CATALOGUE = (
         "Incompatible API version with plugin",
         "The plugin encountered an error, and failed to respond",
         causes=(_C.PLUGIN_CORRUPTED,),
-        advice="the installed program could not be started: it may have been killed, or not be executable here",
+        advice="the provider's program could not be started: it may have been killed, or not be executable here",
         path=PackagePath.INSTALLED,
     ),
     _row("versions-changed", "Inconsistent provider versions", advice="versions changed during the run: try again"),

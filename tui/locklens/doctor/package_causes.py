@@ -589,7 +589,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
     """Test if the installed folder is the locked package."""
     if x.message.kind == "plugin-not-executable":
         words = "the message says so: permission denied; its hash does not tell, which is of the files' contents alone"
-        return Judgement(_YES, words, basis=Basis.RUN, title="the installed program may not be executed there")
+        return Judgement(_YES, words, basis=Basis.RUN, title="the provider's program may not be executed there")
     if x.message.kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE:
         return Judgement(_NO, "the folder that the message names is in the plugin cache", basis=Basis.RUN)
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()

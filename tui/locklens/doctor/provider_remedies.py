@@ -549,7 +549,7 @@ def _fix_program(one: Affected, error: RecognisedError) -> Iterator[Remedy]:
         return
     below = error.place or f".terraform/providers/{one.examined.address}"
     place = below if below.startswith(("/", "~")) else normpath(join(one.path(one.alone.roots[0]), below))
-    title = "Let the installed program be executed"
+    title = "Let the provider's program be executed"
     note = "a file system that is mounted noexec executes nothing: TF_DATA_DIR names another folder"
     command = shell_words(["chmod", *([] if error.place else ["-R"]), "u+x", "--", place])
     yield Remedy("make-executable", title, len(one.alone.roots), _NONE, 0, command, note)

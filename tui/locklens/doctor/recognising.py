@@ -92,8 +92,8 @@ _OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
 _PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
 _PLACE = re.compile(
     r"(?:existing cached package at|cached in|provider cache at|package directory: open|fork/exec|\(in|cannot search"
-    r"|\bon) "
-    r"(?P<place>(?:[A-Za-z]:)?[\w./\\~ -]{1,300}?)(?=\)| does not| has a copy|[:,;]| line \d|$)"
+    r"|\bon|notes about plugin: Path:) "
+    r"(?P<place>(?:[A-Za-z]:)?[\w./\\~ -]{1,300}?)(?=\)| does not| has a copy| Mode:|[:,;]| line \d|$)"
 )
 _HOST_NAME = r"(?<![\w.-])(?P<host>(?!v\d{1,9}\.)(?:localhost|[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})(?::\d{1,5})?)"
 _ANSWERING = tuple(

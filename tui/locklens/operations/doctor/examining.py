@@ -55,6 +55,8 @@ _MOST_READ = 200
 _MOST_DATED = 5
 """The most entries of other roots with other hashes of the version, whose commits are read."""
 
+_OF_PROGRAMS = frozenset({"plugin-failed", "plugin-not-executable"})
+"""Errors that name the program of a provider, which the tool starts."""
 _OF_LACKING = frozenset({"not-locked", "readonly-changed"})
 """Errors of a lock file without a provider."""
 
@@ -624,6 +626,8 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     if error is None:
         return None
     row = BY_KIND[error.kind]
+    if error.kind in _OF_PROGRAMS and error.place and f"{error.provider}/" not in error.place.replace("\\", "/"):
+        return None  # a folder of dev_overrides
     if row.path is not None:
         told["path"] = "the message"
         return PackagePath.PLUGIN_CACHE if _is_of_cache(error, sources.cache) else row.path
