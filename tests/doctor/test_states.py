@@ -168,6 +168,16 @@ def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> Non
     assert not [note for note in document["run"]["notes"] if "locklens" in note]
 
 
+def test_a_merge_that_has_the_entry_of_neither_side_is_named_as_one(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    side = git(folder, "commit-tree", "HEAD~^{tree}", "-p", "HEAD~", "-m", "side").strip()
+    merge = git(folder, "commit-tree", "HEAD^{tree}", "-p", "HEAD~", "-p", side, "-m", "merge").strip()
+    git(folder, "reset", "-q", "--hard", merge)
+    found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
+    assert found["bad-merge"]["evidence"].endswith(f"; commit {merge[:12]}, which is a merge, made the entry as it is")
+    assert found["bad-merge"]["missing"] == "whether a person resolved the conflict: the author of the merge"
+
+
 @pytest.mark.parametrize("cause", ["other-tool", "hand-edit"])
 def test_who_wrote_an_entry_is_not_asked_for_where_git_tells(cause: str, made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS[cause])

@@ -129,10 +129,13 @@ def bad_merge(x: Examined) -> Judgement | None:
         words = f"{words}; {number} of {zh_of_packages(len(x.packed))} are of {donor.version} ({place})"
         is_all = number == len(x.packed)
         words = f"{words}, and the version is {x.entry.version}" if is_all else words
-        if is_all and not x.made_by:
+        if is_all and not x.made_by and not x.merge:
             is_edited = x.past and not x.origins.is_committed
             way = ": whoever edited the work tree" if is_edited else ""
             return Judgement(_UNKNOWN, words, f"whether the change that made it so was a merge{way}")
+    if x.merge:
+        words = f"{words}; commit {x.merge[:12]}, which is a merge, made the entry as it is"
+        return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
     if x.made_by:
         words = f"{words}; commit {x.made_by[:12]}, which is no merge, made the entry as it is"
         return Judgement(_UNKNOWN, words, "whether that commit squashed a branch with such a merge: its author")
