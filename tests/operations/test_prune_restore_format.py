@@ -143,16 +143,19 @@ def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
         (top / name).mkdir()
         (top / name / ".terraform.lock.hcl").write_bytes(data)
         (top / name / "main.tf").write_bytes(requiring("aws"))
-    (top / "d").mkdir()
-    (top / "d/main.tf").write_bytes(requiring("aws"))
-    plan = Prune(Scope(top, ("a", "b", "c", "d"))).plan()
+    for name, text in (("d", requiring("aws")), ("e", b"locals {}\n")):
+        (top / name).mkdir()
+        (top / name / "main.tf").write_bytes(text)
+    plan = Prune(Scope(top, ("a", "b", "c", "d", "e"))).plan()
     assert [file.path for file in plan.proposal.files] == ["b/.terraform.lock.hcl"]
     assert [failed.sentence.partition(": ")[0] for failed in plan.failures] == [
         "a/.terraform.lock.hcl:1",
         "c/.terraform.lock.hcl:1",
         "d/.terraform.lock.hcl",
+        "e/.terraform.lock.hcl",
     ]
     assert plan.failures[2].hint == "locklens lock or terraform init creates it"
+    assert "nothing that was read of the root requires a provider" in plan.failures[3].hint
 
 
 def test_a_folder_that_is_no_root(top: Path) -> None:

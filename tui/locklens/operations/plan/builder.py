@@ -278,6 +278,8 @@ def require_sound(root: Root) -> None:
     """
     if not root.lock.exists:
         hint = f"locklens lock or {root.tool.command} init creates it"
+        if not root.configuration.required():
+            hint = "nothing that was read of the root requires a provider, so that init creates none"
         raise ConfigurationError("no lock file", path=root.lock.path, hint=hint)
     require_valid(root.lock, hint=f"{root.merging} resolves it" if root.merging else "")
 
