@@ -498,6 +498,13 @@ STATE = {
 }
 
 
+def test_a_folder_that_is_named_is_a_root_whatever_speaks_for_it(run: Run, top: Path) -> None:
+    lay(top / "named", AWS, locked=False)
+    assert document(run, "--offline", status=2)["roots"] == []
+    checks = {one["id"]: one for one in document(run, "--offline", "--", "named", status=0)["checks"]}
+    assert (checks["lock-missing"]["locks"], checks["lock-missing"]["command"]) == (1, "locklens lock -- named")
+
+
 def test_what_only_the_state_or_tests_require_is_left_to_init(run: Run, top: Path) -> None:
     (lay(top / "state") / "terraform.tfstate").write_text(json.dumps(STATE))
     run_of_module = 'run "a" {\n  module {\n    source = "./setup"\n  }\n}\n'

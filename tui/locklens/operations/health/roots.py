@@ -66,6 +66,7 @@ class Layout(Struct, frozen=True):
         is_generated: True if there are units of Terragrunt, which run modules that no configuration calls.
         unsearched: Folders that could not be listed, in words.
         packages: Paths that git tracks and that the tools take for packages, by the folder in which they are run.
+        is_named: True if the user named the folders, which makes a root of each with a configuration.
     """
 
     tree: WorkTree
@@ -75,6 +76,7 @@ class Layout(Struct, frozen=True):
     is_generated: bool = False
     unsearched: tuple[str, ...] = ()
     packages: Mapping[str, tuple[str, ...]] = {}
+    is_named: bool = False
 
     def absence(self, folder: str) -> Absence:
         """Return why a configured folder has no lock file in the repository."""
@@ -193,7 +195,7 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
     packages = {
         place: paths for place, paths in layout.packages.items() if any(is_at_or_below(place, each) for each in wanted)
     }
-    return replace(layout, locked=tuple(locked), configured=tuple(configured), packages=packages)
+    return replace(layout, locked=tuple(locked), configured=tuple(configured), packages=packages, is_named=True)
 
 
 class ReadRoot(Struct, frozen=True):
@@ -278,9 +280,11 @@ class _RootsReader:
     def read_unlocked(self) -> list[ReadRoot]:
         """Return those of the configured folders without a lock file that are roots."""
         layout = self._layout
-        found = roots_without_locks(
-            layout.tree, layout.configured, layout.locked, self._module, is_generated=layout.is_generated
-        )
+        found: Sequence[str] = layout.configured
+        if not layout.is_named:
+            found = roots_without_locks(
+                layout.tree, layout.configured, layout.locked, self._module, is_generated=layout.is_generated
+            )
         absences = {folder: layout.absence(folder) for folder in layout.configured}
         roots = (
             self._root(folder, absence)
