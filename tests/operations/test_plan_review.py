@@ -122,7 +122,9 @@ def test_a_plan_for_a_tool_is_judged_by_that_tool(top: Path, environ: dict[str, 
     with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
         locking = Lock(where, (), (short,)).plan(supply)
     orphan = ("LK007", f"nothing requires {HOST}/{short}")
-    for plan, kind, expected in ((locking, ChangeKind.NEW_PROVIDER, [orphan]), (None, ChangeKind.REMOVED, [])):
+    # Since HEAD, the removal of the old entry makes a move of both.
+    moved = ("LK015", f"moved from {HOST}/{short}")
+    for plan, kind, expected in ((locking, ChangeKind.NEW_PROVIDER, [orphan]), (None, ChangeKind.MOVED, [moved])):
         made = plan or Prune(where, (f"{HOST}/{short}",)).plan()
         found = plan_reviewed(made, asked).review
         assert [change.kind for change in found.changes] == [kind]
@@ -166,11 +168,10 @@ def test_what_the_health_finds_of_an_entry_is_no_news_of_a_plan_that_leaves_it_s
 def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> None:
     apply(Prune(Scope(top, ("a", "b"))).plan().proposal)
     found = plan_reviewed(restore(Scope(top, ("a", "b")), ["netbox"]), request(top, environ))
-    assert [root.path for root in found.review.roots] == ["a", "b"]
-    assert {change.kind for change in found.review.changes} == {ChangeKind.NEW_PROVIDER}
+    assert [[change.kind for change in root.changes] for root in found.review.roots] == [[ChangeKind.UNCHANGED]] * 2
     assert {one.rule for one in found.review.findings} >= {"LK007"}
     assert (found.untouched, found.still_differing) == (2, 0)
-    assert (found.has_others, found.is_committed) == (True, True), "there is nothing to commit, and no message for it"
+    assert (found.has_others, found.is_committed) == (False, True), "there is nothing to commit, and no message for it"
     assert found.review.hosts[0].asked
 
 
@@ -180,10 +181,10 @@ def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, st
     git(top, "commit", "-qam", "before it was published again")
     (top / "a" / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
     found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
-    (change,) = found.review.changes
-    assert "LK002" in {one.rule for one in change.findings}
-    assert {str(one.accepted) for one in change.findings} == {"HEAD has it already"}
-    assert change.severity is None
+    (root,) = found.review.roots
+    assert [change.kind for change in root.changes] == [ChangeKind.UNCHANGED]
+    assert "LK001" in {one.rule for one in root.all_findings}
+    assert {str(one.accepted) for one in root.all_findings} == {"HEAD has it already"}
     assert found.still_differing == 0
 
 
@@ -212,8 +213,9 @@ def test_the_signer_of_the_base_is_no_other_one(top: Path, environ: dict[str, st
     git(top, "commit", "-qam", "before another key signed")
     path.write_bytes(lock_file(SampleLock(f"{HOST}/elastic/ec", "0.12.4", "~> 0.12")))
     found = plan_reviewed(restore(Scope(top, ("a",)), ["ec"]), request(top, environ))
-    (change,) = found.review.changes
-    assert (change.kind, [one.rule for one in change.findings if one.rule == "LK010"]) == (ChangeKind.DOWNGRADE, [])
+    (root,) = found.review.roots
+    assert [change.kind for change in root.changes] == [ChangeKind.UNCHANGED]
+    assert "LK010" not in {one.rule for one in root.all_findings}
 
 
 def test_a_hash_that_the_way_back_removes_was_never_in_the_list(top: Path, environ: dict[str, str]) -> None:
@@ -223,9 +225,8 @@ def test_a_hash_that_the_way_back_removes_was_never_in_the_list(top: Path, envir
     first = text.index('"zh:')
     path.write_text(f'{text[:first]}"zh:{"5" * 64}"{text[first + 69 :]}')
     found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ))
-    (change,) = found.review.changes
-    assert [fact.hash for fact in change.removed] == [f"zh:{'5' * 64}"]
-    assert {one.rule for one in change.findings} & {"LK001", "LK002"} == set()
+    assert found.review.changes == ()
+    assert {one.rule for one in found.review.findings} & {"LK001", "LK002"} == set()
 
 
 def test_an_older_commit_with_the_signed_hashes_was_not_published_again(top: Path, environ: dict[str, str]) -> None:
@@ -291,6 +292,52 @@ def test_an_undo_is_judged_against_head_as_the_review_after_it(top: Path, enviro
     assert (real.id, real.findings) == (change.id, change.findings)
     assert (found.untouched, found.has_others, found.is_committed) == (1, True, False)
     assert [(str(one.old and one.old.version), one.kind) for one in found.uncommitted or ()] == [("1.4.2", "downgrade")]
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_plan_on_top_of_an_uncommitted_change_is_judged_as_the_review_after_it(
+    top: Path, environ: dict[str, str], *, is_new: bool
+) -> None:
+    """On disk, demo is already upgraded and has lost hashes, and netbox is lower; or git does not know the lock file."""
+    lock = top / "a" / LOCK
+    if is_new:
+        git(top, "rm", "-q", "--cached", f"a/{LOCK}")
+        git(top, "commit", "-qm", "without a lock file")
+    higher, lower = SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4"), SampleLock(f"{HOST}/acme/netbox", "3.9.0")
+    lines = lock_file(higher, lower).splitlines(keepends=True)
+    lock.write_bytes(b"".join(line for line in lines if b'"h1:' not in line))
+    asked = request(top, environ)
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
+        plan = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",)).plan(supply)
+    found = plan_reviewed(plan, asked)
+    (change,) = found.review.changes
+    kind, was = (ChangeKind.NEW_PROVIDER, None) if is_new else (ChangeKind.UPGRADE, "1.4.1")
+    assert (change.kind, change.old and str(change.old.version)) == (kind, was)
+    assert [(one.old and str(one.old.version), one.kind) for one in found.uncommitted or ()] == [
+        (was, "add" if is_new else "upgrade")
+    ]
+    assert found.has_others, "netbox"
+    apply(plan.proposal)
+    (real,) = (one for one in review(asked).changes if one.address == change.address)
+    assert (real.id, real.added, real.removed, real.findings) == (
+        change.id,
+        change.added,
+        change.removed,
+        change.findings,
+    )
+
+
+def test_what_only_the_work_tree_has_of_an_entry_comes_with_the_plan(top: Path, environ: dict[str, str]) -> None:
+    """The plan adds a hash to an entry that has an unknown one on disk, which no commit has."""
+    lock = top / "a" / LOCK
+    before = lock.read_bytes().replace(b"  hashes = [\n", b'  hashes = [\n    "zh:' + b"5" * 64 + b'",\n', 1)
+    lock.write_bytes(before)
+    asked = request(top, environ)
+    added = before.replace(b"  hashes = [\n", b'  hashes = [\n    "h1:' + b"A" * 43 + b'=",\n', 1)
+    plan = Plan(FileChanges(top, (PlannedFile(f"a/{LOCK}", before, added),), (), ""))
+    found = plan_reviewed(plan, asked)
+    assert {one.rule: str(one.accepted) for one in found.review.findings}["LK002"] == "None"
+    assert not found.has_others, "no other entry differs from HEAD"
 
 
 @pytest.mark.parametrize("is_health", [False, True])
@@ -385,7 +432,7 @@ def test_files_that_come_and_go(top: Path) -> None:
     plan = restore(Scope(top, ("a",)), ["demo", "netbox"])
     assert plan.proposal.files == (PlannedFile(f"a/{LOCK}", None, data),)
     found = plan_reviewed(plan, request(top, None))
-    assert [(root.path, root.status) for root in found.review.roots] == [("a", LockStatus.ADDED)]
+    assert [(root.path, root.status) for root in found.review.roots] == [("a", LockStatus.UNCHANGED)]
     assert found.still_differing == 0
     apply(plan.proposal)
     assert lock.read_bytes() == data

@@ -147,8 +147,7 @@ class Plan(Struct, frozen=True):
         diagnostics: Errors, warnings and notes of all roots; a root with an error is left untouched.
         results: For `lock`, the result of each root, as it was named; an error where it could not be read.
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
-        compared: Lock files of HEAD by path, which a review compares the planned ones with, where those on disk are
-            half merged.
+        is_merge: True if lock files in conflict are merged, which on disk are neither side.
         restored_from: The revision whose entries the changes restore; "" for all other plans.
         tool: The tool that was named for its roots, and judges the plan; None: each root's own.
     """
@@ -158,7 +157,7 @@ class Plan(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     results: Mapping[str, RootResult | LockLensError] = {}
     dry_run_words: tuple[str, ...] = ()
-    compared: Mapping[str, bytes] = {}
+    is_merge: bool = False
     restored_from: str = ""
     tool: Dialect | None = None
 

@@ -41,7 +41,6 @@ class PlanBuilder:
         top: The folder that planned files are relative to.
         files: The planned file of each path.
         changes: Planned changes of providers.
-        compared: See `Plan`.
         tool: See `Plan`.
         diagnostics: Errors, warnings and notes.
 
@@ -59,7 +58,6 @@ class PlanBuilder:
         self._describe = describe
         self.files: dict[str, PlannedFile] = {}
         self.changes: list[PlannedChange] = []
-        self.compared: dict[str, bytes] = {}
         self.tool: Dialect | None = None
         self.diagnostics: list[Diagnostic] = []
         self._lines: list[tuple[str, str]] = []
@@ -131,7 +129,6 @@ class PlanBuilder:
             tuple(self.changes),
             tuple(self.diagnostics),
             dry_run_words=(*changes, *(line for _, line in self._lines)),
-            compared=dict(self.compared),
             tool=self.tool,
         )
 

@@ -1,13 +1,13 @@
 """Reviews a plan before it is written, and makes the commit message that quotes the review.
 
-The planned files are compared with those on disk, those of an undo with HEAD. The message has the changes since HEAD in
-its subject, and the review and the signers in trailers: its last paragraph, `Key: value` each, as
-`git interpret-trailers` reads them.
+The planned files are compared with HEAD, as Review shows them once written; without a commit, with those on disk. The
+message has the changes since HEAD in its subject, and the review and the signers in trailers: its last paragraph,
+`Key: value` each, as `git interpret-trailers` reads them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -61,8 +61,8 @@ class PlanReview(Struct, frozen=True):
     """The review of a plan.
 
     Attributes:
-        review: The planned files against those on disk, of an undo against HEAD; findings of entries that equal those
-            of the base are accepted.
+        review: The planned files against HEAD, or without a commit against those on disk, without the entries that the
+            plan leaves alone; findings of entries that equal those of the base are accepted.
         untouched: Number of unchanged entries in the planned lock files.
         against: The base that the files were compared with, as sentences name it: "HEAD", "the fork point of main";
             "" where it is not a revision.
@@ -110,15 +110,14 @@ def review_plan(
     """
     comparison = _comparison(plan)
     try:
-        # The side of a merge that is kept changes no entry, and was not known to be good.
+        # The side of a merge that is kept changes no entry, and was not known to be good; so with a way back to HEAD.
         tool = plan.tool or request.tool
-        is_from_head = _is_from_head(plan, comparison.repository)
-        with_all = bool(plan.compared) or is_from_head
-        request = replace(request, include_unchanged=with_all, is_survey=False, prove="none", tool=tool)
+        is_from_head = _has_head(comparison.repository)
+        request = replace(request, include_unchanged=is_from_head, is_survey=False, prove="none", tool=tool)
         against, committed = _committed(plan, comparison.repository, reviewed.base)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
-        locks = _planned_locks(plan, drafted, is_from_head=is_from_head)
-        drafted = _of_the_plan(drafted, locks) if is_from_head else drafted
+        locks = _planned_locks(plan, drafted)
+        drafted = drafted if plan.is_merge else _of_the_plan(drafted, locks)
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
@@ -128,19 +127,19 @@ def review_plan(
         for before in _before(plan, locks, comparison, review, request, reviewed):
             review = _without_those_before(review, *before)
         tip = reviewed.base.tip_name if against else ""
-        if reviewed.base.kind == "worktree" and comparison.repository and not comparison.repository.is_unborn:
+        if reviewed.base.kind == "worktree" and is_from_head:
             # The health has one side: its lock files are counted against the commit that they will be compared with.
             against, committed = _committed(plan, comparison.repository, SideName("git", _HEAD, _HEAD))
         number = sum(map(len, _unlike_base(review, committed).values()))
-        untouched = sum(len(after.by_address.keys() - _planned_in((before, after))) for before, after in locks.values())
-        return PlanReview(review, untouched, against, number, tip, *_beside_head(plan, locks, comparison.repository))
+        untouched = sum(len(sides.after.by_address.keys() - sides.planned) for sides in locks.values())
+        return PlanReview(review, untouched, against, number, tip, *_beside_head(plan, locks, comparison))
     finally:
         comparison.close()
 
 
 def _comparison(plan: Plan) -> Comparison:
     from locklens.project.git import Repository
-    from locklens.project.gittree import IndexTree, SparseWorkTree
+    from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 
     proposal = plan.proposal
     try:
@@ -149,10 +148,9 @@ def _comparison(plan: Plan) -> Comparison:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else SparseWorkTree(repository)
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
-    before |= plan.compared
-    is_from_head = repository is not None and _is_from_head(plan, repository)
-    if repository is not None and is_from_head:
-        before = {path: repository.show(_HEAD, path) for path in before}
+    if repository is not None and _has_head(repository):
+        committed = RevisionTree(repository, repository.resolve(_HEAD))
+        before = {path: None if committed.leads_out(path) else committed.read(path) for path in before}
     under = disk
     if proposal.target.is_index and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.
@@ -181,7 +179,7 @@ def _comparison(plan: Plan) -> Comparison:
     all_locks = tuple(sorted(path for path in locks if path not in written or written[path].new is not None))
     kind: SideKind = "worktree" if under is disk else "index"
     return Comparison(
-        base=Side(kind, _HEAD if plan.compared or is_from_head else "as it is", None, old),
+        base=Side(kind, _HEAD if _has_head(repository) else "as it is", None, old),
         head=Side(kind, "as planned", None, new),
         roots=pairs,
         worktree=disk,
@@ -191,9 +189,9 @@ def _comparison(plan: Plan) -> Comparison:
     )
 
 
-def _is_from_head(plan: Plan, repository: Repository | None) -> bool:
-    """True for an undo that is compared with HEAD, as Review shows its result: what it reverts was not committed."""
-    return bool(plan.proposal.undoes) and repository is not None and not repository.is_unborn
+def _has_head(repository: Repository | None) -> bool:
+    """True if there is a commit that the plan is compared with."""
+    return repository is not None and not repository.is_unborn
 
 
 def _locks(plan: Plan) -> Iterator[PlannedFile]:
@@ -209,28 +207,20 @@ def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tup
 
 
 def _beside_head(
-    plan: Plan, planned: _Planned, repository: Repository | None
+    plan: Plan, planned: _Planned, comparison: Comparison
 ) -> tuple[bool, bool, tuple[PlannedChange, ...] | None]:
     """Return what a commit has: whether other entries too, whether nothing at all, and which changes of the plan.
 
-    Other entries are those of its lock files that differ before the plan, or that an undo leaves different, and for a
-    plan for the index, other lock files that are staged. A merge in progress, whose commit has the entries of both
-    sides, is no other change.
+    Other entries are those of its lock files that differ and are not the plan's, and for a plan for the index, other
+    lock files that are staged. A merge in progress, whose commit has the entries of both sides, is no other change.
     """
+    repository = comparison.repository
     if repository is None or repository.is_unborn:
         return False, False, None
-    head = {file.path: repository.show(_HEAD, file.path) for file in plan.proposal.files}
-    locks = {folder_of(file.path): parse(head[file.path] or b"", file.path) for file in _locks(plan)}
-
-    def differs(path: str) -> bool:
-        is_undo = bool(plan.proposal.undoes)
-        own = _planned_in(planned[path]) if is_undo else frozenset[ProviderAddress]()
-        others = differing(locks[folder_of(path)], planned[path][is_undo])
-        return any(address not in own for address, _, _ in others)
-
-    has_others = any(map(differs, planned)) or _has_staged_others(plan, repository)
-    since = (_since(locks[change.root], change) if change.root in locks else change for change in plan.changes)
-    is_committed = all(head[file.path] == file.new for file in plan.proposal.files)
+    has_others = any(sides.others for sides in planned.values()) or _has_staged_others(plan, repository)
+    heads = {folder_of(path): sides.base for path, sides in planned.items()}
+    since = (_since(heads[change.root], change) if change.root in heads else change for change in plan.changes)
+    is_committed = all(comparison.base.tree.read(file.path) == file.new for file in plan.proposal.files)
     return has_others, is_committed, tuple(filter(None, since))
 
 
@@ -243,22 +233,40 @@ def _since(lock: LockFile, change: PlannedChange) -> PlannedChange | None:
     return None if is_same and not change.edits else replace(change, old=was, moved_from=None)
 
 
-_Planned = dict[str, tuple[LockFile, LockFile]]
-"""The planned lock files by path, as they are before the plan, of a merge those of HEAD, and after it."""
+class _PlannedLock(NamedTuple):
+    """A planned lock file: that of HEAD, without one that on disk; and as it is before the plan and after it.
+
+    A merge has no state before it but that of HEAD.
+    """
+
+    base: LockFile
+    before: LockFile
+    after: LockFile
+
+    @property
+    def planned(self) -> frozenset[ProviderAddress]:
+        """The providers whose entries the plan changes."""
+        return frozenset(address for address, _, _ in differing(self.before, self.after))
+
+    @property
+    def others(self) -> frozenset[ProviderAddress]:
+        """The other providers whose entries differ from those of the base."""
+        return frozenset(address for address, _, _ in differing(self.base, self.before)) - self.planned
 
 
-def _planned_locks(plan: Plan, drafted: Review, *, is_from_head: bool) -> _Planned:
-    written = {file.path: file.old for file in _locks(plan)}
-    return {
-        root.lock_file: (parse(written[root.lock_file] or b"", root.lock_file) if is_from_head else root.old, root.new)
-        for root in drafted.roots
-        if root.lock_file in written
-    }
+_Planned = dict[str, _PlannedLock]
+"""The planned lock files by path."""
 
 
-def _planned_in(sides: tuple[LockFile, LockFile]) -> frozenset[ProviderAddress]:
-    """Return the providers whose entries the plan changes in a lock file."""
-    return frozenset(address for address, _, _ in differing(*sides))
+def _planned_locks(plan: Plan, drafted: Review) -> _Planned:
+    written = {file.path: file.old or b"" for file in _locks(plan)}
+
+    def before(root: RootReview) -> LockFile:
+        data = written[root.lock_file]
+        return root.old if plan.is_merge or data == root.old.data else parse(data, root.lock_file)
+
+    roots = (root for root in drafted.roots if root.lock_file in written)
+    return {root.lock_file: _PlannedLock(root.old, before(root), root.new) for root in roots}
 
 
 def _has_staged_others(plan: Plan, repository: Repository) -> bool:
@@ -332,18 +340,19 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
 def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool, is_older: bool) -> Review:
     """Leave out findings that are only about the state that the plan replaces.
 
-    An undo, or the restoration of a committed entry, goes back to a known state: a downgrade, fewer hashes, or hashes
-    of the version that is replaced say something of the state before the plan, not of its result. The same is true of a
-    file that could not be read before. The step from HEAD to what an undo leaves is one that Review shows. The entry of
-    any other commit is not known to be good: of two versions with the same hashes, one was edited, and only the signed
-    release tells which. Where an older commit has the hashes of today's release, that release was there before the
-    hashes that replaced them, and was not republished over these.
+    The way back to the entry of the base, the restoration of a committed entry, and without a commit an undo go to a
+    known state: a downgrade, fewer hashes, or hashes of the version that is replaced say something of the state before
+    the plan, not of its result. The same is true of a file that could not be read before. The step from HEAD to what
+    any other plan leaves is one that Review shows. The restored entry of an older commit is not known to be good: of
+    two versions with the same hashes, one was edited, and only the signed release tells which. Where an older commit
+    has the hashes of today's release, that release was there before the hashes that replaced them, and was not
+    republished over these.
 
     Args:
         review: The review of the plan.
         unlike: What differs from the reviewed base.
         plan: The plan.
-        is_from_head: True for an undo that is compared with HEAD.
+        is_from_head: True if it is compared with HEAD.
         is_older: True if it restores entries of a commit from which the base descends.
     """
 
@@ -400,40 +409,43 @@ def _before(
     """Yield reviews of the files as they are, of the roots with findings that count, and where they are so.
 
     A plan for the index is judged as the next commit, and so is a merge, whose file is on disk with its markers: what
-    the index has and HEAD has not counts as the plan's. An undo may go back to what HEAD has. They ask no
+    the index has and HEAD has not counts as the plan's. HEAD is read where it has another lock file. They ask no
     registry: what is found with its facts is known from the review that the plan was made from, of the same entries, or
-    for an undo, from the answers to its own review.
+    for HEAD, from the answers to the plan's own review.
     """
     from locklens.project.gittree import RevisionTree
 
     repository = comparison.repository
-    is_of_commit = plan.proposal.target.is_index or bool(plan.compared)
-    is_on_disk = repository is None or not is_of_commit
-    places: list[tuple[Tree, str]] = [(comparison.worktree or comparison.base.tree, _ON_DISK)] if is_on_disk else []
-    if repository is not None and (is_of_commit or plan.proposal.undoes):
-        revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
-        places.append((RevisionTree(repository, revision), _HEAD))
-    if not is_of_commit:
-        old = {path: before for path, (before, _) in locks.items()}
-        same = (one for one in reviewed.roots if not any(differing(old.get(one.lock_file, one.new), one.new)))
-        yield replace(reviewed, roots=tuple(same)), _ON_DISK
+    is_of_commit = repository is not None and (plan.proposal.target.is_index or plan.is_merge)
     concerned = {root.lock_file for root in review.roots if any(one.accepted is None for one in root.all_findings)}
-    network = request.network if plan.proposal.undoes else None
-    network = replace(network, is_offline=True) if network is not None else None
-    request = replace(request, network=network, include_unchanged=True)
-    for tree, where in places:
+    places: list[tuple[Tree, str, set[str]]] = []
+    if not is_of_commit:
+        before = {path: lock.before for path, lock in locks.items()}
+        same = (one for one in reviewed.roots if not any(differing(before.get(one.lock_file, one.new), one.new)))
+        yield replace(reviewed, roots=tuple(same)), _ON_DISK
+        places.append((comparison.worktree or comparison.base.tree, _ON_DISK, concerned))
+    if repository is not None and (is_of_commit or _has_head(repository)):
+        revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
+        read = {path for path, lock in locks.items() if lock.base is lock.before and not is_of_commit}
+        places.append((RevisionTree(repository, revision), _HEAD, concerned - read))
+    for tree, where, paths in places:
         pairs = tuple(
             replace(pair, new_lock=path, lock_changed=False, configuration_changed=True)
             for pair in comparison.roots
-            if (path := pair.old_lock or pair.new_lock) in concerned and tree.read(path) is not None
+            if (path := pair.old_lock or pair.new_lock) in paths and tree.read(path) is not None
         )
         standing = replace(comparison, head=replace(comparison.base, tree=tree), roots=pairs)
-        drafted = review_lock_files(standing, request, made_from=reviewed, is_judged=False)
-        yield complete_review(standing, drafted, request), where
+        network = replace(request.network, is_offline=True) if request.network and where == _HEAD else None
+        asked = replace(request, network=network, include_unchanged=True)
+        drafted = review_lock_files(standing, asked, made_from=reviewed, is_judged=False)
+        yield complete_review(standing, drafted, asked), where
 
 
 def _without_those_before(review: Review, before: Review, where: str) -> Review:
-    """Mark as accepted those findings that a lock file has before the plan."""
+    """Mark as accepted those findings that a lock file has before the plan.
+
+    An entry that the base has not, such as one that was upgraded on disk and not committed, comes with its findings.
+    """
     known = {
         _identity(root, change, finding)
         for root in before.roots
@@ -444,13 +456,22 @@ def _without_those_before(review: Review, before: Review, where: str) -> Review:
     files = {root.lock_file: root.new for root in before.roots}
 
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding:
-        is_known = _identity(root, change, finding) in known
         lock = files.get(root.lock_file)
+        is_known = _identity(root, change, finding) in known and _is_of_the_base(root, change, finding, lock)
         if finding.rule == _LAYOUT and lock is not None and lock.data:  # reviewed only where a file is rewritten
             is_known = layout_words(lock) == finding.message
         return replace(finding, accepted=_already_in(where)) if is_known and finding.accepted is None else finding
 
     return _judged(review, judge)
+
+
+def _is_of_the_base(root: RootReview, change: Change | None, finding: Finding, lock: LockFile | None) -> bool:
+    """True for a finding about an entry that a lock file and the base of the comparison share, or about no entry."""
+    if change is None or lock is None or RULES[finding.rule].subject is RuleSubject.CONFIGURATION:
+        return True
+    sides = (one.by_address.get(change.address) for one in (root.old, lock))
+    one, other = (entry and entry.written for entry in sides)
+    return one == other
 
 
 def _identity(root: RootReview, change: Change | None, finding: Finding) -> tuple[str, ...]:
@@ -499,8 +520,8 @@ def _known_in(finding: Finding) -> str:
 
 
 def _of_the_plan(review: Review, locks: _Planned) -> Review:
-    """Return a review since HEAD without the changes of entries that an undo leaves as they are."""
-    planned = {path: _planned_in(sides) for path, sides in locks.items()}
+    """Return a review without the changes of entries that the plan leaves as they are."""
+    planned = {path: sides.planned for path, sides in locks.items()}
 
     def is_planned(root: RootReview, change: Change) -> bool:
         if root.lock_file not in planned:

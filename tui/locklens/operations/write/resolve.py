@@ -140,7 +140,7 @@ class ResolveConflicts(FileOperation, frozen=True):
             on_root(root.path)
             with draft.attempt(root.path):
                 unused -= self._plan_root(draft, root)
-        plan = draft.plan(self._command)
+        plan = replace(draft.plan(self._command), is_merge=True)
         if unused and not plan.failures:
             hint = "name a provider of the conflict, such as hashicorp/aws"
             raise ConfigurationError(f"no conflict is in {listing(sorted(unused))}", hint=hint)
@@ -291,9 +291,6 @@ def _put_merged(draft: ScopedPlanBuilder, root: Root, ours: bytes, after: LockFi
     name, count = root.path or ".", counted(len(after.entries), "provider")
     draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count}")
     draft.put_lock(root, after.data)
-    if committed is not None and root.lock.exists:
-        # A review compares the result with HEAD, and neither with the markers nor with the side that was taken.
-        draft.compared[root.lock.path] = committed
 
 
 def _committed(path: str, top: Path) -> bytes | None:

@@ -16,7 +16,7 @@ from locklens.operations.plan.review import PlanReview, commit_message, known_fi
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.project import LOCK_FILE
 from locklens.project.configuration import constraint_place
-from locklens.review.model import Finding, Review, RootReview, Severity, worst
+from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity, worst
 from locklens.review.reports import claimed_word, hash_words, hashes_of_review, kind_sign, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
@@ -35,6 +35,7 @@ _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change":
 """Signs before the review of the plan, and where it starts from another version; else those of the review are used."""
 _WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
 _WITH_CONFIGURATION = "stages the edited configuration files of these roots too"
+_AS_HEAD = "as in HEAD"
 _FINDINGS = 8
 _ROOTS_NAMED = 3
 
@@ -359,9 +360,16 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     if review is not None:
         found = [one[1] for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
         is_kept = not found and all(one.old is not None and one.old == one.new for one in group.changes)
-        spans.append(Span("its entry stays as it is", Role.DIM) if is_kept else state_span(found))
+        is_gone = not found and all(_is_gone_from_both(one, review) for one in group.changes)
+        kept = "its entry stays as it is" if is_kept else _AS_HEAD if is_gone else ""
+        spans.append(Span(kept, Role.DIM) if kept else state_span(found))
     spans.append(Span(f"  {where}", Role.PLACE))
     return line(*spans, hanging=6, copied=f"{change.address} {versions}", place=place)
+
+
+def _is_gone_from_both(change: PlannedChange, review: Review) -> bool:
+    """True if a change removes an entry that the base of the review, which could be read, has not either."""
+    return change.new is None and any(root.path == change.root and root.old.is_complete for root in review.roots)
 
 
 def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
@@ -378,6 +386,8 @@ def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
         return severity_span(severity, width=width)
     if not reviewed:
         return Span("? not reviewed", Role.WARN)
+    if all(change.kind is ChangeKind.UNCHANGED for change in reviewed):
+        return Span(_AS_HEAD, Role.DIM)
     if any(map(unknown_facts, reviewed)):
         return Span("? not all known", Role.WARN)
     if any(finding.accepted is not None for finding in findings):
