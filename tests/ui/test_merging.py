@@ -115,13 +115,13 @@ async def test_what_clashes_is_listed_and_the_newest_is_a_choice(
     async with opening(BASE, NEWER, NEWEST, size=size) as on:
         before = merging.lock.read_bytes()
         await on.press("M")
-        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 provider" in on.text)
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 entry" in on.text)
         for words in ("acme/a", "two versions were selected", "1.1.0", "1.2.0", "HEAD (ours)"):
             assert words in on.text
         await on.press("escape")
         assert not on.has_preview()
         await on.press("M")
-        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 provider" in on.text)
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 entry" in on.text)
         await on.press("n")
         await until(on, on.has_preview)
         await on.ready()
@@ -162,7 +162,7 @@ async def test_what_the_newest_does_not_settle_is_left_to_a_person(opening: Open
     async with opening(BASE, NEWER, removed) as on:
         before = merging.lock.read_bytes()
         await on.press("M")
-        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 provider" in on.text)
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "Merge conflict in 1 entry" in on.text)
         assert "one side removed the provider" in on.text
         assert "take the newer version" not in on.text
         await on.press("n")
@@ -231,7 +231,7 @@ def is_asking(on: PreviewDriver, words: str) -> bool:
 async def test_each_provider_has_a_side_of_its_own(opening: Opening, merging: Merging, size: tuple[int, int]) -> None:
     async with opening(BASE, SECOND_OURS, SECOND_THEIRS, size=size) as on:
         await on.press("M")
-        await until(on, lambda: is_asking(on, "Merge conflict in 2 providers  0 of 2 settled"))
+        await until(on, lambda: is_asking(on, "Merge conflict in 2 entries  0 of 2 settled"))
         await on.press("o")
         await until(on, lambda: is_asking(on, "1 of 2 settled"))
         assert " x 1.1.0" in on.text
@@ -264,7 +264,7 @@ async def test_the_newer_version_is_refused_for_the_entry_that_it_does_not_settl
     removed = block("a", "1.2.0", *hashes("d", "D"))
     async with opening(BASE, SECOND_OURS, removed) as on:
         await on.press("M")
-        await until(on, lambda: is_asking(on, "Merge conflict in 2 providers"))
+        await until(on, lambda: is_asking(on, "Merge conflict in 2 entries"))
         await on.press("N")
         assert is_asking(on, "select a side for each")
         assert is_asking(on, "n take the newer version")

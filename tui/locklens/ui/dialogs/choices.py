@@ -353,7 +353,7 @@ class ClashesDialog(Dialog[SelectedSides | None]):
         sides = DialogKey("o", "take ours", "take('ours')"), DialogKey("t", "take theirs", "take('theirs')")
         if len(newer) == 1:
             return (*for_one, *sides, *self.KEYS)
-        for_all = DialogKey("N O T" if all(newer) else "O T", "for all")
+        for_all = DialogKey("O T N" if all(newer) else "O T", "for all")
         return (*for_one, *sides, for_all, DialogKey("j k", "move"), *self.KEYS)
 
     def on_mount(self) -> None:
@@ -376,7 +376,7 @@ class ClashesDialog(Dialog[SelectedSides | None]):
     def _show(self) -> None:
         count, done = len(self._clashes), len(self._selected)
         state = f"  {done} of {count} settled" if count > 1 else ""
-        self.show_title(f"Merge conflict in {counted(count, 'provider')}", Piece(state, Role.INFO))
+        self.show_title(f"Merge conflict in {counted(count, 'entry', 'entries')}", Piece(state, Role.INFO))
         lines = clash_lines(self._clashes, self._selected, self._known, self._unknown)
         self.view.show_lines(lines, keep_place=self.view.current is not None)
 
