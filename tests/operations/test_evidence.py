@@ -17,6 +17,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from kit.git import git
 from kit.registries import environ_of
 from kit.schemas import json_report, validate
 from kit.waiting import meanwhile
@@ -35,6 +36,7 @@ from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git
 from locklens.operations.compare_files import open_files
 from locklens.operations.locklens import LockLens
+from locklens.operations.review.prove import prove
 from locklens.operations.review.request import PackageDone, ProvingPlanned, ReviewEvent, ReviewRequest
 from locklens.operations.review.run import review
 from locklens.releases import NetworkSettings
@@ -511,6 +513,28 @@ def test_proving_hashes_the_likeliest_package_and_remembers_it(bench: Bench) -> 
     again = bench.change(OLD, NEW)
     assert again.hashes == HashCount(6)
     assert bench.asked == asked
+
+
+def test_what_a_package_proves_is_known_in_each_root_with_its_release(bench: Bench, tmp_path: Path) -> None:
+    top, linux = tmp_path / "top", SampleLock(AWS, "5.86.1", unpacked=("linux_amd64",))
+    top.mkdir()
+    git(top, "init", "-q")
+    for old, new in ((OLD, None), (linux, replace(linux, packed=PLATFORMS[:3]))):
+        for name, entry in (("a", old), ("b", new or old)):
+            (top / name).mkdir(exist_ok=True)
+            (top / name / ".terraform.lock.hcl").write_bytes(lock_file(entry))
+        git(top, "add", ".")
+        if new is None:
+            git(top, "commit", "-qm", "old")
+    network = NetworkSettings(bench.environ, Cache(bench.cache_file))
+    before = review(ReviewRequest(partial(open_git, top), network=network))
+    assert [change.hashes for root in before.roots for change in root.changes] == [
+        HashCount(6, 1, 1),
+        HashCount(4, 1, 1),
+    ]
+    chosen = {("a/.terraform.lock.hcl", before.roots[0].changes[0].address)}
+    roots = prove(before, chosen, network, confirm=lambda _: True, on_event=print, cancel=threading.Event())
+    assert [change.hashes for root in roots for change in root.changes] == [HashCount(6), HashCount(4)]
 
 
 def test_an_h1_that_no_package_has_blocks_once_all_were_hashed(bench: Bench) -> None:

@@ -87,24 +87,27 @@ def prove(
         cancel: Set by another thread to stop; hashes that were proven by then are cached.
 
     Returns:
-        The roots with new proof.
+        The roots with new proof, and those with the same releases, whose hashes a package may prove as well.
 
     Raises:
         RunCancelledError: `cancel` was set.
     """
     network = replace(network, reported_hashes=review.policy.reported_hashes)
-    subjects = [
-        FactSubject(root.lock_file, root.tool, change)
+    locked = [
+        (change.address, change.new.version, FactSubject(root.lock_file, root.tool, change))
         for root in review.roots
         for change in root.changes
-        if (root.lock_file, change.address) in chosen and change.new is not None
+        if change.new is not None
     ]
+    releases = {(address, version) for address, version, one in locked if (one.lock_file, address) in chosen}
+    subjects = [one for address, version, one in locked if (address, version) in releases]
     with ReleaseSession(network, review.base_hosts, cancel) as session:
         lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
         collector = FactCollector(answers_with_mirrors(lookup, session), session.pool)
         collector.start(subjects)
         settled = list(collector.settled(is_patient=True))
-        if not Proving(session, collector.known, settled, everything=True).work(confirm, on_event):
+        selected = [one for one in settled if (one.lock_file, one.change.address) in chosen]
+        if not Proving(session, collector.known, selected, everything=True).work(confirm, on_event):
             return ()
         by_root: dict[str, dict[ProviderAddress, FactSubject]] = {}
         for subject in settled:
