@@ -361,6 +361,22 @@ def test_the_undo_of_a_merge_counts_the_entries_in_conflict_alone(merging: Mergi
     assert (found.against, found.still_differing) == ("HEAD", 1)
 
 
+def test_the_undo_of_a_merge_does_not_count_what_git_merged_by_itself(merging: Merging, tmp_path: Path) -> None:
+    """Our side alone changed b, and the lines between keep the changes apart: the file has b as HEAD has it."""
+    between = "\n" + block("aa", "1.0.0", *hashes("9", "9")) + "\n"
+    base, ours, theirs = (
+        block("a", version, *hashes(letter, letter.upper())) + between + block("b", other, *hashes("b", "B"))
+        for version, letter, other in (("1.0.0", "a", "1.0.0"), ("1.1.0", "c", "1.3.0"), ("1.2.0", "d", "1.0.0"))
+    )
+    merging.merge(base.encode(), ours.encode(), theirs.encode())
+    assert merging.git("diff", "HEAD").count("\n@@") == 1
+    journal = Journal(tmp_path / "journal")
+    apply(merging.plan(newest=True).proposal, journal=journal)
+    request = ReviewRequest(partial(open_git, merging.top))
+    found = review_plan(undo(merging.top, journal=journal), request, review(request))
+    assert (found.against, found.still_differing) == ("HEAD", 1)
+
+
 def test_only_what_both_sides_changed_is_listed_as_a_conflict(merging: Merging) -> None:
     ours = NEWER.replace(block("b", "1.0.0", *hashes("b", "B")), block("b", "1.3.0", *hashes("e", "E")))
     merging.merge(BASE.encode(), ours.encode(), NEWEST.encode())

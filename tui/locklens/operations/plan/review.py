@@ -306,8 +306,12 @@ def _unlike_base(review: Review, committed: Mapping[str, LockFile]) -> _Unlike:
 
 
 def _sides(lock: LockFile) -> tuple[LockFile, ...]:
-    """Return a lock file, or both sides of one in conflict, whose own entries are ()."""
-    return (lock,) if lock.conflict is None else (lock.conflict.ours, lock.conflict.theirs)
+    """Return a lock file, or both sides of one with conflict markers, as it has them.
+
+    The sides of git's index have what git merged line by line in the state before the merge.
+    """
+    conflict = parse(lock.data, lock.path).conflict if lock.conflict is not None else None
+    return (lock,) if conflict is None else (conflict.ours, conflict.theirs)
 
 
 def _is_as_committed(root: RootReview, change: Change, unlike: _Unlike) -> bool:
