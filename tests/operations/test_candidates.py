@@ -34,6 +34,7 @@ from locklens.operations.upgrades import (
 )
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
+from locklens.operations.upgrades.report import held_version_lines
 from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, UpgradeSelection, recommend
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
@@ -99,6 +100,12 @@ def test_the_upgrade_limit(limit: BumpLimit, expected: str) -> None:
     assert (
         suggested(alone, UpgradePolicy(limit=BumpLimit.MINOR)) == "held back: 2.0.0: limited to the same major version"
     )
+    both = offer("1.0.0:90 1.3.0:70 2.0.0:60", "~> 1.0")
+    within = UpgradeSelection(terms=UpgradePolicy(limit=BumpLimit.PATCH))
+    words = "1.3.0: limited to the same minor version; ~> 1.0 (main.tf:1)"
+    assert suggested(both, within.terms) == f"held back: {words}"
+    lines = [one.text for one in held_version_lines(both, within.with_offers(CandidateTable((both,))))]
+    assert any("1.3.0  held back: limited to the same minor version" in one for one in lines), lines
 
 
 def test_up_to_date() -> None:

@@ -168,6 +168,10 @@ def held_version_lines(
     if young := [choice for choice in young if is_beyond(choice.version, reached)]:
         holds = tuple(cooldown_holds({young[0].version: young[0].days or 0}, terms.cooldown).values())
         shown.append(_held([choice.version for choice in young], holds))
+    free = (each for each in offer.choices if not each.holds and not terms.is_too_young(each))
+    if far := [each.version for each in free if terms.is_too_far(offer, each) and is_beyond(each.version, reached)]:
+        words = f"  {HELD_BACK} limited to the {terms.limit}"
+        shown.append(_HeldWords((version_range(far), Span(words, Role.WARN))))
     for blocker in _other_blockers(offer, selection):
         place = FilePlace(blocker.file, blocker.line or 1) if blocker.file else None
         words = f"{HELD_BACK} {blocker.text}{f' ({place})' if place is not None else ''}"

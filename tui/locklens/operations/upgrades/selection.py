@@ -94,6 +94,10 @@ class UpgradePolicy(Struct, frozen=True):
         """True if a cooldown applies and the release date is unknown."""
         return self.cooldown is not None and choice.days is None
 
+    def is_too_far(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
+        """True if a version is beyond the upgrade limit."""
+        return not self.limit.allows(choice.version, offer.locked)
+
 
 class Eligibility(StrEnum):
     """The upgrade state of a provider in one root, in display order."""
@@ -112,8 +116,8 @@ class Recommendation(Struct, frozen=True):
     Attributes:
         state: The upgrade state.
         suggested: The recommended version; None if there is none.
-        held_by: The reason against the newest version, in a few words, after the cooldown of a version in range if
-            that is newer than the recommended one; "" for none.
+        held_by: The reason against the newest version, in a few words, after the cooldown or the limit of a version in
+            range if that is newer than the recommended one; "" for none.
     """
 
     state: Eligibility
@@ -150,7 +154,7 @@ def _is_eligible(offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
 
 
 def _is_fit(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> bool:
-    is_within = terms.limit.allows(choice.version, offer.locked) and terms.allows(offer, choice)
+    is_within = not terms.is_too_far(offer, choice) and terms.allows(offer, choice)
     return choice.is_usable and is_within and not terms.is_too_young(choice)
 
 
@@ -167,17 +171,16 @@ def _held_by(
         if candidate is None or not is_beyond(candidate.version, reached):
             continue
         if candidate.holds:
-            young = next(
-                (each for each in eligible if terms.is_too_young(each) and is_beyond(each.version, reached)), None
-            )
-            cooldown = f"{_cooldown_words(young, terms)}; " if young is not None else ""
-            return f"{cooldown}{candidate.holds[0]}"
+            beyond = [each for each in eligible if is_beyond(each.version, reached)]
+            young = next((_cooldown_words(each, terms) for each in beyond if terms.is_too_young(each)), "")
+            far = next((_limit_words(each, terms) for each in beyond if terms.is_too_far(offer, each)), "")
+            return "; ".join(filter(None, (young or far, str(candidate.holds[0]))))
         if terms.is_too_young(candidate):
             return _cooldown_words(candidate, terms)
         if not terms.allows(offer, candidate):
             return f"{candidate.version}: {NOT_ALLOWED}"
-        if not terms.limit.allows(candidate.version, offer.locked):
-            return f"{candidate.version}: limited to the {terms.limit}"
+        if terms.is_too_far(offer, candidate):
+            return _limit_words(candidate, terms)
     if offer.is_excluded:
         return "no version satisfies the constraints" if not eligible else ""
     return ""
@@ -190,6 +193,10 @@ def is_beyond(version: Version, reached: Version | None) -> bool:
 
 def _cooldown_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
     return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d"
+
+
+def _limit_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
+    return f"{choice.version}: limited to the {terms.limit}"
 
 
 _LOOKED_UP = 60
