@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 from ui.conftest import Samples
 
+from locklens.addresses import parse_source
 from locklens.lockfile import LockEntry
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import SUBJECT_LENGTH, commit_message
@@ -93,6 +94,22 @@ def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
 def test_the_subject(planned: Plan, subject: str) -> None:
     assert commit_message(planned, None) == subject
     assert len(subject) <= SUBJECT_LENGTH
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "subject"),
+    [
+        ("hashicorp/aws", "acme/aws", "Lock acme/aws 5.1.0, remove hashicorp/aws in a"),
+        ("acme.test/a/aws", "b.test/a/aws", "Lock b.test/a/aws 5.1.0, remove acme.test/a/aws in a"),
+        ("acme.test/a/aws", "b.test/b/aws", "Lock b/aws 5.1.0, remove a/aws in a"),
+        ("acme.test/a/aws", "acme.test/a/tls", "Lock tls 5.1.0, remove aws in a"),
+    ],
+)
+def test_providers_of_one_type_can_be_told_apart(one: str, other: str, subject: str) -> None:
+    old, new = (parse_source(each, default_host="registry.terraform.io") for each in (one, other))
+    removed = PlannedChange("a", old, one, entry("aws", "5.0.0"), None)
+    added = PlannedChange("a", new, other, None, entry("aws", "5.1.0"))
+    assert commit_message(plan(added, removed), None) == subject
 
 
 def test_hashes_and_constraints_of_one_version() -> None:

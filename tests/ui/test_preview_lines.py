@@ -26,7 +26,7 @@ from locklens.lockfile.update import Tracking
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
-from locklens.review.model import Evidence, HostState, Severity
+from locklens.review.model import ChangeKind, Evidence, HostState, Severity
 from locklens.ui.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.ui.preview.detail import planned_lines, preview_detail, preview_status, raw_diff
 from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
@@ -85,6 +85,26 @@ def test_platforms_that_all_changes_share_are_said_once(samples: Samples) -> Non
     text = said(PlanProgress("x", PlanStage.REVIEWING, replace(plan, changes=changes)))
     assert text.count("locks ") == 1
     assert text.split("\n")[1] == "      locks darwin_arm64, linux_amd64"
+
+
+def test_providers_of_two_registries_can_be_told_apart(samples: Samples) -> None:
+    plan = planned(samples, "a", "b")
+    there = samples.address("hashicorp/aws", "registry.opentofu.org")
+    plan = replace(plan, changes=(plan.changes[0], replace(plan.changes[1], address=there)))
+    text = said(PlanProgress("x", PlanStage.REVIEWING, plan))
+    assert "\n  ^ registry.terraform.io/hashicorp/aws  5.1.0 -> 5.2.0    a\n" in text
+    assert "\n  ^ registry.opentofu.org/hashicorp/aws  5.1.0 -> 5.2.0    b\n" in text
+
+
+def test_a_removal_has_its_own_sign_where_it_ends_a_move(samples: Samples) -> None:
+    """Another provider of the name is in the file already, which together is a move since HEAD."""
+    plan = planned(samples, "a")
+    (change,) = plan.changes
+    plan = replace(plan, changes=(replace(change, new=None),))
+    moved = replace(samples.change("acme/aws"), kind=ChangeKind.MOVED, moved_from=change.address, old=change.old)
+    review = samples.review(samples.root("a", [moved]))
+    text = said(PlanProgress("x", PlanStage.READY, plan, PlanReview(review, 0)))
+    assert "\n  - hashicorp/aws  remove 5.1.0  " in text
 
 
 def test_packages_on_their_way(samples: Samples) -> None:

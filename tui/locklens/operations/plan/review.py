@@ -7,6 +7,7 @@ message has the changes since HEAD in its subject, and the review and the signer
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -601,8 +602,9 @@ def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bo
         kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)
         kinds.setdefault(kind, []).append(change)
     shared: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    short = _short_names({change.address for change in plan.changes})
     for kind, changes in kinds.items():
-        for name, alike in _by_name(kind, changes, is_brief=is_brief).items():
+        for name, alike in _by_name(kind, changes, short, is_brief=is_brief).items():
             roots = tuple(sorted({change.root for change in alike}))
             shared.setdefault(roots, {}).setdefault(_VERBS[kind], []).append(name)
     parts, last = [], ""
@@ -622,18 +624,27 @@ def _change_kind(change: PlannedChange) -> str:
     return "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
 
 
-def _by_name(kind: str, changes: Sequence[PlannedChange], *, is_brief: bool) -> dict[str, Sequence[PlannedChange]]:
+def _short_names(addresses: Iterable[ProviderAddress]) -> dict[ProviderAddress, str]:
+    """Return the name of each provider: its type, with the namespace and the host where others share it."""
+    parts = {one: (one.type, one.namespace, display_host(one.host)) for one in addresses}
+    shared = Counter(own[:number] for own in parts.values() for number in (1, 2, 3))
+    needed = {one: 1 + sum(shared[own[:number]] > 1 for number in (1, 2)) for one, own in parts.items()}
+    return {one: visible("/".join(reversed(own[: needed[one]]))) for one, own in parts.items()}
+
+
+def _by_name(
+    kind: str, changes: Sequence[PlannedChange], short: Mapping[ProviderAddress, str], *, is_brief: bool
+) -> dict[str, Sequence[PlannedChange]]:
     """Return the changes of one kind by what is named of them: up to two providers with versions, else a number."""
     by_name: dict[str, list[PlannedChange]] = {}
     for change in changes:
-        by_name.setdefault(_named(kind, change), []).append(change)
+        by_name.setdefault(_named(kind, change, short[change.address]), []).append(change)
     if is_brief or len(by_name) > _NAMED:
         return {counted(len({change.address for change in changes}), "provider"): changes}
     return {**by_name}
 
 
-def _named(kind: str, change: PlannedChange) -> str:
-    name = visible(change.address.type)
+def _named(kind: str, change: PlannedChange, name: str) -> str:
     if kind in {"upgrade", "downgrade"} and change.new is not None:
         return f"{name} to {visible(str(change.new.version))}"
     if kind == "move":

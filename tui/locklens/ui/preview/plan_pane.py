@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
-"""Signs before the review of the plan, and where it starts from another version; else those of the review are used."""
+"""Signs before the review of the plan, and where it is of another step; else those of the review are used."""
 _WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
 _WITH_CONFIGURATION = "stages the edited configuration files of these roots too"
 _AS_HEAD = "as in HEAD"
@@ -271,15 +271,18 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
         return
     grouped = groups(plan)
     yield Item(line(Span("PLAN  ", Role.HEADING), _extent(plan), hanging=6, copied=standing.title))
-    width = min(max((len(group.first.name) for group in grouped), default=0), 32)
+    # Roots of the two tools call providers of different registries the same.
+    sharing = Counter(name for name, _ in {(group.first.name, group.first.address) for group in grouped})
+    names = [str(one.first.address) if sharing[one.first.name] > 1 else one.first.name for one in grouped]
+    width = min(max(map(len, names), default=0), 32)
     review = standing.plan_review.review if standing.plan_review is not None else None
     roots = {change.root for change in plan.changes}
     platforms = [tuple(_platform_lines(group)) for group in grouped]
     is_shared = len(grouped) > 1 and len(set(platforms)) == 1
     if is_shared:
         yield from map(Item, platforms[0])
-    for group, locked in zip(grouped, platforms, strict=True):
-        yield Item(_group_line(group, width, review, is_alone=len(roots) < 2), group)
+    for group, name, locked in zip(grouped, names, platforms, strict=True):
+        yield Item(_group_line(group, f"{name:<{width}}", review, is_alone=len(roots) < 2), group)
         for text in dict.fromkeys(
             f"{constraint_place(edit)}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
         ):
@@ -344,7 +347,7 @@ def written_words(plan: Plan) -> str:
     return counted(len(folders), "folder") if folders else counted(len(plan.proposal.files), "file")
 
 
-def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bool) -> Line:
+def _group_line(group: Group, name: str, review: Review | None, *, is_alone: bool) -> Line:
     change = group.first
     old = str(change.old.version) if change.old else ""
     new = str(change.new.version) if change.new else ""
@@ -352,11 +355,11 @@ def _group_line(group: Group, width: int, review: Review | None, *, is_alone: bo
     versions = new if old == new else versions
     where = "" if is_alone else (change.root or ".") if len(group.changes) == 1 else f"{len(group.changes)} roots"
     reviewed = reviewed_change(change, review) if review is not None else None
-    was = reviewed[1].old if reviewed is not None else None
+    was = reviewed[1].old if reviewed is not None and reviewed[1].address == change.address else None
     is_of_versions = reviewed is not None and (was and was.version) == (change.old and change.old.version)
     lead = kind_sign(reviewed[1].kind) if reviewed is not None and is_of_versions else _SIGNS[change.kind]
     place = FilePlace(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
-    spans = [Span(f"{lead:>3} "), Span(f"{change.name:<{width}}", Role.STRONG), Span(f"  {versions}  ")]
+    spans = [Span(f"{lead:>3} "), Span(name, Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
         found = [one[1] for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
         is_kept = not found and all(one.old is not None and one.old == one.new for one in group.changes)
