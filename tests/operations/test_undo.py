@@ -119,7 +119,8 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
     (top / "a.txt").write_bytes(b"by hand")
     with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since") as refused:
         undo(top, write=first)
-    assert refused.value.hint == "git diff shows the changes; git restore reverts files"
+    restores = "git restore reverts all of that, this write too unless it was staged"
+    assert refused.value.hint == f"git diff shows what is not staged; {restores}"
     (top / "a.txt").write_bytes(b"2")
     for back in (2, 1, 0):
         apply(undo(top).proposal)
@@ -128,6 +129,11 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
     assert [(each.record.command, each.record.message, each.files, each.is_undone) for each in listed] == [
         (f"locklens step {number}", f"Step {number}", ("a.txt",), True) for number in (2, 1, 0)
     ]
+    (top / "a.txt").write_bytes(b"by hand")
+    with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since.* cannot be redone") as refused:
+        undo(top, is_redo=True)
+    assert refused.value.hint == "the same change of the files as they are now: locklens step 0"
+    (top / "a.txt").unlink()
     for forth in (1, 2, 3):
         apply(undo(top, is_redo=True).proposal)
         assert contents(top) == stages[forth]

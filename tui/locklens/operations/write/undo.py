@@ -143,14 +143,16 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         if committed:
             hint = f"git log -- {shell_word(committed[0])} names the commit, which git revert undoes"
             raise StaleLockFileError(f"{_listed(committed)}: committed since, {refusal}", hint=hint)
-        hint = "git diff --cached shows what is staged; git restore --staged unstages files"
+        hint = "git diff --cached shows what is staged; git restore --staged unstages all of a file"
     else:
         touched = [names[file] for file, data in before.items() if not _has_bytes(file, data, names[file])]
         later = () if is_redo or not touched else _later_writes(writes, record)
-        hint = "git diff shows the changes; git restore reverts files"
+        hint = "git diff shows what is not staged; git restore reverts all of that, this write too unless it was staged"
         if later:
             hint = f"undo what locklens wrote there since, from the newest on: {_listed(later)}"
     if touched:
+        # What stands in the way of a redo is not its own change, and may be in no commit.
+        hint = f"the same change of the files as they are now: {record.shown}" if is_redo else hint
         raise StaleLockFileError(f"{_listed(touched)}: changed since, {refusal}", hint=hint)
     draft = PlanBuilder(top, target, _describing(target, is_redo=is_redo))
     for file, data in before.items():
