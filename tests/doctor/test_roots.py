@@ -128,10 +128,12 @@ def test_an_error_that_names_no_provider_is_looked_for_in_each_lock_file_that_it
     (top / "twin/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, unpacked=()), NETBOX_310))
     (top / "ci.log").write_text(
         "\nWarning: Provider lock file not updated\n\nChanges to the provider selections were detected, but not saved in the\n"
-        '.terraform.lock.hcl file. To record these selections, run "terraform init"\nwithout the "-lockfile=readonly" flag.\n',
+        '.terraform.lock.hcl file. To record these selections, run "terraform init"\nwithout the "-lockfile=readonly" flag.\n'
+        "Terraform has been successfully initialized!\n",
         "utf-8",
     )
     document = doctor(top, "ci.log")
+    assert document["errors"][0]["text"].endswith('without the "-lockfile=readonly" flag.')
     held = [(one["id"], one["roots"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
     assert held == [("h1-missing", ["twin"], "registry.terraform.io/acme/demo")]
 

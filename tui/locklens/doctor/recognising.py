@@ -123,9 +123,10 @@ _ABOUT_VERSIONS = frozenset({"registry-unreachable", "query-failed"})
 _DEFAULT_HOSTS = frozenset(tool.default_host for tool in DIALECTS.values())
 _BEGINS_RUN = re.compile(r"^Initializing (?:the backend|provider plugins|modules)")
 _ENDS_STEP = re.compile(
-    r"^(?:##\[\w{1,20}\]|script returned exit code|\[Pipeline\]|ERROR: Job failed|Process completed with exit code)"
+    r"^(?:##\[\w{1,20}\]|script returned exit code|\[Pipeline\]|ERROR: Job failed|Process completed with exit code"
+    r"|(?:Terraform|OpenTofu) has been successfully initialized!)"
 )
-"""What CI systems write behind the output of a step that failed."""
+"""What CI systems write behind the output of a step that failed, and the tools behind their warnings."""
 _STEP = re.compile(r"^##\[group\]Run ")
 _FOLDERS = tuple(
     map(
