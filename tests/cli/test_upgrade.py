@@ -177,6 +177,17 @@ def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
 
 
+def test_a_provider_without_an_answer_fails_and_the_others_move(upgrade: Run, top: Path) -> None:
+    lock, main = top / "a" / LOCK, top / "a/main.tf"
+    lock.write_bytes(lock_file(*(SampleLock(f"{HOST}/acme/{name}", "1.0.0") for name in ("demo", "gone"))))
+    main.write_text(main.read_text().replace("acme/other", "acme/gone"))
+    asked = document(upgrade, "--root", "a", fails=True)["candidates"]
+    assert [one["provider"] for one in asked if one["problem"]] == [f"{HOST}/acme/gone"]
+    status, out, err = upgrade("--safe", "--root", "a")
+    assert (status, locked(top)) == (1, {"demo": "1.1.0", "gone": "1.0.0", "pinned": "1.0.0"}), out
+    assert "error: a: acme/gone: not upgraded: " in err
+
+
 def test_a_root_in_which_nothing_can_be_upgraded_is_named(upgrade: Run, top: Path) -> None:
     (top / "a" / LOCK).write_bytes(b"provider {\n")
     found = document(upgrade, "--root", "a", fails=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from locklens.cli import DONE, FINDINGS, deliver, tell
 from locklens.cli.options import Parser, check_source_options, given_tool, network_of, platforms_of, source_methods
 from locklens.cli.write import apply_plan, plan_progress, plan_with, run_write, scope_of
-from locklens.errors import NoRepositoryError, UsageError
+from locklens.errors import LockLensError, NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, report_pages
 from locklens.text import counted
 
@@ -107,7 +107,8 @@ def _list_candidates(options: Namespace) -> int:
         if form == "text":
             tell(f"note: {words}" for words in (*survey.review.notes, *selection.offers.notes))
         deliver(report_pages("upgrade", form, selection, review=survey.review, is_offline=locklens.is_offline))
-        return FINDINGS if selection.offers.refused else DONE
+        is_unknown = any(offer.problem for offer in selection.offers.providers)
+        return FINDINGS if selection.offers.refused or is_unknown else DONE
 
 
 def _plan_safe(options: Namespace) -> Plan:
@@ -128,7 +129,8 @@ def _plan_safe(options: Namespace) -> Plan:
             draft.fail(refusal.root, refusal.error)
         for offer in survey.selection.offers.providers:
             if offer.problem:
-                draft.note(offer.root, f"not upgraded: {offer.problem}", address=offer.name)
+                error = LockLensError(f"not upgraded: {offer.problem}", hint=offer.hint)
+                draft.fail(offer.root, error, address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
         if undecided := survey.selection.undecided:
