@@ -13,7 +13,7 @@ import pytest
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
-from locklens.dialect import TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError, StaleLockFileError
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
@@ -140,6 +140,16 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
     with pytest.raises(ConfigurationError, match="nothing to redo here"):
         undo(top, is_redo=True)
     assert not any(each.is_undone for each in applied_writes(top))
+
+
+@pytest.mark.parametrize("tool", [None, OPENTOFU])
+def test_the_tool_of_a_write_judges_its_undo_and_no_root_of_that_name(top: Path, tool: Dialect | None) -> None:
+    file = PlannedFile("a.txt", None, b"a")
+    apply(FileChanges(top, (file,), (), "locklens prune '--root= --tool terraform'", tool=tool))
+    undone = undo(top)
+    assert undone.proposal.tool is tool
+    apply(undone.proposal)
+    assert undo(top, is_redo=True).proposal.tool is tool
 
 
 def test_another_write_than_the_last_is_undone_by_its_id(top: Path) -> None:

@@ -133,6 +133,7 @@ class Record(msgspec.Struct, frozen=True):
         message: The commit message for it, or "".
         folders: Folders that are replaced; a record has files or folders.
         target: The place of its bytes; a record of git's index is never pending.
+        tool: The name of the tool that was named for its roots, or "".
     """
 
     id: str
@@ -147,6 +148,7 @@ class Record(msgspec.Struct, frozen=True):
     redoes: str = ""
     message: str = ""
     folders: tuple[MovedFolder, ...] = ()
+    tool: str = ""
 
     @property
     def shown(self) -> str:

@@ -149,7 +149,6 @@ class Plan(Struct, frozen=True):
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
         is_merge: True if lock files in conflict are merged, which on disk are neither side.
         restored_from: The revision whose entries the changes restore; "" for all other plans.
-        tool: The tool that was named for its roots, and judges the plan; None: each root's own.
     """
 
     proposal: FileChanges
@@ -159,7 +158,6 @@ class Plan(Struct, frozen=True):
     dry_run_words: tuple[str, ...] = ()
     is_merge: bool = False
     restored_from: str = ""
-    tool: Dialect | None = None
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
         """Return the same plan with further diagnostics in front."""
@@ -183,13 +181,12 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
     words = tuple(word for proposal in proposals for word in proposal.words)
     command = " && ".join(proposal.command for proposal in proposals)
     return Plan(
-        FileChanges(proposals[0].top, tuple(files), words, command),
+        FileChanges(proposals[0].top, tuple(files), words, command, tool=proposals[0].tool),
         tuple(change for plan in plans for change in plan.changes),
         tuple(diagnostic for plan in plans for diagnostic in plan.diagnostics),
         {name: result for plan in plans for name, result in plan.results.items()},
         tuple(line for plan in plans for line in plan.dry_run_words),
         restored_from=plans[0].restored_from,
-        tool=plans[0].tool,
     )
 
 
@@ -259,6 +256,7 @@ class FileChanges(Struct, frozen=True):
         redoes: Id of the write that this one applies again; "" for none.
         message: The commit message for it; "" for none.
         folders: Folders of packages to replace; a proposal has files or folders.
+        tool: The tool that was named for its roots, and judges the plan and its reversal; None: each root's own.
     """
 
     top: Path
@@ -270,6 +268,7 @@ class FileChanges(Struct, frozen=True):
     redoes: str = ""
     message: str = ""
     folders: tuple[MovedFolder, ...] = ()
+    tool: Dialect | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -41,7 +41,7 @@ class PlanBuilder:
         top: The folder that planned files are relative to.
         files: The planned file of each path.
         changes: Planned changes of providers.
-        tool: See `Plan`.
+        tool: See `FileChanges`.
         diagnostics: Errors, warnings and notes.
 
     Args:
@@ -123,13 +123,12 @@ class PlanBuilder:
         )
         words = *map(self._describe, self.changes), *(line for line, _ in self._lines)
         changes = (self._describe(change, is_dry_run=True) for change in self.changes)
-        proposal = FileChanges(self.top, tuple(files), words, command, self._target)
+        proposal = FileChanges(self.top, tuple(files), words, command, self._target, tool=self.tool)
         return Plan(
             proposal,
             tuple(self.changes),
             tuple(self.diagnostics),
             dry_run_words=(*changes, *(line for _, line in self._lines)),
-            tool=self.tool,
         )
 
 

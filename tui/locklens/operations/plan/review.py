@@ -112,7 +112,7 @@ def review_plan(
     comparison = _comparison(plan)
     try:
         # The side of a merge that is kept changes no entry, and was not known to be good; so with a way back to HEAD.
-        tool = plan.tool or request.tool
+        tool = plan.proposal.tool or request.tool
         is_from_head = _has_head(comparison.repository)
         request = replace(request, include_unchanged=is_from_head, is_survey=False, prove="none", tool=tool)
         against, committed = _committed(plan, comparison.repository, reviewed.base)

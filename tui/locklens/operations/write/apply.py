@@ -141,6 +141,7 @@ def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str
             redoes=proposal.redoes,
             message=proposal.message,
             folders=folders,
+            tool=proposal.tool.name if proposal.tool is not None else "",
         )
         if is_staging:
             refusal = _put_in_index(proposal, record, None if refusal else journal) or refusal

@@ -199,6 +199,7 @@ class _Initialising:
         options, roots = self._options, (root.path,) if root.path else ()
         where = Scope(options.folder, roots, tool=options.tool, test_directory=options.test_directory)
         draft = PlanBuilder(top)
+        draft.tool = where.tool
         draft.put(planned)
         draft.changes += planned_changes(root, planned.path.rpartition("/")[0], after)
         return apply(draft.plan(command_line("init", where, words)).proposal)

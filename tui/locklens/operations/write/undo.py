@@ -8,7 +8,6 @@ a copy that the lock file accepts, or moved aside.
 from __future__ import annotations
 
 import os
-import re
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,8 +34,6 @@ from locklens.text import listing, reason_of, shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from locklens.dialect import Dialect
 
 _NAMED = 3
 
@@ -168,13 +165,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     draft.describe(f"{verbs[0]} {change}", dry_run=f"{verbs[1]} {change}")
     plan = draft.plan(_command(top, write, is_redo=is_redo))
     reversal = {"redoes": record.id} if is_redo else {"undoes": record.id}
-    return replace(plan, proposal=replace(plan.proposal, **reversal), tool=_named_tool(record))
-
-
-def _named_tool(record: Record) -> Dialect | None:
-    """Return the tool that the command of a write names, which judges its reversal, too; None without one."""
-    named = re.search(r" --tool[ =](\w+)", record.command)
-    return DIALECTS.get(named[1]) if named else None
+    return replace(plan, proposal=replace(plan.proposal, **reversal, tool=DIALECTS.get(record.tool)))
 
 
 def _describing(target: WriteTarget, *, is_redo: bool) -> Callable[..., str]:
