@@ -185,7 +185,7 @@ def test_a_provider_without_an_answer_fails_and_the_others_move(upgrade: Run, to
     assert [one["provider"] for one in asked if one["problem"]] == [f"{HOST}/acme/gone"]
     status, out, err = upgrade("--safe", "--root", "a")
     assert (status, locked(top)) == (1, {"demo": "1.1.0", "gone": "1.0.0", "pinned": "1.0.0"}), out
-    assert "error: a: acme/gone: not upgraded: " in err
+    assert re.search(r"^error: a: not upgraded: .*acme/gone$", err, re.MULTILINE)
 
 
 def test_a_root_in_which_nothing_can_be_upgraded_is_named(upgrade: Run, top: Path) -> None:
