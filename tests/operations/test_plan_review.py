@@ -240,6 +240,21 @@ def test_an_older_commit_with_the_signed_hashes_was_not_published_again(top: Pat
         assert {one.rule for one in found.review.findings} & {"LK001"} == expected
 
 
+def test_a_restored_version_below_that_of_head_is_a_downgrade_as_in_the_review_after_it(
+    top: Path, environ: dict[str, str]
+) -> None:
+    path = top / "a" / LOCK
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    git(top, "commit", "-qam", "newer")
+    asked = request(top, environ)
+    plan = restore(Scope(top, ("a",)), ["demo"], "HEAD~")
+    (change,) = plan_reviewed(plan, asked).review.changes
+    assert "LK004" in {one.rule for one in change.findings if one.accepted is None}
+    apply(plan.proposal)
+    (real,) = review(asked).changes
+    assert (real.id, real.findings) == (change.id, change.findings)
+
+
 def test_the_way_back_to_hashes_that_are_no_longer_listed_is_told(top: Path, environ: dict[str, str]) -> None:
     old = SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition="first")
     (top / "a" / LOCK).write_bytes(lock_file(old))

@@ -345,13 +345,12 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
 def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool, is_older: bool) -> Review:
     """Leave out findings that are only about the state that the plan replaces.
 
-    The way back to the entry of the base, the restoration of a committed entry, and without a commit an undo go to a
-    known state: a downgrade, fewer hashes, or hashes of the version that is replaced say something of the state before
-    the plan, not of its result. The same is true of a file that could not be read before. The step from HEAD to what
-    any other plan leaves is one that Review shows. The restored entry of an older commit is not known to be good: of
-    two versions with the same hashes, one was edited, and only the signed release tells which. Where an older commit
-    has the hashes of today's release, that release was there before the hashes that replaced them, and was not
-    republished over these.
+    The way back to the entry of the base, and without a commit an undo, go to a known state: a downgrade, fewer hashes,
+    or hashes of the version that is replaced say something of the state before the plan, not of its result. The same is
+    true of a file that could not be read before. The step from HEAD to any other entry is one that Review shows. The
+    restored entry of an older commit is not known to be good: of two versions with the same hashes, one was edited, and
+    only the signed release tells which. Where an older commit has the hashes of today's release, that release was there
+    before the hashes that replaced them, and was not republished over these.
 
     Args:
         review: The review of the plan.
@@ -398,14 +397,14 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
 
 
 def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bool:
-    """Like `_is_of_the_step`, for an entry of any commit: its release tells whether it was edited or republished."""
+    """True for a finding about an edit or a new release, where the release tells that the restored entry has none."""
     if finding.rule == _EDITED:
         return any(fact.is_verified for fact in change.claimed)
     if finding.rule == _REPUBLISHED:
         packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
         is_released = bool(packages) and all(fact.is_verified for fact in packages)
         return is_older and is_released and _is_of_the_step(finding, change)
-    return RULES[finding.rule].effect.is_of_step
+    return False
 
 
 def _before(

@@ -54,8 +54,8 @@ class Effect(Struct, frozen=True):
     """What a finding about an entry means for commands that write it.
 
     Attributes:
-        is_of_step: True if it judges the step between two entries, and not the entry that is left: `restore` and a
-            plan that leads back to the base do not say it of what they leave.
+        is_of_step: True if it judges the step between two entries, and not the entry that is left: a plan that
+            leads back to the base does not say it of what it leaves.
         refusal: Why `lock` leaves a root with such an entry as it is, unless it is given other providers, a clause; ""
             if it does not.
     """
