@@ -21,6 +21,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
+from locklens.operations.comparison import Base
 from locklens.operations.health import HealthRequest, scan_health
 from locklens.operations.plan import FileChanges, Plan, PlannedFile, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
@@ -73,9 +74,9 @@ def top(tmp_path: Path) -> Path:
     return top
 
 
-def request(top: Path, environ: dict[str, str] | None, **options: object) -> ReviewRequest:
+def request(top: Path, environ: dict[str, str] | None, *, base: str | None = None, **options: object) -> ReviewRequest:
     network = NetworkSettings(environ, Cache.in_memory(), **options) if environ else None  # type: ignore[arg-type]
-    return ReviewRequest(partial(open_git, top), network=network)
+    return ReviewRequest(partial(open_git, top, base=Base(base)), network=network)
 
 
 def plan_reviewed(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanReview:
@@ -386,6 +387,19 @@ def test_an_undo_back_to_head_leaves_nothing_to_commit(top: Path, environ: dict[
     (root,) = found.review.roots
     assert [(one.kind, str(one.new and one.new.version)) for one in root.changes] == [(ChangeKind.UNCHANGED, "1.4.1")]
     assert [one for one in found.review.findings if one.accepted is None] == []
+
+
+def test_what_was_committed_since_the_base_counts_in_a_plan_that_leads_back_to_it(
+    top: Path, environ: dict[str, str]
+) -> None:
+    path = top / "a" / LOCK
+    before, edited = path.read_bytes(), re.sub(b'"zh:.(.{63})"', rb'"zh:5\1"', path.read_bytes())
+    path.write_bytes(edited)
+    git(top, "commit", "-qam", "edited")
+    path.write_bytes(before)
+    for base, expected in (("HEAD", "HEAD has it already"), ("HEAD~", "None")):
+        found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ, base=base))
+        assert {one.rule: str(one.accepted) for one in found.review.findings}["LK001"] == expected
 
 
 def test_an_undo_that_makes_the_reviewed_change_again_is_judged_as_it_was(top: Path, environ: dict[str, str]) -> None:

@@ -413,9 +413,10 @@ def _before(
     """Yield reviews of the files as they are, of the roots with findings that count, and where they are so.
 
     A plan for the index is judged as the next commit, and so is a merge, whose file is on disk with its markers: what
-    the index has and HEAD has not counts as the plan's. HEAD is read where it has another lock file. They ask no
-    registry: what is found with its facts is known from the review that the plan was made from, of the same entries, or
-    for HEAD, from the answers to the plan's own review.
+    the index has and HEAD has not counts as the plan's. HEAD is read where it has another lock file, unless the
+    reviewed base is another commit: what was committed since counts, as in the review of it. They ask no registry: what
+    is found with its facts is known from the review that the plan was made from, of the same entries, or for HEAD, from
+    the answers to the plan's own review.
     """
     from locklens.project.gittree import RevisionTree
 
@@ -428,10 +429,11 @@ def _before(
         same = (one for one in reviewed.roots if not any(differing(before.get(one.lock_file, one.new), one.new)))
         yield replace(reviewed, roots=tuple(same)), _ON_DISK
         places.append((comparison.worktree or comparison.base.tree, _ON_DISK, concerned))
-    if repository is not None and (is_of_commit or _has_head(repository)):
-        revision = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
-        read = {path for path, lock in locks.items() if lock.base is lock.before and not is_of_commit}
-        places.append((RevisionTree(repository, revision), _HEAD, concerned - read))
+    if repository is not None:
+        head = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
+        if is_of_commit or (not repository.is_unborn and reviewed.base.revision in {None, head}):
+            read = {path for path, lock in locks.items() if lock.base is lock.before and not is_of_commit}
+            places.append((RevisionTree(repository, head), _HEAD, concerned - read))
     for tree, where, paths in places:
         pairs = tuple(
             replace(pair, new_lock=path, lock_changed=False, configuration_changed=True)
