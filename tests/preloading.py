@@ -12,7 +12,8 @@ from locklens.versions import Constraints
 
 _LIBRARIES = (
     "difflib", "email.utils", "encodings.cp437", "encodings.idna", "encodings.utf_8_sig", "gnupg", "h2.connection", "httpx", "isal.igzip_lib",
-    "isal.isal_zlib", "netrc", "platformdirs", "shlex", "stringprep", "zipfile",
+    "isal.isal_zlib", "netrc", "packaging.ranges", "packaging.specifiers", "packaging.utils", "packaging.version", "platformdirs", "shlex",
+    "stringprep", "sysconfig", "zipfile",
 )  # fmt: skip
 """What the program loads late, and Python's own modules that load others late."""
 
