@@ -48,6 +48,7 @@ from locklens.review.reports import lock_lines, text
 from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.storage.cache import Cache
 from locklens.trust import Tier
+from locklens.ui.prove import packages_to_compare
 
 DEMO = "registry.terraform.io/acme/demo"
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -277,6 +278,11 @@ def test_opentofus_registry_reports_h1(bench: Bench) -> None:
     assert proofs(change) == {"h1": {Proof.REPORTED}, "zh": {Proof.SIGNED}}
     assert change.hashes == HashCount(11, 5, reported=5), "nobody signed what the registry reports"
     assert {fact.platform for fact in change.added} >= set(PLATFORMS)
+    assert packages_to_compare(change) == len(PLATFORMS)
+    assert bench.change(None, entry, dialect=OPENTOFU, prove="changed").hashes.reported == 5, "they are explained"
+    proven = bench.change(None, entry, dialect=OPENTOFU, prove="all")
+    assert proofs(proven) == {"h1": {Proof.COMPUTED}, "zh": {Proof.SIGNED}}
+    assert packages_to_compare(proven) == 0
 
 
 def test_unsigned_where_the_tool_tolerates_it(bench: Bench) -> None:

@@ -314,5 +314,10 @@ def test_what_came_of_it(samples: Samples) -> None:
             ),
         )
         assert nothing_to_prove(review, chosen) == f"nothing can be verified: {words}"
-    of_unsigned = reviewed(samples, Proof.REPORTED).roots
+    reported, nobody_signed = reviewed(samples, Proof.REPORTED), Signer(Tier.UNSIGNED, (), "1.4.2")
+    assert outcome(reported, chosen, reviewed(samples, Proof.COMPUTED).roots) == "2 of 2 h1 verified"
+    of_unsigned = tuple(
+        replace(root, changes=tuple(replace(one, new_signer=nobody_signed) for one in root.changes))
+        for root in reported.roots
+    )
     assert outcome(before, chosen, of_unsigned) == "0 of 2 h1 verified; 2 hashed from an unsigned package: not verified"

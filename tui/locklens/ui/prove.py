@@ -83,19 +83,16 @@ def named_packages(plan: ProvingPlanned, most: int) -> Iterator[Line]:
 
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
     """Return the count of `h1` that the downloads verified of those that they were for, in words."""
-    changes = list(_changes(before.roots, selection))
-    old = _named(changes, _unexplained_h1)
-    asked = _named(filter(packages_to_compare, changes), _unexplained_h1)
-    now = list(_changes(after, selection))
-    still = _named(now, _unexplained_h1)
-    # Explained, and still not verified: computed from an unsigned package, or reported by the registry.
-    unsigned = asked & _named(now, lambda change: (one for one in change.locked if not one.is_verified)) - still
-    count = f"{len(asked - still - unsigned)} of {counted(len(asked), 'h1', 'h1')} verified"
+    changes, now = list(_changes(before.roots, selection)), list(_changes(after, selection))
+    old, still = _named(changes, _unverified_h1), _named(now, _unverified_h1)
+    asked = _named(filter(packages_to_compare, changes), _unverified_h1)
+    unsigned = asked & _named(filter(_is_unsigned, now), lambda change: filter(_is_explained, _unverified_h1(change)))
+    count = f"{len(asked - still)} of {counted(len(asked), 'h1', 'h1')} verified"
     if unsigned:
         count += f"; {len(unsigned)} hashed from an unsigned package: not verified"
     if others := len(old - asked):
         count += f"; {others} more had no package to download"
-    return f"{count}; see the findings for the others" if still & old else count
+    return f"{count}; see the findings for the others" if still & old - unsigned else count
 
 
 def _named(changes: Iterable[Change], facts: Callable[[Change], Iterable[HashFact]]) -> frozenset[tuple[object, str]]:
@@ -110,7 +107,7 @@ def _named(changes: Iterable[Change], facts: Callable[[Change], Iterable[HashFac
 def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     """Return the reason why there is nothing to download."""
     changes = list(_changes(review.roots, selection))
-    if not any(True for change in changes for _ in _unexplained_h1(change)):
+    if not any(True for change in changes for _ in _unverified_h1(change)):
         return "nothing to verify here: no h1 is left to compare with its package"
     # Of a release that is known, the problems are those of the one before it.
     unknown = (change.evidence for change in changes if change.evidence is not None and change.new_signer is None)
@@ -126,23 +123,32 @@ def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterat
     return (change for root in roots for change in root.changes if (root.lock_file, change.address) in selection)
 
 
-def _unexplained_h1(change: Change) -> Iterator[HashFact]:
-    return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_explained)
+def _unverified_h1(change: Change) -> Iterator[HashFact]:
+    return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_verified)
+
+
+def _is_explained(fact: HashFact) -> bool:
+    return fact.is_explained
+
+
+def _is_unsigned(change: Change) -> bool:
+    return change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
 
 
 def packages_to_compare(change: Change) -> int:
-    """Return the number of packages that an unexplained `h1` may be of, and that are not hashed; 0 without one."""
-    evidence = change.evidence
-    if evidence is None or not any(True for _ in _unexplained_h1(change)):
+    """Return the number of packages that an unverified `h1` may be of, and that are not hashed; 0 without one."""
+    evidence, unverified = change.evidence, list(_unverified_h1(change))
+    if evidence is None or not unverified:
         return 0
-    return len(set(evidence.offered or ()) - set(evidence.hashed))
+    # Of a signed release, what is explained and not verified is reported: its package was not hashed.
+    reported = set() if _is_unsigned(change) else {one.platform or "" for one in unverified if one.is_explained}
+    return len(set(evidence.offered or ()) - set(evidence.hashed) | reported)
 
 
 def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
-    """Return the number of unexplained `h1` of the releases that are known to be unsigned."""
-    changes = _changes(review.roots, selection)
-    unsigned = (change for change in changes if change.new_signer and change.new_signer.tier is Tier.UNSIGNED)
-    return len({fact.hash for change in unsigned for fact in _unexplained_h1(change)})
+    """Return the number of unverified `h1` of the releases that are known to be unsigned."""
+    unsigned = filter(_is_unsigned, _changes(review.roots, selection))
+    return len({fact.hash for change in unsigned for fact in _unverified_h1(change)})
 
 
 _REDRAW_SECONDS = 0.1

@@ -136,7 +136,7 @@ class Proving:
         session: Its sources and cache.
         known: The facts about the changes.
         subjects: Settled changes.
-        everything: True to prove hashes too that were locked for the version before.
+        everything: True to prove hashes too that were locked for the version before, and those that a registry reports.
     """
 
     def __init__(
@@ -279,7 +279,7 @@ def targets(
         subjects: Settled changes.
         known: The answers to all their questions.
         hashed: The `h1` of packages that were hashed here, by `zh`.
-        everything: True to include hashes that were locked for the version before.
+        everything: True to include hashes that were locked for the version before, and those that a registry reports.
     """
     unproven: dict[ReleaseId, set[str]] = {}
     packages: dict[ReleaseId, tuple[Package, ...]] = {}
@@ -289,7 +289,8 @@ def targets(
         case = case_of(subject.change, subject.tool, known, hashed)
         hashes = case.entry.hashes if everything else case.first_said
         folders = hashes_of_files(filter(is_well_formed, hashes))
-        proven = file_hashes_of(case.new.packages, hashed) | vouched_for(case.new, hashed).keys()
+        proven = file_hashes_of(case.new.packages, hashed)
+        proven |= frozenset() if everything else vouched_for(case.new, hashed).keys()
         if folders - proven and case.new.packages - hashed.keys():
             unproven.setdefault(case.new.id, set()).update(folders - proven)
             packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)
