@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from attacks.edited_version import LOCK, OLD, REVIEW
+from attacks.edited_version import LOCK, OLD, REVIEW, ZH, lock
 from kit.command_line import locklens
 from kit.git import git
 from kit.repositories import commit, copy_of
@@ -135,3 +135,14 @@ def test_what_is_locked_is_listed_with_a_note(tmp_path: Path, command: str) -> N
     assert f"{ROOT}/main.tf:9: Nested too deeply: the configuration cannot be read whole" in " ".join(
         (out + err).split()
     )
+
+
+@pytest.mark.parametrize("line", ['version = "~> 5.1"', 'version = "5.1.0, < 6.0.0"', "# no version"])
+def test_an_entry_that_the_base_has_without_a_version_is_judged(tmp_path: Path, line: str) -> None:
+    git(tmp_path, "init", "-q")
+    commit(tmp_path, {f"{ROOT}/{LOCK}": OLD.replace('version = "5.1.0"', line), f"{ROOT}/main.tf": main()})
+    commit(tmp_path, {f"{ROOT}/{LOCK}": lock("5.1.0", *ZH[1:3])})
+    status, out, _ = locklens(tmp_path, "review", "HEAD~..HEAD", "--offline", "--format", "json")
+    (change,) = [change for root in json.loads(out)["roots"] for change in root["changes"]]
+    assert (change["kind"], len(change["hashes"]["added"]), status) == ("new-provider", 2, 0)
+    assert "what that lacks is shown as new" in out

@@ -42,7 +42,8 @@ class Comparer:
     def compare(self, old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
         """Compare two readings of one lock file.
 
-        An entry missing from an incomplete side does not count as removed or new.
+        An entry missing from an incomplete side does not count as removed or new. One that only the old side has in a
+        way that cannot be read counts as new: its hashes are judged without those of before.
 
         Returns:
             One change for each provider that differs, and with `include_unchanged` for every provider, in the lock
@@ -53,8 +54,7 @@ class Comparer:
             before = {address: entry for address, entry in before.items() if address in after}
         if not old.is_complete:
             after = {address: entry for address, entry in after.items() if address in before}
-        unknown = old.unreadable | new.unreadable
-        addresses = [address for address in {**before, **after} if address not in unknown]
+        addresses = [address for address in {**before, **after} if address not in new.unreadable]
         compared = self._compared([(address, before.get(address), after.get(address)) for address in addresses])
         changes = self._with_moves([change for change in compared if change.kind is not ChangeKind.UNCHANGED])
         if include_unchanged:
@@ -103,7 +103,7 @@ def readable_old_side(old: LockFile) -> tuple[LockFile, str]:
     if old.is_valid:
         return old, ""
     if old.is_complete:
-        return old, "compared with its readable part"
+        return old, f"compared with its readable part{'; what that lacks is shown as new' if old.unreadable else ''}"
     if old.conflict is not None:
         return old.conflict.ours, f"compared with {old.conflict.names[0]}"
     return LockFile.absent(old.path), "every provider is shown as new"
