@@ -124,6 +124,20 @@ def test_a_root_that_lacks_hashes_in_another_way_may_have_failed_too(top: Path, 
         assert (document["state"] == "fixed", "twin" in roots_of(document)[0]) == found
 
 
+def test_of_roots_that_were_mended_in_several_ways_none_is_named(top: Path, doctor: Any) -> None:
+    for name in ("net", "twin"):
+        (top / name / ".terraform.lock.hcl").write_bytes(
+            lock_file(replace(DEMO, packed=("darwin_arm64",), unpacked=()))
+        )
+        git(top, "commit", "-qam", f"{name}: one platform")
+    (top / "ci.log").write_text(failed("acme/demo", "1.4.2"), "utf-8")
+    assert main(["-C", str(top), "restore", "acme/demo", "--from=HEAD~2", "--root=net"], no_screen) == 0
+    git(top, "checkout", "-q", "HEAD~2", "--", "twin")
+    document = doctor(top, "ci.log", "--platform", "linux_amd64")
+    assert (document["state"], roots_of(document)) == ("fixed", [["net", "twin"]])
+    assert (document["facts"]["root"], document["next"]) == (None, "terraform -chdir=ROOT init")
+
+
 def test_an_error_that_names_no_provider_is_looked_for_in_each_lock_file_that_it_fits(top: Path, doctor: Any) -> None:
     (top / "twin/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, unpacked=()), NETBOX_310))
     (top / "ci.log").write_text(

@@ -124,19 +124,29 @@ class Examiner:
         for one in subjects:
             kind = one.error.kind if one.error is not None and one.fitting else ""
             altered, mended = self._altered(one) if kind in _OF_FOLDERS else ([], [])
-            own = altered if not self.is_cut else []
+            own, others = altered if not self.is_cut else [], list[str]()
             if not own and one.error is not None:
                 own = self._changed_since(one, one.error)
+                others = [path for path in one.fitting if path not in own and self._was_other(path, one.address)]
                 if left := self._as_at_the_log(one, one.error, changed=own):
                     (still,) = self._finder.elsewhere(one, left[:1])
                     one, own = replace(still, fitting=one.fitting), []  # noqa: PLW2901 - the same error
             own = own or mended
             if kind == "lock-incomplete":
-                own = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own
+                own, others = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own, []
             if kind == "lock-invalid":
                 own = [path for path in one.fitting if self._is_repaired(self._roots.lock(path))]
-            found += [each for each in (self._finder.elsewhere(one, own) if own else [one]) if each not in found]
+            of_own = self._finder.elsewhere(one, own) if own else [one]
+            if own and others:
+                of_own = [replace(each, fitting=(*own, *others)) for each in of_own]
+            found += [each for each in of_own if each not in found]
         return found
+
+    def _was_other(self, path: str, address: ProviderAddress | None) -> bool:
+        """True if a root's newest commit before the log has another entry of a provider than the root has now."""
+        if self._history is None or address is None:
+            return False
+        return self._history.was_other(self._roots.lock(path), address, self._request.logged)
 
     def _changed_since(self, one: DoctorSubject, error: RecognisedError) -> list[str]:
         """Return the roots that an error fits whose entries were changed later than the log, as a fix does."""

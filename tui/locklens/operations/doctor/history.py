@@ -278,6 +278,21 @@ class LockHistory:
         states = ((one.date, frozenset(one.lock.by_address)) for one in self._locks(lock_path))
         return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
 
+    def was_other(self, lock: LockFile, address: ProviderAddress, until: str) -> bool:
+        """True if the newest state of an entry in a commit until then is not the one that it has now.
+
+        Args:
+            lock: The lock file as it is now.
+            address: The provider.
+            until: ISO 8601 in UTC.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        then = next((one for one in self.past(lock.path, address) if one.date[:_SECONDS] <= until[:_SECONDS]), None)
+        now = lock.by_address.get(address)
+        return then is not None and _version_and_hashes(then.entry) != _version_and_hashes(now)
+
     def newest_readable(self, lock_path: str) -> str:
         """Return the newest commit whose lock file can be read; "" if there is none.
 
