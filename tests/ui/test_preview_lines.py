@@ -118,6 +118,8 @@ def test_packages_on_their_way(samples: Samples) -> None:
     assert "      aws 5.2.0 linux_amd64    #####.....  50 %  1.0 MiB of 2.0 MiB  102.4 KiB/s  10 s left\n" in text
     assert "      aws 5.2.0 darwin_arm64   hashed  before, not downloaded\n" in text
     assert "      aws 5.2.0 windows_amd64  asking\n" in text
+    rows = [one.line for one in items(PlanProgress("Upgrade aws", PlanStage.PLANNING, downloads=downloads), 10.0)]
+    assert {row.hanging for row in rows if row.text.startswith("      aws ")} == {8}, "right of the row's own start"
 
 
 def test_steps_end_with_the_plan(samples: Samples) -> None:

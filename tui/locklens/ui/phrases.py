@@ -315,7 +315,7 @@ def download_lines(downloads: Collection[DownloadRow], now: float, *, indent: st
     """A line for each package, in the order of announcement."""
     width = min(max((len(row.label) for row in downloads), default=0), _LABEL)
     for row in downloads:
-        yield line(*_spans(row, width, now, indent), hanging=2, copied=row.problem)
+        yield line(*_spans(row, width, now, indent), hanging=len(indent) + 2, copied=row.problem)
 
 
 def _spans(row: DownloadRow, width: int, now: float, indent: str) -> Iterator[Span]:
