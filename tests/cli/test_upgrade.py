@@ -93,11 +93,11 @@ def test_the_list_as_json(upgrade: Run, top: Path) -> None:
         "a", "1.0.0", "1.1.0", "1.1.0", "2.0.0", True, False,
     ]  # fmt: skip
     assert demo["released"].endswith("Z")
-    assert demo["blocked_by"] == [{"kind": "constraint", "file": "a/main.tf", "line": 3, "text": "~> 1.0"}]
+    assert demo["blocked_by"] == [{"kind": "constraint", "file": "a/main.tf", "line": 5, "text": "~> 1.0"}]
     assert [one["kind"] for one in by_name["other"]["blocked_by"]] == ["cooldown"]
     assert (by_name["other"]["recommended"], by_name["other"]["safe"]) == (None, False)
     assert by_name["other"]["signer_changed"] is None, "nothing is eligible, so no signer was looked up"
-    assert by_name["pinned"]["blocked_by"] == [{"kind": "pin", "file": "a/main.tf", "line": 11, "text": "1.0.0"}]
+    assert by_name["pinned"]["blocked_by"] == [{"kind": "pin", "file": "a/main.tf", "line": 13, "text": "1.0.0"}]
     assert (top / "a" / LOCK).read_bytes() == before
 
 

@@ -163,7 +163,7 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
     registry = document(asked(tmp_path, "aws", offered=listed))["roots"][0]["registry"]
     assert registry["init"] == {"version": "5.49.0", "obstacle": None, "nearest": []}
     assert registry["upgrade"]["version"] == "5.90.0"
-    place = {"file": "main.tf", "line": 9, "module": ""}
+    place = {"file": "main.tf", "line": 11, "module": ""}
     held = {"reason": "constraint", "term": "!= 5.50.0", "required_by": [place], "names": []}
     assert registry["newer"][-1] == {"versions": ["5.50.0"], "held_by": [held]}
 
@@ -573,7 +573,7 @@ def test_real_modules_are_explained(path: Path, tmp_path: Path) -> None:
         assert found["conflicts"] == []
         assert found["locked"] is None or found["locked"]["satisfies"]
         places = {(one["file"], one["line"]) for by in found["required_by"] for one in by["declared"] + by["uses"]}
-        assert places == {(one.file, one.line) for one in requirements}
+        assert places == {(one.file, one.constraint_line or one.line) for one in requirements}
         # One more module asks for something that none of the others can live with.
         for one in requirements:
             if one.constraints:

@@ -300,10 +300,11 @@ BROKEN = ConfigurationProblem("main.tf", 4, 1, "Unsupported block type", "", is_
 
 
 def test_a_locked_version_outside_of_the_constraints_blocks_with_the_place() -> None:
-    asked = configuration(requirement("aws", "~> 6.0"), requirement("aws", ">= 5", line=7))
+    excluding = replace(requirement("aws", "~> 6.0"), constraint_line=5)
+    asked = configuration(excluding, requirement("aws", ">= 5", line=7))
     (finding,) = held_against(asked, lock(block("5.1.0", ZH["0"]))).findings
-    assert (finding.rule, finding.severity, finding.file, finding.line) == ("LK005", Severity.BLOCK, "main.tf", 3)
-    assert finding.message == f"{AWS} 5.1.0 is locked and does not satisfy ~> 6.0 (main.tf:3)"
+    assert (finding.rule, finding.severity, finding.file, finding.line) == ("LK005", Severity.BLOCK, "main.tf", 5)
+    assert finding.message == f"{AWS} 5.1.0 is locked and does not satisfy ~> 6.0 (main.tf:5)"
 
 
 def test_a_locked_prerelease_that_nobody_names_blocks() -> None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
 from locklens.operations.upgrades.selection import NOT_ALLOWED, UpgradeSelection, is_beyond
+from locklens.project.configuration import constraint_place
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem
 from locklens.selection import Hold, Reason
@@ -196,7 +197,8 @@ def _of_hold(hold: Hold) -> Iterator[Blocker]:
         return
     kind = BlockerKind.PIN if hold.demand.term.is_pin else BlockerKind.CONSTRAINT
     for entry in hold.demand.requirements:
-        yield Blocker(kind, entry.constraint.strip(), entry.file, entry.line)
+        place = constraint_place(entry)
+        yield Blocker(kind, entry.constraint.strip(), place.file, place.line)
 
 
 def _of_signer(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion) -> Blocker:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType, inspect
 from msgspec.structs import replace
 
+from locklens.project.configuration import constraint_place
 from locklens.review import Proof  # noqa: TC001  # evaluated by msgspec
 from locklens.review.model import SHOWN_SEVERITIES, Severity
 from locklens.text import json_pages
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Self
 
-    from locklens.project.configuration import Configuration
+    from locklens.project.configuration import Configuration, Constrained
     from locklens.review import HashFact
     from locklens.review.model import Accepted, Evidence, HostState, Review
     from locklens.text import Printable
@@ -315,19 +316,27 @@ class EvidenceJson(JsonStruct, frozen=True):
         return cls.like(evidence, to_prove=ToProveJson(packages=evidence.to_prove, bytes=evidence.to_prove_bytes))
 
 
-class OverriddenJson(JsonStruct, frozen=True):
-    """A requirement that an override file replaced."""
+class ConstrainedJson(JsonStruct, frozen=True):
+    """The place of a requirement: the line is its constraint's, if it has one."""
 
     file: str
     line: FromOne
+
+    @classmethod
+    def of(cls, one: Constrained) -> Self:
+        """Describe a requirement."""
+        return cls.like(one, line=constraint_place(one).line)
+
+
+class OverriddenJson(ConstrainedJson, frozen=True):
+    """A requirement that an override file replaced."""
+
     constraint: str
 
 
-class RequirementJson(JsonStruct, frozen=True):
+class RequirementJson(ConstrainedJson, frozen=True):
     """The place and the constraint of a requirement; module is "" for the root module."""
 
-    file: str
-    line: FromOne
     module: str
     constraint: str
     overrides: OverriddenJson | None

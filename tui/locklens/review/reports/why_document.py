@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from locklens.project.configuration import Contributor  # noqa: TC001  # evaluated by msgspec
 from locklens.review.reports.documents import (
     ConfigurationJson,
+    ConstrainedJson,
     Count,
     FindingJson,
     FromOne,
@@ -25,11 +26,9 @@ if TYPE_CHECKING:
     from locklens.selection import Demand, Explanation, HeldBack, Hold, Unselectable, VersionChoices
 
 
-class PlaceJson(JsonStruct, frozen=True):
-    """The place of a requirement; module is "" for the root module."""
+class PlaceJson(ConstrainedJson, frozen=True):
+    """The place of a constraint; module is "" for the root module."""
 
-    file: str
-    line: FromOne
     module: str
 
 

@@ -27,7 +27,8 @@ def _unsatisfied(address: ProviderAddress, lock: LockFile, configuration: Config
     name = f"{address} {entry.version}"
     if against:
         places = ", ".join(f"{one.constraint} ({constraint_place(one)})" for one in against)
-        yield Verdict(f"{name} is locked and does not satisfy {places}", against[0].line, against[0].file)
+        first = constraint_place(against[0])
+        yield Verdict(f"{name} is locked and does not satisfy {places}", first.line, first.file)
     else:
         yield Verdict(f"{name} is locked, and no constraint names this version exactly", entry.line)
 
