@@ -198,6 +198,15 @@ def test_a_root_in_which_nothing_can_be_upgraded_is_named(upgrade: Run, top: Pat
     assert "a/.terraform.lock.hcl:1: " in err
 
 
+def test_a_folder_of_packages_in_a_root_is_no_root(upgrade: Run, top: Path) -> None:
+    package = top / "a/mirror" / HOST / "acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip"
+    package.parent.mkdir(parents=True)
+    package.write_bytes(b"")
+    found = document(upgrade, "--root", "a")
+    assert {one["root"] for one in found["candidates"]} == {"a"}
+    assert found["refused"] == []
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [
