@@ -95,7 +95,7 @@ def test_from_a_folder_of_the_repository(run: Run, top: Path, monkeypatch: pytes
     [
         (["upgrade", "aws"], "no configuration or lock file in this folder", "live/eu/a, live/eu/b, live/us/a, other"),
         (["upgrade", "--list"], f"no {LOCK} in this folder\n", "live/eu/a, live/eu/b, live/us/a, other"),
-        (["prune", "--", "live"], "no configuration or lock file in this folder", "eu/a, eu/b, us/a"),
+        (["prune", "--", "live"], "no configuration or lock file in this folder", "live/eu/a, live/eu/b, live/us/a"),
         (["prune", "--root", "x*"], "no root matches 'x*'", "live/eu/a, live/eu/b, live/us/a, other"),
         (["hashes", "--root", "x*"], "no root matches 'x*'", "live/eu/a, live/eu/b, live/us/a, other"),
     ],
@@ -116,6 +116,8 @@ def test_a_root_that_is_removed_is_not_named_to_select(run: Run, top: Path) -> N
 def test_init_and_lock_name_the_roots_below(run: Run) -> None:
     for command in ("init", "lock"):
         assert "no configuration in this folder; roots below: live/eu/a, " in run(command, "--dry-run")[2]
+    said = run("-C", "live", "lock", "--dry-run", "--root", "eu")[2]
+    assert "no configuration in this folder; roots below: eu/a, eu/b; select with --root DIR" in said
 
 
 def test_what_cannot_be_selected(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

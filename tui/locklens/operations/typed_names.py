@@ -85,9 +85,12 @@ def hint_of_roots(roots: Sequence[str]) -> str:
 
 
 def hint_below(folder: Path) -> str:
-    """Return a hint with the roots below a folder that is not a root; "" if there are none, or no repository."""
+    """Return a hint with the roots below a folder that is not a root; "" if there are none, or no repository.
+
+    They are named from the current folder, as --root takes them.
+    """
     try:
-        return hint_of_roots(roots_below(folder))
+        return hint_of_roots([os.path.relpath(folder / root).replace(os.sep, "/") for root in roots_below(folder)])
     except (RepositoryError, ConfigurationError):
         return ""
 
