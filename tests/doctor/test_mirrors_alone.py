@@ -128,7 +128,9 @@ def test_a_mirror_that_was_repaired_is_fixed(corp: Path, doctor: Any) -> None:
     lay_package(mirror, platform)
     document = doctor(corp, "ci.log")
     assert document["state"] == "fixed"
-    assert document["fixed"].endswith(f"terraform-provider-demo_1.4.2_{platform}.zip has a locked hash now")
+    accepted = f"terraform-provider-demo_1.4.2_{platform}.zip has a locked hash now"
+    assert document["fixed"].endswith(f"{accepted}; that the failing run was on {platform} is assumed")
+    assert doctor(corp, "--platform", platform, "ci.log")["fixed"].endswith(accepted)
 
 
 def test_what_the_mirror_has_altered_is_not_locked_from_it(corp: Path, doctor: Any) -> None:

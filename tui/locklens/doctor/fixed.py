@@ -84,12 +84,12 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return "" if _speaks(x, causes) else _exchanged(x)
     if x.is_offered:
         mirror = x.failing_mirror or x.oci_mirror or x.servers[0].place
-        return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now"
+        return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.machine)}"
     is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
     if x.is_of_local_file or is_gone or kind == "not-in-sources":
         is_any = is_gone and not x.message.plugin_folders
         healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)
-        return f"{healed.path} has a locked hash now" if healed is not None else ""
+        return _accepted_words(x, healed) if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
 
 
@@ -247,13 +247,24 @@ def _exchanged(x: Examined) -> str:
     if x.replaced:
         return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
     repaired = _repaired(x)
-    return f"{repaired.path} has a locked hash now" if repaired is not None else ""
+    return _accepted_words(x, repaired) if repaired is not None else ""
+
+
+def _accepted_words(x: Examined, copy: FoundPackage) -> str:
+    """Return that the lock file accepts the copy which the failing run would get now."""
+    return f"{copy.path} has a locked hash now{_assumed(x, copy.platform)}"
+
+
+def _assumed(x: Examined, platform: str) -> str:
+    """Return that the run is assumed to need a copy of this platform, as the end of a clause; "" where it is told."""
+    return f"; that the failing run was on {platform} is assumed" if platform and x.is_platform_assumed else ""
 
 
 def _replaced_words(x: Examined, now: FoundPackage) -> str:
     """Return that a package was moved aside, and that the one which the run uses now has a locked hash."""
     shown = "what is there now" if now.path == x.replaced else now.path
-    return f"{x.replaced} was moved aside, and {shown} has a locked hash"
+    assumed = _assumed(x, now.platform) if x.is_mirror_replaced else ""
+    return f"{x.replaced} was moved aside, and {shown} has a locked hash{assumed}"
 
 
 def _has_h1(x: Examined) -> bool:
