@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from locklens.cli.main import main
 from locklens.demo import PLATFORMS, lock_file, package_bytes
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
-from locklens.demo.faults import Fault, FaultRule
+from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.dialect import OPENTOFU
 from locklens.operations.doctor import DoctorRequest
@@ -737,6 +737,17 @@ def test_a_platform_that_no_version_has_a_package_of_leaves_a_way_to_go_on(made:
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "Run init on a platform that has a package" in out
     assert re.search(r"none of the \d+ listed versions of acme/demo has a package of freebsd_amd64", out)
+
+
+def test_a_registry_without_the_package_is_asked_again_or_for_another_version(made: Any, doctor: Any) -> None:
+    rule = FaultRule(Fault.NOT_FOUND, DEMO.provider, step=Step.DOWNLOAD)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=(rule,)))
+    words = f"Provider {DEMO.provider} v1.4.2 does not have a package available for your current platform, linux_amd64."
+    (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("platform-missing", "likely")
+    assert [one["id"] for one in document["remedies"]] == ["retry", "upgrade"]  # hashes are there, and help nothing
+    assert document["remedies"][1]["command"].startswith("locklens upgrade acme/demo")
 
 
 def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(made: Any, doctor: Any) -> None:

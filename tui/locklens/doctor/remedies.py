@@ -47,7 +47,10 @@ def run_command_again(one: Affected) -> Remedy:
 
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
-    """The platform's hashes are added from the signed package, or the commit that had them is restored."""
+    """The platform's hashes are added from the signed package, or the commit that had them is restored.
+
+    No hash helps where what was asked has no package of the platform: it may have one later, or of another version.
+    """
     x, platform = one.examined, one.platform
     if x.entry is None:
         return
@@ -65,6 +68,10 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         yield from offered
         if not offered and "is not available for" not in x.text:
             yield _elsewhere(one)
+        return
+    if x.message.kind == "platform-unavailable" and "is not available for" not in x.text:
+        yield from fix_by_retry(one)  # init did not come to the locked hashes
+        yield from upgrade(one, f"Upgrade {x.name}: another version may have a package of {platform}", platform)
         return
     yield from _with_platform(one)
     yield from _earlier(one)
