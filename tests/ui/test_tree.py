@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.lines import FilePlace
-from locklens.review.model import ChangeKind, Evidence, LockStatus, LookupAnswer, Severity
+from locklens.review.model import Accepted, ChangeKind, Evidence, LockStatus, LookupAnswer, Severity
 from locklens.review.reports import markdown
 from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place
@@ -76,6 +76,13 @@ def test_grouping_by_severity(samples: Samples) -> None:
     sections = outline(samples.full(), Grouping.SEVERITY)
     assert [section.title for section in sections] == ["BLOCK", "WARN", "INFO", "no findings"]
     assert all(node.severity is section.severity for section in sections for node in section.children)
+    named = replace(samples.finding("LK023", Severity.BLOCK), accepted=Accepted("checked by phone"))
+    change = replace(samples.change("acme/x"), findings=(named,))
+    sections = outline(samples.review(samples.root("a", [change])), Grouping.SEVERITY)
+    (row,) = (row for row in RowMaker().rows(sections, Setting(Grouping.SEVERITY)) if row.depth)
+    assert [section.title for section in sections] == ["no findings, or accepted ones"]
+    assert row.reason.startswith("accepted: LK023 Same version")
+    assert "both cannot be right (accepted)" in str(markdown.render(samples.review(samples.root("a", [change]))))
 
 
 def test_groupings_go_round() -> None:

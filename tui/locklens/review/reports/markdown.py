@@ -94,7 +94,7 @@ class _Comment:
         yield ""
         findings = reports.all_findings_in_words(review) or "no findings"
         accepted = sum(not one.is_counted for one in self._found)
-        noted = f", {accepted} accepted" if accepted else ""
+        noted = f"; {accepted} accepted, counted in each root" if accepted else ""
         yield f"**Verdict: {reports.verdict_words(review)}.** Findings: {findings}{noted}."
         yield ""
         base = reports.side_words(review.base)
@@ -177,8 +177,9 @@ def _each(items: Iterable[str]) -> Iterator[list[str]]:
 
 def _change_line(one: DistinctChange) -> str:
     change = one.change
-    named_in = (finding for _, member in one.members for finding in member.findings)
-    titles = {one.rule: wording_of(one).title for one in named_in if one.severity is not Severity.OFF}
+    found = [each for _, member in one.members for each in member.findings if each.severity is not Severity.OFF]
+    titles = {each.rule: f"{wording_of(each).title} (accepted)" for each in found if each.accepted is not None}
+    titles |= {each.rule: wording_of(each).title for each in found if each.accepted is None}
     hashes = f"; {reports.hash_words(change.hashes, reports.claimed_word([change]))}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
     subject = f"{_name(one)} {code(reports.phrase(change))} {change.kind}"

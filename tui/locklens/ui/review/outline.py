@@ -330,11 +330,18 @@ def _by_provider(changes: list[Node], others: list[Node]) -> list[Node]:
 
 def _by_severity(changes: list[Node], others: list[Node]) -> list[Node]:
     by_severity = _collected((*changes, *others), lambda node: node.severity)
-    names = {severity: severity.value.upper() for severity in Severity}
     return [
-        _section(f"severity:{severity}", "no findings" if severity is None else names[severity], nodes)
+        _section(
+            f"severity:{severity}", _without_findings(nodes) if severity is None else severity.value.upper(), nodes
+        )
         for severity, nodes in by_severity.items()
     ]
+
+
+def _without_findings(nodes: Iterable[Node]) -> str:
+    changes = (subject.change for node in nodes for subject in node.subjects)
+    has_accepted = any(finding.accepted is not None for change in changes for finding in change.findings)
+    return "no findings, or accepted ones" if has_accepted else "no findings"
 
 
 REVIEW_GRAMMAR = Grammar(

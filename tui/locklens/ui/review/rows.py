@@ -282,10 +282,13 @@ def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -
 
 
 def _worst_finding(node: Node) -> str:
-    """The worst finding that counts on a node's changes; "" if there is none, or for one that has no title."""
-    counting = [one for subject in node.subjects for one in subject.change.findings if one.severity is node.severity]
-    finding = next((one for one in counting if one.accepted is None), None)
-    return f"{finding.rule} {wording_of(finding).title}" if finding is not None and finding.rule in RULES else ""
+    """The worst finding that counts on a node's changes, else an accepted one; "" without, or if it has no title."""
+    found = [one for subject in node.subjects for one in subject.change.findings if one.rule in RULES]
+    counting = (one for one in found if one.severity is node.severity and one.accepted is None)
+    if finding := next(counting, None):
+        return f"{finding.rule} {wording_of(finding).title}"
+    accepted = next((one for one in found if one.accepted is not None), None) if node.severity is None else None
+    return f"accepted: {accepted.rule} {wording_of(accepted).title}" if accepted is not None else ""
 
 
 def _root_name(node: Node) -> str:
@@ -400,8 +403,8 @@ _COLUMNS: tuple[Column[Row], ...] = (
     Column("version", _versions, "the locked version before and after the change, or the only one",
            fit=fitted_step, least=least_step),
     replace(_WHAT, narrow=replace(_WHAT, takes_rest=True, from_width=0)),
-    Column("worst finding", lambda row: Span(row.reason, Role.DIM), "the worst finding that is not accepted, on wide"
-           " screens", takes_rest=True, from_width=_WIDE),
+    Column("worst finding", lambda row: Span(row.reason, Role.DIM), "the worst finding that counts, or an accepted one;"
+           " on wide screens", takes_rest=True, from_width=_WIDE),
     Column("unverified", lambda row: row.evidence, "how many of the added hashes are not verified, as below",
            is_at_end=True, is_optional=True, from_width=52),
 )  # fmt: skip
