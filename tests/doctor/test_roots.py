@@ -138,6 +138,18 @@ def test_of_roots_that_were_mended_in_several_ways_none_is_named(top: Path, doct
     assert (document["facts"]["root"], document["next"]) == (None, "terraform -chdir=ROOT init")
 
 
+def test_a_root_that_was_edited_into_another_version_may_still_fail(top: Path, doctor: Any) -> None:
+    for name in ("net", "twin"):
+        lock = lock_file(replace(DEMO, packed=("darwin_arm64",), unpacked=()))
+        (top / name / ".terraform.lock.hcl").write_bytes(lock)
+    git(top, "commit", "-qam", "one platform")
+    (top / "ci.log").write_text(failed("acme/demo", "1.4.2"), "utf-8")
+    (top / "net/.terraform.lock.hcl").write_bytes(lock.replace(b'"1.4.2"', b'"1.4.1"'))
+    assert main(["-C", str(top), "restore", "acme/demo", "--from=HEAD~1", "--root=twin"], no_screen) == 0
+    document = doctor(top, "ci.log", "--platform", "linux_amd64")
+    assert (document["state"] != "fixed", "net" in roots_of(document)[0]) == (True, True)
+
+
 def test_an_error_that_names_no_provider_is_looked_for_in_each_lock_file_that_it_fits(top: Path, doctor: Any) -> None:
     (top / "twin/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, unpacked=()), NETBOX_310))
     (top / "ci.log").write_text(

@@ -163,14 +163,21 @@ class Examiner:
     def _as_at_the_log(self, one: DoctorSubject, error: RecognisedError, *, changed: Sequence[str]) -> list[str]:
         """Return the roots besides the changed ones, if there are any, that still are as an error says.
 
-        They lack the provider, lock the version that was replaced, or lack hashes that were added to it.
+        They lack the provider, lock the version that was replaced, or lack hashes that were added to it; or they were
+        changed by whatever into something else than what was mended.
         """
         others = [path for path in one.fitting if path not in changed] if changed else []
         if error.kind in _OF_LACKING:
             return others
         past = [(self._writes.replaced(lock, one.address), lock) for lock in map(self._roots.lock, changed)]
         replaced = [(was.entry, lock) for was, lock in past if was is not None and was.entry is not None]
-        return [path for path in others if any(_is_like(self._roots.lock(path), *each) for each in replaced)]
+        found = []
+        for path in others:
+            lock = self._roots.lock(path)
+            is_open = self._was_other(path, one.address) and not any(_is_as_mended(lock, *each) for each in replaced)
+            if replaced and (is_open or any(_is_like(lock, *each) for each in replaced)):
+                found.append(path)
+        return found
 
     def _is_mended(self, path: str, address: ProviderAddress | None, error: RecognisedError) -> bool:
         """True if locklens wrote an entry that was before as the error says: absent, or of that version."""
@@ -598,6 +605,14 @@ def _is_like(lock: LockFile, was: LockEntry, now: LockFile) -> bool:
     added = {*new.hashes} - {*was.hashes}
     added = set(filter(is_of_zip, added)) or added
     return not added <= {*entry.hashes} if added else {*entry.hashes} == {*was.hashes}
+
+
+def _is_as_mended(lock: LockFile, was: LockEntry, now: LockFile) -> bool:
+    """True if a lock file has what the entry of another one was replaced by, or no such entry."""
+    entry, new = lock.by_address.get(was.address), now.by_address.get(was.address)
+    if entry is None or new is None:
+        return entry is None
+    return entry.version == new.version and packages_of(new.hashes) <= {*entry.hashes}
 
 
 def _is_of_both_tools(lock: LockFile) -> bool:
