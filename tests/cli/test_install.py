@@ -46,6 +46,15 @@ def test_both_spellings_do_the_same(place: Place, run: Run) -> None:
     assert "found no need for changes" in run("lock", "--platform", "linux_amd64")[1]
 
 
+def test_a_lock_file_without_providers_has_no_checksums_to_retain(place: Place, run: Run) -> None:
+    for file in place.lock_file.parent.glob("*.tf"):
+        file.write_text("terraform {}\n")
+    created = "Success! locklens has created the lock file: no provider is required or locked here.\n"
+    assert run("lock", "--platform", "linux_amd64")[:2] == (0, created)
+    assert place.lock_file.read_bytes().count(b"\n") == 2, "its header alone"
+    assert "found no need for changes" in run("lock", "--platform", "linux_amd64")[1]
+
+
 def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) -> None:
     status, out, err = run("lock", "--check", "--platform", "linux_amd64")
     assert (status, out) == (1, ".terraform.lock.hcl: would change\n")

@@ -319,6 +319,10 @@ def _lock_words(outcome: RootResult) -> str:
     if outcome.has_failed or (outcome.is_unchecked and not outcome.would_change):
         return ""  # What was not checked is a note.
     if outcome.would_change:
+        from locklens.lockfile.update import Difference
+
+        if not outcome.before and outcome.difference is Difference.NONE:  # as the tools do
+            return f"Success! locklens has created the lock file: {outcome.checked}.\n"
         return (
             "Success! locklens has updated the lock file.\n\n"
             f"Review the changes in {visible(outcome.lock_file)} and then commit to your\n"
