@@ -95,7 +95,7 @@ def test_show_says_where_each_rule_comes_from(run: Run, top: Path) -> None:
     assert shown["severity.LK004"] == "block [base (HEAD)]"
     assert shown["severity.LK005"] == "block [default]"
     assert shown["trust.acme"] == f"{'A' * 40} [head]"
-    assert "note: change of locklens.toml in the work tree does not count yet" in err
+    assert "note: locklens.toml in the work tree differs from that of the base (HEAD), which applies" in err
     (top / "live" / "mine.toml").write_text("hosts = ['r.test']\ninstall_paths = ['direct']\n")
     rows = json.loads(run("policy", "show", "--policy", "mine.toml", "--format", "json")[1])["values"]
     assert {"key": "hosts", "value": ["r.test"], "from": "given"} in rows

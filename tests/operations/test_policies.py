@@ -68,9 +68,7 @@ def test_the_base_counts_not_the_change(git: Git, tmp_path: Path) -> None:
     (tmp_path / ".terraform.lock.hcl").write_bytes(lock_file(NEW))
     found = judged(tmp_path)
     assert (found.policy.cooldown, found.policy.file, found.policy_side) == (7, POLICY_FILE, PolicySide.BASE)
-    assert found.notes == (
-        "change of locklens.toml in the work tree does not count yet: the policy of the base (HEAD) applies",
-    )
+    assert found.notes == ("locklens.toml in the work tree differs from that of the base (HEAD), which applies",)
     assert json_report("review", found)["run"]["policy"] == {"file": "locklens.toml", "side": "base"}
 
 
@@ -79,7 +77,7 @@ def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_pa
     (tmp_path / POLICY_FILE).write_bytes(b"not [ toml")
     found = judged(tmp_path)
     assert (found.policy, found.policy_side) == (Policy.none(), PolicySide.NONE)
-    assert found.notes == ("locklens.toml in the work tree does not count yet: the base (HEAD) has no policy",)
+    assert found.notes == ("locklens.toml in the work tree does not count: the base (HEAD) has no policy",)
     assert json_report("review", found)["run"]["policy"] == {"file": None, "side": "none"}
 
 
@@ -88,9 +86,7 @@ def test_a_policy_that_is_gone_still_counts(git: Git, tmp_path: Path) -> None:
     (tmp_path / POLICY_FILE).unlink()
     found = judged(tmp_path)
     assert found.policy.cooldown == 7
-    assert found.notes == (
-        "removal of locklens.toml in the work tree does not count yet: the policy of the base (HEAD) applies",
-    )
+    assert found.notes == ("locklens.toml is missing in the work tree: that of the base (HEAD) applies",)
 
 
 def test_the_named_base_counts(git: Git, tmp_path: Path) -> None:
@@ -98,11 +94,20 @@ def test_the_named_base_counts(git: Git, tmp_path: Path) -> None:
     commit(git, tmp_path, policy=b"cooldown = 8\n")
     found = judged(tmp_path, base=Base("HEAD~1", head="HEAD"))
     assert found.policy.cooldown == 7
-    assert found.notes == (
-        "change of locklens.toml in HEAD does not count yet: the policy of the base (HEAD~1) applies",
-    )
+    assert found.notes == ("locklens.toml in HEAD differs from that of the base (HEAD~1), which applies",)
     assert judged(tmp_path, base=Base("HEAD", head="HEAD~1")).policy.cooldown == 8
     assert judged(tmp_path).notes == ()
+
+
+def test_a_policy_of_the_base_alone_is_no_change_of_the_head(git: Git, tmp_path: Path) -> None:
+    commit(git, tmp_path, policy=b"cooldown = 7\n")
+    git("branch", "feature")
+    commit(git, tmp_path, policy=b"cooldown = 8\n", lock=lock_file(OLD))
+    git("tag", "newer")
+    git("switch", "--quiet", "feature")
+    assert judged(tmp_path, base=Base("newer")).notes == (
+        "locklens.toml in the work tree differs from that of the base (newer), which applies",
+    )
 
 
 def test_a_named_file_counts_before_all(git: Git, tmp_path: Path) -> None:

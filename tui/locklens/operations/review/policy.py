@@ -174,9 +174,10 @@ def _of_head(data: bytes | None) -> tuple[Policy, str]:
 
 def _ignored(other: bytes | None, data: bytes | None, name: str, base: str) -> str:
     if data is None:
-        return f"{POLICY_FILE} in {name} does not count yet: the base ({base}) has no policy"
-    state = "removal" if other is None else "change"
-    return f"{state} of {POLICY_FILE} in {name} does not count yet: the policy of the base ({base}) applies"
+        return f"{POLICY_FILE} in {name} does not count: the base ({base}) has no policy"
+    if other is None:
+        return f"{POLICY_FILE} is missing in {name}: that of the base ({base}) applies"
+    return f"{POLICY_FILE} in {name} differs from that of the base ({base}), which applies"
 
 
 def _proposals(more: Policy) -> Iterator[str]:
