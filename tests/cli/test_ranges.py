@@ -86,6 +86,7 @@ def test_hashes_and_keys_are_those_of_the_head(top: Path, capsys: pytest.Capture
         out = capsys.readouterr().out
         assert "1.1.0" in out
         assert "9.0.0" not in out
+    assert out.endswith("; locklens hashes with the same arguments lists them\n")
 
 
 @pytest.mark.parametrize(

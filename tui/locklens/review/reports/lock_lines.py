@@ -243,7 +243,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
     for note in review.notes:
         yield f"note: {note}"
     if findings := all_findings_in_words(review):
-        yield f"findings: {findings}; locklens hashes lists them"
+        yield f"findings: {findings}; locklens hashes with the same arguments lists them"
 
 
 def _signer_lines(signer: SignerUses, past: Sequence[PastUse], review: Review) -> Iterator[Line]:
