@@ -159,6 +159,18 @@ async def test_rows_say_what_is_staged(running: Running, tmp_path: Path) -> None
     assert "staged: git's index has this block" in str(ReviewScreen.TERMS)
 
 
+async def test_the_title_is_of_what_is_not_staged_yet(running: Running, tmp_path: Path) -> None:
+    top = two_roots(tmp_path)
+    git(top, "add", f"b/{LOCK}")
+    async with running(source_of(top), size=(140, 50)) as on:
+        for title in ("hashicorp/aws", "hashicorp/null"):
+            await on.go_to(title)
+            await on.press("space")
+        text = await previewed(on)
+        assert "Stage hashicorp/aws in a" in text
+        assert "1 provider, 1 root, 1 file" in text
+
+
 async def test_the_message_is_that_of_the_commit(running: Running, tmp_path: Path) -> None:
     top = two_roots(tmp_path)
     async with running(source_of(top), size=(140, 60)) as on:

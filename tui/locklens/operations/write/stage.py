@@ -41,11 +41,13 @@ class StagedBlocks(Struct, frozen=True):
         root: The reviewed root; a file that changed since is not staged.
         providers: Their providers.
         left: Names of the providers that changed too and are not selected.
+        staged: The providers whose blocks the index already has.
     """
 
     root: RootReview
     providers: frozenset[ProviderAddress]
     left: tuple[str, ...] = ()
+    staged: frozenset[ProviderAddress] = frozenset()
 
 
 class Stage(FileOperation, frozen=True):
@@ -63,9 +65,11 @@ class Stage(FileOperation, frozen=True):
 
     @property
     def title(self) -> str:
-        """A short title."""
-        names = sorted({one.short(each.root.tool.default_host) for each in self.chosen for one in each.providers})
-        places = [each.root.path or "." for each in self.chosen]
+        """A short title, of what is not staged yet if there is any."""
+        new = [replace(each, providers=each.providers - each.staged) for each in self.chosen]
+        titled = [each for each in new if each.providers] or self.chosen
+        names = sorted({one.short(each.root.tool.default_host) for each in titled for one in each.providers})
+        places = [each.root.path or "." for each in titled]
         return f"Stage {listed_providers(tuple(names))} in {listed_roots(places)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
@@ -104,7 +108,9 @@ def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> S
     if review.head.kind != "worktree" or top is None:
         words = "only changes of the work tree can be staged"
         raise ConfigurationError(words, hint="B goes back to it")
-    chosen = tuple(blocks for blocks in (_chosen(root, marks) for root in review.roots) if blocks is not None)
+    chosen = tuple(
+        blocks for blocks in (_chosen(root, marks, review.staged) for root in review.roots) if blocks is not None
+    )
     if not chosen:
         raise ConfigurationError("no change is marked as reviewed", hint="mark changes with space first")
     return Stage(top, chosen)
@@ -134,7 +140,7 @@ def named_blocks(review: Review, top: Path, providers: Sequence[str]) -> Stage:
         for root in review.roots
         if root.path in selected
     }
-    chosen = (_chosen(root, marks[root.path]) for root in review.roots if root.path in marks)
+    chosen = (_chosen(root, marks[root.path], review.staged) for root in review.roots if root.path in marks)
     return Stage(top, tuple(blocks for blocks in chosen if blocks is not None))
 
 
@@ -144,7 +150,9 @@ def _addresses(changes: Iterable[Change]) -> frozenset[ProviderAddress]:
     return frozenset(address for pair in pairs for address in pair if address is not None)
 
 
-def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
+def _chosen(
+    root: RootReview, marks: Collection[str], staged: Collection[tuple[str, ProviderAddress]]
+) -> StagedBlocks | None:
     changes = [change for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
     marked = [change for change in changes if change.id in marks]
     if not marked:
@@ -152,7 +160,8 @@ def _chosen(root: RootReview, marks: Collection[str]) -> StagedBlocks | None:
     # A moved provider is two blocks: the old address is removed, the new one added.
     providers = _addresses(marked)
     left = tuple(change.address.short(root.tool.default_host) for change in changes if change.id not in marks)
-    return StagedBlocks(root, providers, left)
+    done = _addresses(change for change in marked if (root.lock_file, change.address) in staged)
+    return StagedBlocks(root, providers, left, done)
 
 
 class _Staging:
