@@ -113,6 +113,12 @@ def test_a_root_that_is_removed_is_not_named_to_select(run: Run, top: Path) -> N
         assert "roots below: live/eu/a, live/eu/b, other; select" in run(*command)[2], command
 
 
+def test_a_root_that_is_removed_counts_among_all(run: Run, top: Path) -> None:
+    git(top, "rm", "-qr", "live")
+    assert "3 of 4 roots, 6 changes" in run("review", "--offline", "--format", "text")[1]
+    assert "\n4 roots, 6 changes" in run("review", "--offline", "--format", "text", "--all")[1]
+
+
 def test_init_and_lock_name_the_roots_below(run: Run) -> None:
     for command in ("init", "lock"):
         assert "no configuration in this folder; roots below: live/eu/a, " in run(command, "--dry-run")[2]

@@ -523,6 +523,11 @@ class Review(Struct, frozen=True, dict=True):
         )
 
     @cached_property
+    def all_roots(self) -> int:
+        """The number of roots, listed or not; one that lost its lock file, or never had any, counts where listed."""
+        return self.lock_files + sum(not root.new.exists for root in self.roots)
+
+    @cached_property
     def distinct_changes(self) -> int:
         """The number of changes, where the same change in several roots counts once."""
         return len({change.id for change in self.changes})

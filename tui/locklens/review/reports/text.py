@@ -90,9 +90,9 @@ class _Printer:
         changes = review.changes
         noted = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(changes) else ""
         findings = reports.all_findings_in_words(review) or "no findings"
-        several = f" of {review.lock_files}" if review.lock_files > len(review.roots) else ""
-        roots = "root" if (review.lock_files if several else len(review.roots)) == 1 else "roots"
-        yield f"{len(review.roots)}{several} {roots}, {counted(len(changes), 'change')}{noted}: {findings}"
+        several = f"{len(review.roots)} of " if review.all_roots > len(review.roots) else ""
+        roots = counted(review.all_roots if several else len(review.roots), "root")
+        yield f"{several}{roots}, {counted(len(changes), 'change')}{noted}: {findings}"
 
     def _shared_groups(self) -> list[list[tuple[RootReview, Change]]]:
         """The changes shared by several roots, worst first; in each group the worst root first."""
