@@ -300,6 +300,18 @@ def test_what_of_a_configuration_was_not_read_is_named(samples: Samples) -> None
     assert configuration_read(review) == "1 of 1 root, 1 without the state"
 
 
+def test_a_root_that_was_removed_lacks_no_configuration(samples: Samples) -> None:
+    root = replace(
+        samples.root("live", [samples.change()]),
+        status=LockStatus.DELETED,
+        configuration=Configuration.absent("live", TERRAFORM),
+    )
+    review = samples.review(root)
+    shown = "\n".join(line.text for line in detail_lines(outline(review, Grouping.ROOT)[0], review))
+    assert "CONFIGURATION  none: this is no root any more" in shown
+    assert configuration_read(review) == "1 of 1 root"
+
+
 async def test_a_group_shows_the_h1_of_each_variant(samples: Samples, running: Running) -> None:
     """The details were those of the first root, and each root had "1 h1"."""
 

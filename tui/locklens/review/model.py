@@ -417,6 +417,14 @@ class RootReview(Struct, frozen=True):
         return self.old.data != self.new.data or self.old.exists != self.new.exists
 
     @property
+    def is_removed(self) -> bool:
+        """True if the folder is no root any more: its lock file is deleted, and it has no configuration."""
+        configuration = self.configuration
+        if self.status is not LockStatus.DELETED or configuration is None:
+            return False
+        return not configuration.has_files and not configuration.has_faults
+
+    @property
     def all_findings(self) -> tuple[Finding, ...]:
         """The root's own findings and those of its changes."""
         return self.findings + tuple(finding for change in self.changes for finding in change.findings)

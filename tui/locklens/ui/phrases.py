@@ -170,8 +170,9 @@ def registries_in_short(review: Review) -> str:
 
 def configuration_read(review: Review) -> str:
     """The count of roots whose configuration is read, of incomplete ones, and of those that lack the state alone."""
-    read = [root.configuration for root in review.roots if root.configuration is not None]
-    partial = [configuration for configuration in read if not configuration.complete]
+    read = [(root, root.configuration) for root in review.roots if root.configuration is not None]
+    # A root that was removed lacks nothing.
+    partial = [configuration for root, configuration in read if not configuration.complete and not root.is_removed]
     incomplete = sum(bool(configuration.unknown_constraints) for configuration in partial)
     parts = [f"{len(read)} of {counted(len(review.roots), 'root')}"]
     parts += [f"{incomplete} incomplete"] if incomplete else []

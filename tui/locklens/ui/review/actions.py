@@ -142,8 +142,7 @@ def _no_restoring(root: RootReview) -> str:
     """Return why a root's lock file cannot be restored from the base, a clause; "" if it can."""
     if root.status is LockStatus.ADDED or root.renamed_from is not None:
         return f"the base has no {root.lock_file}"
-    configuration = root.configuration
-    if root.status is LockStatus.DELETED and configuration is not None and not configuration.has_files:
+    if root.is_removed:
         return f"{root.path or '.'} is no root any more: git restores its files"
     return ""
 

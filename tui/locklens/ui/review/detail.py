@@ -359,7 +359,10 @@ def root_lines(node: Node, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     if root.renamed_from is not None:
         yield _root_fact("MOVED FROM", root.renamed_from or ".")
     yield _root_fact("TOOL", root.tool.product)
-    yield from _configuration_lines(root.configuration, in_full=in_full)
+    if root.is_removed:
+        yield _root_fact("CONFIGURATION", "none: this is no root any more")
+    else:
+        yield from _configuration_lines(root.configuration, in_full=in_full)
     if note := file_note(root):
         yield Line()
         yield line(note[0].upper() + note[1:] + ".")
