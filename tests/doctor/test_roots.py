@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree, rmtree
 from typing import Any
 
 import pytest
@@ -205,6 +206,23 @@ def test_no_root_here_is_blamed_for_a_log_that_names_another_folder(
 def test_a_folder_that_need_not_be_of_another_repository_rules_out_no_root(name: str, top: Path, doctor: Any) -> None:
     (top / "ci.log").write_text(f"$ cd {name}\n{LISTED}{failed('acme/netbox', '3.9.1')}", "utf-8")
     assert roots_of(doctor(top, "ci.log")) == [["net"]]
+
+
+@pytest.mark.parametrize("before", ["$ cd live/prod\n", "$ terraform -chdir=live/prod init\n", "$ cd $ROOT\n"])
+def test_of_roots_whose_paths_end_alike_those_with_the_folder_of_the_log_are_taken(
+    before: str, top: Path, doctor: Any
+) -> None:
+    every = ["a/live/dev", "a/live/prod", "b/live/dev", "b/live/prod"]
+    for name in every:
+        copytree(top / "net", top / name)
+    rmtree(top / "net")
+    (top / "ci.log").write_text(before + LISTED + failed("acme/netbox", "3.9.1"), "utf-8")
+    fitting = every if "$ROOT" in before else [one for one in every if one.endswith("prod")]
+    assert roots_of(doctor(top, "ci.log")) == [fitting]
+    (top / "a/live/prod/.terraform.lock.hcl").write_bytes(lock_file(DEMO, NETBOX_310))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "one of them has another version")
+    assert roots_of(doctor(top, "ci.log")) == [[one for one in fitting if one != "a/live/prod"]]
 
 
 def test_a_log_of_an_older_commit_names_it(top: Path, doctor: Any) -> None:

@@ -151,11 +151,8 @@ class LogRoots:
     def of_folders(self, error: RecognisedError) -> list[str]:
         """Return the roots whose folders the log names: of a path on another machine, its end counts."""
         found = []
-        for folder in error.folders:
-            name = os.path.normpath(folder.partition("/.terragrunt-cache/")[0]).replace(os.sep, "/")
-            while name.startswith("../"):  # from a folder that the log does not name
-                name = name.removeprefix("../")
-            begins = [path for path in self._checkout.locks if f"/{path}".endswith(f"/{name}")]
+        for name in map(_named_folder, error.folders):
+            begins = _ending_like(name, self._checkout.locks)
             ends = self._at_end_of(name)
             found += [ends] if ends is not None else begins if len(begins) == 1 else []
         file = folder_of(error.place)
@@ -181,8 +178,13 @@ class LogRoots:
         return "" if any(path.endswith(f"/{name}") for path in self._candidates()) else name
 
     def fitting(self, error: RecognisedError) -> list[str]:
-        """Return the roots that an error fits, with all that the log tells of its run besides."""
-        return self._of_the_log(error) if error.provider else self._without_provider(error)
+        """Return the roots that an error fits, with all that the log tells of its run besides.
+
+        Of several, those whose paths end with a folder that the log names, where each such folder has one.
+        """
+        found = self._of_the_log(error) if error.provider else self._without_provider(error)
+        ending = [_ending_like(name, found) for name in map(_named_folder, error.folders)]
+        return list(dict.fromkeys(path for paths in ending for path in paths)) if ending and all(ending) else found
 
     def had_constraint(self, path: str, error: RecognisedError) -> bool:
         """True if a root had the constraints of the message in HEAD, or before locklens wrote later than the log."""
@@ -502,6 +504,18 @@ class LogRoots:
         address = twin_of(address) if is_other and address is not None else address
         entry = lock.by_address.get(address) if address is not None else None
         return entry is not None and (not error.version or str(entry.version) == error.version)
+
+
+def _named_folder(folder: str) -> str:
+    """Return a folder as a log names it, without the way up from a folder that the log does not name."""
+    name = os.path.normpath(folder.partition("/.terragrunt-cache/")[0]).replace(os.sep, "/")
+    while name.startswith("../"):
+        name = name.removeprefix("../")
+    return name
+
+
+def _ending_like(name: str, roots: Iterable[str]) -> list[str]:
+    return [path for path in roots if f"/{path}".endswith(f"/{name}")]
 
 
 def _named(name: str, known: Iterable[str], default: str) -> str:
