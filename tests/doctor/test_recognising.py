@@ -141,6 +141,12 @@ SECOND_TRY = (
     "Initializing the backend...\nInitializing provider plugins...\n- Reusing previous version of hashicorp/aws from the "
     f"dependency lock file\n- Installing hashicorp/aws v{V}...\n"
 )
+CACHED_TRY = SECOND_TRY.replace(
+    f"Installing hashicorp/aws v{V}...", f"Using hashicorp/aws v{V} from the shared cache directory"
+)
+DOWN_TRY = FIRST_TRY.replace(DISCOVERY, f"could not query provider registry for {P}: the request failed:").replace(
+    GET, ""
+)
 REFUSED = f"\nError: {FAILED}\n\n{WHILE} the current package for {P} {V} doesn't match any of the checksums previously recorded\n"
 
 
@@ -149,6 +155,8 @@ REFUSED = f"\nError: {FAILED}\n\n{WHILE} the current package for {P} {V} doesn't
     [
         (FIRST_TRY + SECOND_TRY + REFUSED, ["current-package"], ["registry-unreachable"]),
         (FIRST_TRY + SECOND_TRY, ["registry-unreachable"], ["registry-unreachable"]),
+        (FIRST_TRY + CACHED_TRY + REFUSED, ["current-package"], ["registry-unreachable"]),
+        (DOWN_TRY + CACHED_TRY + REFUSED, ["current-package"], ["registry-failed"]),
         (FIRST_TRY + SECOND_TRY + REFUSED + FIRST_TRY, ["registry-unreachable", "current-package"], []),
         ("$ cd a\n" + FIRST_TRY + "$ cd b\n" + SECOND_TRY + REFUSED, ["registry-unreachable", "current-package"], []),
         (FIRST_TRY + SECOND_TRY.replace("aws", "tls") + REFUSED, ["registry-unreachable", "current-package"], []),

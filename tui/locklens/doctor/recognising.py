@@ -117,7 +117,9 @@ _ABOUT_RUN = re.compile(
     rf"|(?:Installing|Using(?: previously-installed)?) (?P<selected>{_LISTED} v\d[\w.+-]{{0,80}}?)(?:\.\.\.|\s|$))"
 )
 """A line of `init` about one provider that the root requires, or a version of it."""
-_INSTALLS = re.compile(rf"^- (?P<step>Installing|Installed) (?P<provider>{_LISTED}) v\d")
+_INSTALLS = re.compile(
+    rf"^- (?P<step>Installing|Installed|Using)(?: previously-installed)? (?P<provider>{_LISTED}) v\d"
+)
 _ABOUT_VERSIONS = frozenset({"registry-unreachable", "query-failed"})
 """Errors of requests that a run makes before it begins to install a provider."""
 _DEFAULT_HOSTS = frozenset(tool.default_host for tool in DIALECTS.values())
@@ -313,8 +315,10 @@ def _installed(lines: Sequence[LogLine], runs: Sequence[_Run]) -> dict[tuple[str
     """Return the last line of each step, folder and provider on which a run began to install it, or had done so."""
     found = {}
     for line in lines:
-        if line.text.startswith("- Install") and (match := _INSTALLS.match(line.text)):
-            found[match["step"], _run_at(runs, line.number).folder, match["provider"]] = line.number
+        if line.text.startswith(("- Install", "- Using ")) and (match := _INSTALLS.match(line.text)):
+            # One that is there is not fetched, and its later errors are of no request.
+            for step in ("Installing", "Installed") if match["step"] == "Using" else (match["step"],):
+                found[step, _run_at(runs, line.number).folder, match["provider"]] = line.number
     return found
 
 
