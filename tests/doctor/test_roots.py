@@ -225,6 +225,31 @@ def test_of_roots_whose_paths_end_alike_those_with_the_folder_of_the_log_are_tak
     assert roots_of(doctor(top, "ci.log")) == [[one for one in fitting if one != "a/live/prod"]]
 
 
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_source_that_was_corrected_by_hand_ends_the_error(is_committed: bool, top: Path, doctor: Any) -> None:
+    gone = (
+        "\nError: Failed to query available provider packages\n\nCould not retrieve the list of available versions for "
+        "provider acme/demos: provider\nregistry registry.terraform.io does not have a provider named\n"
+        "registry.terraform.io/acme/demos\n"
+    )
+    (top / "ci.log").write_text(f"$ cd dns\n{gone}", "utf-8")
+    document = doctor(top, "ci.log")
+    (remedy,) = document["remedies"]
+    assert (document["state"], remedy["command"], remedy.get("hint")) == ("open", None, None)
+    assert remedy["note"] == "nothing in dns requires it here: check out the commit of the failing run"
+    files = top / "dns/main.tf"
+    right = files.read_text("utf-8")
+    files.write_text(right.replace("acme/demo", "acme/demos"), "utf-8")
+    git(top, "commit", "-qam", "a wrong source")
+    assert doctor(top, "ci.log")["remedies"][0]["hint"] == "locklens why acme/demos --root=dns"
+    files.write_text(right, "utf-8")
+    if is_committed:
+        git(top, "commit", "-qam", "the right one")
+    document = doctor(top, "ci.log")
+    assert document["fixed"] == "nothing in dns requires acme/demos any more"
+    assert document["remedies"][0]["command"] == "terraform -chdir=dns init"
+
+
 def test_a_log_of_an_older_commit_names_it(top: Path, doctor: Any) -> None:
     (top / "ci.log").write_text(LISTED + failed("acme/netbox", "3.9.1"), "utf-8")
     locked = replace(NETBOX_310, hashes_of="3.9.1")

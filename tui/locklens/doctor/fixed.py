@@ -55,6 +55,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return _agreed(x)
     if x.is_of_twin and kind in OF_HASHES:
         return f"{x.lock.path} no longer has {x.message.provider}, which commit {x.tool_commit[:12]} locks"
+    if kind == "provider-unknown":
+        is_gone = x.was_required and x.is_unrequired and entry is None
+        return f"nothing in {x.where} requires {x.name} any more" if is_gone else ""
     if entry is None:
         was = next((one.entry for one in x.past if one.entry is not None), None)
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version

@@ -283,6 +283,8 @@ def _absent(x: Examined) -> Judgement | None:
     """
     if x.entry is not None or x.address is None or x.listing is None:
         return None
+    if x.is_unrequired:
+        return Judgement(_NO, f"nothing in {x.where} requires {x.name}")
     host, trouble = x.address.host, x.listing.trouble
     if trouble is None:
         return Judgement(_NO, f"{host} lists versions of {x.name}", as_of=x.listing.as_of)

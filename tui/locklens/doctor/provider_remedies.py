@@ -278,6 +278,10 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
         yield _asked_for(one, "its address was right when it was locked")
         return
     title = f"Correct the source address of {one.examined.name} by hand where it is required"
+    if one.examined.is_unrequired:
+        note = f"nothing in {one.examined.where} requires it here: check out the commit of the failing run"
+        yield Remedy("correct-source", title, len(one.alone.roots), _NONE, 0, "", note)
+        return
     note = "a module without required_providers means hashicorp/NAME"
     yield _by_hand(one.alone, "correct-source", title, "file and line", note)
 

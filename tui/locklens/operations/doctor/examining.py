@@ -404,6 +404,7 @@ class Examiner:
             asks_registry=known.has_direct and not one.is_of_plugin_folders,
             mirrors=(*mirrors, *known.mirrors) if known.has_installation else mirrors,
             is_constraint_of_here=self._has_constraint(one),
+            was_required=self._was_required(one),
             removed_by=removed_by,
             is_ignored=is_ignored,
             servers=() if one.is_of_plugin_folders else known.servers,
@@ -542,6 +543,14 @@ class Examiner:
         """Return the folder that a place must not lead out of: the top for all below it, which others may have made."""
         top = os.path.realpath(self._checkout.top)
         return top if is_within(top, os.path.normpath(base)) else base
+
+    def _was_required(self, one: DoctorSubject) -> bool:
+        """True if a commit of a file of the root has the source address that its registry does not know."""
+        if one.error is None or one.error.kind != "provider-unknown" or one.address is None or self._history is None:
+            return False
+        ends = [f'{start}{one.address.namespace}/{one.address.type}"' for start in '"/']
+        pairs = ((file, end) for file in sorted(one.root.configuration.files) for end in ends)
+        return any(self._history.had_words(file, [end], is_new=False) for file, end in pairs)
 
     def _has_constraint(self, one: DoctorSubject) -> bool:
         """True if the constraint in a message stands where its root requires the provider, or did in a commit.

@@ -238,15 +238,15 @@ class LockHistory:
         """True if git ignores a path, whether there is a file or not."""
         return self._repository.is_ignored(path)
 
-    def had_words(self, path: str, words: Sequence[str]) -> bool:
-        """True if a file had all of some words in one of its commits, or was never committed.
+    def had_words(self, path: str, words: Sequence[str], *, is_new: bool = True) -> bool:
+        """True if a file had all of some words in one of its commits; `is_new` where it was never committed.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
         commits = self._repository.touching(path, PAST_COMMITS)
         states = (self._repository.show(one.commit, path) or b"" for one in commits)
-        return not commits or any(all(word.encode() in data for word in words) for data in states)
+        return any(all(word.encode() in data for word in words) for data in states) if commits else is_new
 
     def has_file(self, data: bytes) -> bool:
         """True if git has a file with these bytes, in a commit of any branch or in the index."""
