@@ -27,7 +27,7 @@ from locklens.operations.plan.review import review_plan
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
-from locklens.operations.write.stage import marked_blocks
+from locklens.operations.write.stage import marked_blocks, named_blocks
 from locklens.operations.write.undo import undo
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports import text
@@ -479,6 +479,8 @@ def test_a_file_that_is_not_merged(top: Path) -> None:
     with pytest.raises(AssertionError):
         git(top, "merge", "-q", "ours")
     assert " 3\t" in git(top, "ls-files", "-s")
+    unsettled = named_blocks(reviewing(top), top, ()).plan()
+    assert failures(unsettled) == [f"{LOCK}: it is unmerged in the index, so it is not staged"]
     put(top, {LOCK: NEW})
     assert failures(planned(top)) == [f"{LOCK}: it is unmerged in the index, so it is not staged"]
     found = reviewing(top, Base(is_staged=True))

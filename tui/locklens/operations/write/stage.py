@@ -140,7 +140,14 @@ def named_blocks(review: Review, top: Path, providers: Sequence[str]) -> Stage:
         for root in review.roots
         if root.path in selected
     }
-    chosen = (_chosen(root, marks[root.path], review.staged) for root in review.roots if root.path in marks)
+    chosen = (
+        # Of a file in conflict nobody knows what changed: the plan says why it stays.
+        StagedBlocks(root, frozenset())
+        if root.new.conflict is not None
+        else _chosen(root, marks[root.path], review.staged)
+        for root in review.roots
+        if root.path in marks
+    )
     return Stage(top, tuple(blocks for blocks in chosen if blocks is not None))
 
 
