@@ -97,6 +97,18 @@ def test_git_names_the_commit_of_the_line_across_a_move(made: Any, doctor: Any) 
     assert "Mover" not in out
 
 
+def test_a_commit_that_only_took_hashes_away_is_named_across_a_move(made: Any, doctor: Any) -> None:
+    demo = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    folder = made(replace(INCIDENTS["h1-missing"], locks=(lock_file(demo),)))
+    lock = folder / LOCK
+    lock.write_bytes(lock_file(replace(demo, unpacked=())))
+    git(folder, "commit", "-qam", "Trim")
+    assert '"Trim" (-1 h1)' in doctor(folder, "--format", "text", "ci.log")
+    git(folder, "mv", "live/prod", "live/moved")
+    git(folder, "commit", "-qm", "Move")
+    assert '"Trim" (-1 h1)' in doctor(folder, "--format", "text", "ci.log", "--", "live/moved")
+
+
 def test_no_program_of_the_repository_runs_for_a_blame(made: Any, doctor: Any, tmp_path: Path) -> None:
     folder = made(INCIDENTS["h1-missing"])
     mark = tmp_path / "ran"

@@ -437,8 +437,9 @@ class LockHistory:
     def onset(self, lock: LockFile, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
         """Return the commit that made the entry as it is.
 
-        Where the file's own history begins with the entry, the file may have been moved: then it is the newest commit
-        that git blames for the entry's lines, unless the one with which the history begins is among them.
+        Where the file's own history begins with the entry, the file may have been moved: then it is told by the history
+        of the path that it had, else by the newest commit that git blames for the entry's lines, unless the one with
+        which the history begins is among them.
 
         Args:
             lock: The lock file in the work tree.
@@ -457,6 +458,8 @@ class LockHistory:
             return Onset("", change="its lines differ from the committed ones")
         newest = max(blamed, key=lambda one: (one.commit == past[0].commit, one.date))
         older = past[1] if len(past) > 1 else None
+        if older is None and newest.path != lock.path and (moved := self._before_move(newest.path, now)) is not None:
+            return moved
         facts = self._repository.commit(newest.commit)
         is_end = newest.is_boundary and facts.parents > 0  # a first commit is a boundary without parents
         onset = Onset(newest.commit, newest.date, facts.author, facts.subject, is_oldest=is_end)
@@ -466,6 +469,22 @@ class LockHistory:
         facts = self._repository.commit(past[0].commit)
         change = _change(older.entry, now) if facts.parents < 2 else "a merge"  # which counts against each parent
         return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
+
+    def _before_move(self, path: str, now: LockEntry) -> Onset | None:
+        """Return the commit that made an entry as it is at the path that its file had before; None if none did there.
+
+        The lines that are left of an entry do not tell which commit took others away.
+        """
+        states = _states(self._locks(path), now.address)
+        number = next(
+            (n for n, one in enumerate(states) if _version_and_hashes(one.entry) == _version_and_hashes(now)), None
+        )
+        if number is None:
+            return None
+        maker, older = states[number], states[number + 1].entry if number + 1 < len(states) else None
+        facts = self._repository.commit(maker.commit)
+        change = _change(older, now) if facts.parents < 2 else "a merge"
+        return Onset(maker.commit, maker.date, facts.author, facts.subject, change)
 
 
 def _states(locks: Sequence[_CommittedLock], address: ProviderAddress) -> list[PastEntry]:
