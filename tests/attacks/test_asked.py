@@ -324,7 +324,7 @@ def test_a_branch_from_before_the_policy_is_judged_by_it_without_a_note(
     _, text = said(capsys, "review", "main", "--merge-base", "--format", "text")
     assert "locklens.toml is" not in text
     _, text = said(capsys, "review", "main", "--format", "text")
-    assert "the policy of the base (main) applies" in text
+    assert "differs from that of the base (main), which applies" in text
 
 
 def test_a_registry_that_the_base_has_now_is_asked(place: Place, capsys: pytest.CaptureFixture[str]) -> None:

@@ -221,6 +221,7 @@ def test_a_file_that_a_mirror_lacks_is_not_yanked(made: Any, doctor: Any) -> Non
 
 @pytest.mark.parametrize(("words", "title"), [
     ('{0}: Get "http://{0}/x.zip": net/http: HTTP/1.x transport connection broken: malformed HTTP status code "x"', "something that is not HTTP"),
+    ('{0}: Get "https://{0}/x.zip": tls: first record does not look like a TLS handshake', "something that is not TLS"),
     ('{0}: Get "/x.zip": stopped after 10 redirects', "redirects in a circle"),
 ])  # fmt: skip
 def test_an_answer_that_makes_no_sense_is_one(words: str, title: str, made: Any, doctor: Any) -> None:

@@ -160,6 +160,7 @@ class NetworkReason(StrEnum):
     SERVER = "the server failed (5xx)"
     ABSENT = "the file does not exist there (404)"
     MALFORMED = "something that is not HTTP"
+    PLAIN = "something that is not TLS"
     LOOP = "redirects in a circle"
     FOREIGN_PAGE = "the answer was not the registry's"
 

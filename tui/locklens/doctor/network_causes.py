@@ -140,7 +140,7 @@ def registry_down(x: Examined) -> Judgement | None:
     reason, here = x.message.reason, _repeated(x)
     if x.message.kind == "sums-differ":
         return _wrong_answer(x)
-    if reason in {_N.SERVER, _N.LIMITED, _N.MALFORMED, _N.LOOP}:
+    if reason in {_N.SERVER, _N.LIMITED, _N.MALFORMED, _N.PLAIN, _N.LOOP}:
         # Who gave the answer is not known: a proxy on the way may have.
         title = f"a request to {_host(x)} was answered: {reason}"
         words = "; ".join(filter(None, (f"the message says so: {reason}", here.words)))
@@ -197,7 +197,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
     if x.message.kind == "archive-checksum":
         missing, title = "the same download without the proxy", "a proxy altered the file"
         return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS, title=title)
-    if reason in {_N.MALFORMED, _N.LOOP}:
+    if reason in {_N.MALFORMED, _N.PLAIN, _N.LOOP}:
         words = f"{reason}; a proxy may answer so, too"
         return Judgement(_UNKNOWN, words, _SAME_REQUEST, basis=Basis.GUESS, title=_BETWEEN.format(_host(x)))
     if reason in _ON_THE_WAY:

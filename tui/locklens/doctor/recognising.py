@@ -175,6 +175,7 @@ _WORDS_OF_REASONS = {
     NetworkReason.LIMITED: ("429 too many", "too many requests", "response code: 429"),
     NetworkReason.ABSENT: ("404 not found", "response code: 404"),
     NetworkReason.MALFORMED: ("malformed http",),
+    NetworkReason.PLAIN: ("does not look like a tls handshake", "gave http response to https client"),
     NetworkReason.LOOP: ("stopped after 10 redirects",),
     NetworkReason.FOREIGN_PAGE: ("content-type", "failed to decode discovery", "invalid character '<'"),
     NetworkReason.SERVER: ("internal server error", "bad gateway", "service unavailable", "gateway time-out",

@@ -521,7 +521,7 @@ _OF_THE_WAY = frozenset({NetworkReason.TIMEOUT, NetworkReason.REFUSED})
 
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     """The tool is run again; an answer that makes no sense is looked at first."""
-    if one.examined.message.reason in {NetworkReason.MALFORMED, NetworkReason.LOOP}:
+    if one.examined.message.reason in {NetworkReason.MALFORMED, NetworkReason.PLAIN, NetworkReason.LOOP}:
         yield from fix_request(one)
     is_late = one.examined.message.reason is NetworkReason.TIMEOUT
     note = "TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time" if is_late else ""
