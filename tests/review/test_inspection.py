@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.executables import BuildInfo, Executable, ExecutableFormat, GoModule
@@ -175,6 +176,14 @@ def test_what_several_providers_have_in_common_is_said_once() -> None:
     assert (len(document.packages), document.differences) == (6, None)
     only = InspectDocument.of(found.of_providers[0])
     assert (only.differences, len(only.providers)) == (only.providers[0].differences, 1)
+
+
+@pytest.mark.parametrize(
+    ("new", "words"), [(4652, "+135 bytes, +3 %"), (4500, "-17 bytes, -0 %"), (9034, "+4.4 KiB, +100 %")]
+)
+def test_the_growth_of_a_package_is_rounded(new: int, words: str) -> None:
+    sides = (replace(package(), size=size) for size in (4517, new))
+    assert f"({words})" in str(render(inspection("one", *sides)))
 
 
 def test_both_sides_stand_in_columns_where_there_is_room() -> None:

@@ -222,7 +222,7 @@ class GitIndex:
     def _not_stageable(self, path: str, tag: str, mode: str, stage: str) -> ConfigurationError | None:
         """The reason why git would refuse a change of an index entry, or apply another one."""
         if stage != "0":
-            hint = f"settle the conflict first, then {self._words('add', path=path)}"
+            hint = f"{self._words('add', path=path)}, once its conflict is settled"
             return _refusal(path, "it is unmerged in the index", hint)
         if mode not in _REGULAR:
             return _refusal(path, "the index has no file there but a link or another repository", "")

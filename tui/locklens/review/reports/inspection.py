@@ -291,7 +291,7 @@ def _values(value: ValueDifference) -> tuple[str, str]:
 
 def _growth(old: int, new: int) -> str:
     sign = "+" if new > old else "-"
-    share = f", {sign}{abs(new - old) * 100 // old} %" if old else ""
+    share = f", {sign}{round(abs(new - old) * 100 / old)} %" if old else ""
     return f"{sign}{size_words(abs(new - old))}{share}"
 
 
