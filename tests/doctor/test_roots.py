@@ -161,6 +161,12 @@ def test_an_error_that_names_no_provider_is_looked_for_in_each_lock_file_that_it
     )
     document = doctor(top, "ci.log")
     assert document["errors"][0]["text"].endswith('without the "-lockfile=readonly" flag.')
+    (top / "full.log").write_text(
+        "\nError: Failed to update dependency lock file\n\nError while writing new dependency lock information to "
+        ".terraform.lock.hcl:\ncannot create temporary file: open ./.terraform.lock.hcl1: no space left on device.\n"
+    )
+    words = "ROOT ? the log does not tell which of dns, net, newer, twin"
+    assert words in " ".join(doctor(top, "--format", "text", "full.log").split())
     held = [(one["id"], one["roots"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
     assert held == [("h1-missing", ["twin"], "registry.terraform.io/acme/demo")]
 

@@ -201,6 +201,11 @@ CATALOGUE = (
         advice="-lockfile=readonly: the run learned hashes that the lock file does not have",
     ),
     _row(
+        "lock-not-written",
+        "Error while writing new dependency lock information to",
+        advice="the tool could not write the lock file, for the reason at the end of the message",
+    ),
+    _row(
         "lock-incomplete",
         "Incomplete lock file information for providers",
         causes=(_C.PLATFORM_MISSING,),
@@ -561,7 +566,8 @@ SUMMARIES = tuple(
             "Duplicate provider lock", "Failed to install provider",
             "Failed to load plugin schemas", "Failed to obtain provider schema", "Failed to query",
             "failed to read provider configuration schema", "Failed to resolve provider packages",
-            "failed to read dependency lock file", "Incompatible provider version",
+            "failed to read dependency lock file", "Failed to update dependency lock file",
+            "Incompatible provider version",
             "Incomplete lock file information for providers", "Inconsistent dependency lock file",
             "Inconsistent provider versions", "Invalid dependency on built-in provider", "Invalid expression",
             "Invalid legacy provider address", "Invalid provider", "Invalid URL for provider release",

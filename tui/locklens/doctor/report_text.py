@@ -36,9 +36,10 @@ def error_place_words(place: ErrorPlace) -> str:
     """Return the root of an error; if it is unknown, the roots that the log fits."""
     if place.is_known:
         return f"root {listing(list(place.roots))}  {place.examined}".rstrip()
+    examined = f"{place.examined}; " if place.examined else ""
     if not place.roots:
-        return f"root ?  {place.examined}; the log fits no root here"
-    return f"root ?  {place.examined}; the log does not tell which of {listing(list(place.roots), 8)}"
+        return f"root ?  {examined}the log fits no root here"
+    return f"root ?  {examined}the log does not tell which of {listing(list(place.roots), 8)}"
 
 
 def distinct_messages(errors: Sequence[RecognisedError]) -> list[RecognisedError]:
