@@ -51,7 +51,7 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
         message += f"; {before.id.version} is signed by {before.signer.keys[0].fingerprint}"
     if not is_sure:
         message += "; locklens doctor tells whether the hashes were edited or the version was republished"
-    line = _first_line(case, judged.gone | judged.explained | judged.disguised.keys())
+    line = _first_line(case, judged.gone | judged.disguised.keys()) or _first_line(case, judged.explained)
     yield Verdict(message, line, case="" if is_sure else "unsure")
 
 
