@@ -472,9 +472,11 @@ async def test_another_signer_ends_the_search_of_the_one_before(
     repository: Review, opened: Callable[..., LockLensApp]
 ) -> None:
     ended: list[str] = []
+    began = threading.Event()
 
     def past(signer: SignerUses, on_event: object, cancel: threading.Event) -> tuple[PastUse, ...]:
         if signer.key is ALICE:
+            began.set()
             assert cancel.wait(LIMIT)
             ended.append(signer.name)
             raise RunCancelledError("the search was cancelled")
@@ -484,7 +486,9 @@ async def test_another_signer_ends_the_search_of_the_one_before(
     async with app.run_test(size=(120, 40)) as pilot:
         on = driving(app, pilot)
         await on.settle()
-        await on.press("enter", "escape", "j", "enter")
+        await on.press("enter")
+        await until(on, began.is_set)
+        await on.press("escape", "j", "enter")
         await until(on, lambda: bool(ended) and "no other version" in on.said)
         await on.press("escape", "k")
         assert "enter reads the git history" in on.said

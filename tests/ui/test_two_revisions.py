@@ -88,7 +88,7 @@ async def test_other_views_show_the_new_side_read_only(
             assert not {"U", "L", "S", "R", "P", "F", "Z", "p", "i", "e"} & set(footer)
         await shown(on, "2")
         assert version in on.text
-        assert f"read-only while {reason}: B goes back to the work tree" in on.text
+        await until(on, lambda: f"read-only while {reason}: B goes back to the work tree" in on.text)
         for key, name in {"a": "select eligible", "space": "select", "U": "upgrade"}.items():
             await on.press(key)
             assert f"{name}: read-only while {reason}" in on.text
