@@ -86,7 +86,8 @@ def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootRev
     changes, now = list(_changes(before.roots, selection)), list(_changes(after, selection))
     old, still = _named(changes, _unverified_h1), _named(now, _unverified_h1)
     asked = _named(filter(packages_to_compare, changes), _unverified_h1)
-    unsigned = asked & _named(filter(_is_unsigned, now), lambda change: filter(_is_explained, _unverified_h1(change)))
+    hashed = _named(filter(_is_unsigned, now), lambda change: (one for one in change.locked if one.is_explained))
+    unsigned = asked & still & hashed
     count = f"{len(asked - still)} of {counted(len(asked), 'h1', 'h1')} verified"
     if unsigned:
         count += f"; {len(unsigned)} hashed from an unsigned package: not verified"
@@ -125,10 +126,6 @@ def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterat
 
 def _unverified_h1(change: Change) -> Iterator[HashFact]:
     return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_verified)
-
-
-def _is_explained(fact: HashFact) -> bool:
-    return fact.is_explained
 
 
 def _is_unsigned(change: Change) -> bool:

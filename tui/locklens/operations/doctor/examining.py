@@ -55,7 +55,7 @@ _MOST_READ = 200
 _MOST_DATED = 5
 """The most entries of other roots with other hashes of the version, whose commits are read."""
 
-_OF_PROGRAMS = frozenset({"plugin-failed", "plugin-not-executable"})
+_OF_STARTING = frozenset({"plugin-failed", "plugin-not-executable"})
 """Errors that name the program of a provider, which the tool starts."""
 _OF_LACKING = frozenset({"not-locked", "readonly-changed"})
 """Errors of a lock file without a provider."""
@@ -127,7 +127,8 @@ class Examiner:
             own, others = altered if not self.is_cut else [], list[str]()
             if not own and one.error is not None:
                 own = self._changed_since(one, one.error)
-                others = [path for path in one.fitting if path not in own and self._was_other(path, one.address)]
+                rest = [path for path in one.fitting if path not in own] if own else []
+                others = [path for path in rest if self._was_other(path, one.address)]
                 if left := self._as_at_the_log(one, one.error, changed=own):
                     (still,) = self._finder.elsewhere(one, left[:1])
                     one, own = replace(still, fitting=one.fitting), []  # noqa: PLW2901 - the same error
@@ -174,8 +175,9 @@ class Examiner:
         found = []
         for path in others:
             lock = self._roots.lock(path)
-            is_open = self._was_other(path, one.address) and not any(_is_as_mended(lock, *each) for each in replaced)
-            if replaced and (is_open or any(_is_like(lock, *each) for each in replaced)):
+            is_like = any(_is_like(lock, *each) for each in replaced)
+            is_mended = not replaced or any(_is_as_mended(lock, *each) for each in replaced)
+            if is_like or (not is_mended and self._was_other(path, one.address)):
                 found.append(path)
         return found
 
@@ -660,7 +662,7 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     if error is None:
         return None
     row = BY_KIND[error.kind]
-    if error.kind in _OF_PROGRAMS and error.place and f"{error.provider}/" not in error.place.replace("\\", "/"):
+    if error.kind in _OF_STARTING and error.place and f"{error.provider}/" not in error.place.replace("\\", "/"):
         return None  # a folder of dev_overrides
     if row.path is not None:
         told["path"] = "the message"

@@ -290,7 +290,8 @@ def targets(
         hashes = case.entry.hashes if everything else case.first_said
         folders = hashes_of_files(filter(is_well_formed, hashes))
         proven = file_hashes_of(case.new.packages, hashed)
-        proven |= frozenset() if everything else vouched_for(case.new, hashed).keys()
+        if not everything:
+            proven |= vouched_for(case.new, hashed).keys()
         if folders - proven and case.new.packages - hashed.keys():
             unproven.setdefault(case.new.id, set()).update(folders - proven)
             packages[case.new.id] = _in_order(case.new.platforms, case.new.sizes, hashed)
