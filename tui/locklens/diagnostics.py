@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
-from locklens.errors import TrustError
+from locklens.errors import MissingModulesError, TrustError
 
 if TYPE_CHECKING:
     from locklens.errors import LockLensError, Place
@@ -24,6 +24,19 @@ class DiagnosticSeverity(StrEnum):
     """Everything was done as asked."""
 
 
+class NextStep(StrEnum):
+    """A next step that a screen has a key for; the hint has it in words."""
+
+    TEST_CAUSES = "test-causes"
+    """`locklens doctor` tests the causes of an error about a checksum or a signature."""
+    IGNORE_MODULES = "ignore-modules"
+    """`--allow-missing-modules` continues without modules that cannot be read."""
+    STAGE_CONFIGURATION = "stage-configuration"
+    """An edited configuration file can be staged with the lock file of its root."""
+    MARK_RESOLVED = "mark-resolved"
+    """`git add` marks the conflict of a file as resolved."""
+
+
 class Diagnostic(Struct, frozen=True):
     """One message about a root module or a provider, as `tfdiags.Diagnostic` is for Terraform.
 
@@ -35,7 +48,7 @@ class Diagnostic(Struct, frozen=True):
         place: The file and its line, which may be None; None without a file.
         hint: The next step, or "".
         root: Folder of the root module in a plan; "" for the top, and outside of plans.
-        is_of_trust: True for an error about a checksum or a signature, whose causes `locklens doctor` tests.
+        next_step: The next step as a value, if a screen has a key for it.
     """
 
     severity: DiagnosticSeverity
@@ -45,19 +58,18 @@ class Diagnostic(Struct, frozen=True):
     place: Place | None = None
     hint: str = ""
     root: str = ""
-    is_of_trust: bool = False
+    next_step: NextStep | None = None
 
     @classmethod
     def of(cls, error: LockLensError, *, summary: str = "", address: str = "", root: str = "") -> Self:
         """Return an error as a diagnostic."""
-        is_of_trust = isinstance(error, TrustError)
         severity = DiagnosticSeverity.ERROR
-        return cls(severity, summary, error.message, address, error.place, error.hint, root, is_of_trust)
+        return cls(severity, summary, error.message, address, error.place, error.hint, root, step_after(error))
 
     @classmethod
-    def note(cls, detail: str, *, address: str = "", root: str = "") -> Self:
+    def note(cls, detail: str, *, address: str = "", root: str = "", next_step: NextStep | None = None) -> Self:
         """Return a sentence as a note."""
-        return cls(DiagnosticSeverity.NOTE, "", detail, address, root=root)
+        return cls(DiagnosticSeverity.NOTE, "", detail, address, root=root, next_step=next_step)
 
     @property
     def is_error(self) -> bool:
@@ -76,3 +88,10 @@ class Diagnostic(Struct, frozen=True):
     def sentence(self) -> str:
         """The words after the summary."""
         return f"{self.summary}: {self.words}" if self.summary else self.words
+
+
+def step_after(error: LockLensError | None) -> NextStep | None:
+    """Return the next step after an error, if a screen has a key for it."""
+    if isinstance(error, TrustError):
+        return NextStep.TEST_CAUSES
+    return NextStep.IGNORE_MODULES if isinstance(error, MissingModulesError) else None

@@ -6,6 +6,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  |   +- UsageError          an invalid command line
  |   +- StaleLockFileError  a file to write changed on disk since it was read
  |   +- UnmergedFileError   ours, theirs: a file that is not merged in the index
+ |   +- MissingModulesError modules cannot be read; there is an option to continue without them
  +- SourceError             source, address: no usable answer of a registry or mirror
  |   +- NotFoundError       an affirmative no: another source may answer
  |   |   +- ProviderNotFoundError
@@ -101,6 +102,10 @@ class ConfigurationError(LockLensError):
     def place(self) -> Place | None:
         """The file and its line; None for an error without a file."""
         return (self.path, self.line) if self.path else None
+
+
+class MissingModulesError(ConfigurationError):
+    """Modules of a root cannot be read; `--allow-missing-modules` continues without what they require."""
 
 
 class UsageError(ConfigurationError):

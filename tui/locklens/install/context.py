@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
 
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
 from locklens.errors import LockLensError, TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install import PluginCache
@@ -154,12 +154,12 @@ class InstallContext:
             self._on_event(event)
 
     def failed(
-        self, address: ProviderAddress, summary: str, words: str, hint: str = "", *, is_of_trust: bool = False
+        self, address: ProviderAddress, summary: str, words: str, hint: str = "", *, next_step: NextStep | None = None
     ) -> Diagnostic:
         """Emit the event of a provider that failed, and return its diagnostic."""
         name = self.name(address)
         self.emit(ProviderFailed(name, summary, words, hint))
-        return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint, is_of_trust=is_of_trust)
+        return Diagnostic(DiagnosticSeverity.ERROR, summary, words, name, hint=hint, next_step=next_step)
 
     def map(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """Return the results of work that runs concurrently, in the items' order; see `ReleaseSession.map`.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, step_after
 from locklens.errors import LockLensError, NotFoundError, TrustError
 from locklens.hashes import hashes_of_files
 from locklens.install import fetching, hashes_at
@@ -342,4 +342,4 @@ class Installer(Struct, frozen=True):
         self, address: ProviderAddress, summary: str, words: str, error: LockLensError | None = None
     ) -> Diagnostic:
         hint = next_step(error, self.root) if error is not None else ""
-        return self.context.failed(address, summary, words, hint, is_of_trust=isinstance(error, TrustError))
+        return self.context.failed(address, summary, words, hint, next_step=step_after(error))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.diagnostics import Diagnostic
+from locklens.diagnostics import Diagnostic, step_after
 from locklens.errors import LockLensError, PlatformNotSupportedError, TrustError
 from locklens.install import fetching
 from locklens.install.context import (
@@ -301,4 +301,4 @@ def _failed(
     summary: str = LOCKING_FAILED,
 ) -> Diagnostic:
     hint = next_step(error) if error is not None else ""
-    return context.failed(address, summary, words, hint, is_of_trust=isinstance(error, TrustError))
+    return context.failed(address, summary, words, hint, next_step=step_after(error))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from textual.message import Message
 
+from locklens.diagnostics import NextStep
 from locklens.doctor.model import StartingPoint
 from locklens.errors import LockLensError, TrustError
 from locklens.operations.locklens import LockLens, Reads
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
-    from locklens.diagnostics import Diagnostic
     from locklens.operations.comparison import Base
     from locklens.operations.plan import Plan
     from locklens.operations.write.apply import Operation
@@ -167,7 +167,8 @@ def examined_failure(
         roots: The roots that planning reached.
         title: The operation.
     """
-    failed: Diagnostic | None = next((one for one in plan.failures if one.is_of_trust), None) if plan else None
+    failures = plan.failures if plan is not None else ()
+    failed = next((one for one in failures if one.next_step is NextStep.TEST_CAUSES), None)
     if failed is not None:
         words = f'the plan "{title}" failed: {failed.sentence}'
         message = f"Error: {failed.summary}\n\n{failed.detail}\n"

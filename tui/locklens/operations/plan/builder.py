@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
 from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
 from locklens.lockfile import LockEntry, LockFile, differing
 from locklens.lockfile.splice import splice
@@ -76,19 +76,22 @@ class PlanBuilder:
         before = self.files.get(file.path)
         self.files[file.path] = file if before is None else replace(file, old=before.old)
 
-    def note(self, root: str, detail: str, *, address: str = "") -> None:
+    def note(self, root: str, detail: str, *, address: str = "", next_step: NextStep | None = None) -> None:
         """Add a note, which prevents nothing.
 
         Args:
             root: The root's folder.
             detail: A sentence without its full stop.
             address: The provider as the root names it, "" for the whole root.
+            next_step: The next step that the sentence names, if a screen has a key for it.
         """
-        self.diagnostics.append(Diagnostic.note(detail, address=address, root=root))
+        self.diagnostics.append(Diagnostic.note(detail, address=address, root=root, next_step=next_step))
 
-    def warn(self, root: str, detail: str, *, address: str = "", hint: str = "") -> None:
-        """Add a warning, which prevents nothing; the arguments are those of `note`, and the next step."""
-        warning = Diagnostic(DiagnosticSeverity.WARNING, "", detail, address, hint=hint, root=root)
+    def warn(
+        self, root: str, detail: str, *, address: str = "", hint: str = "", next_step: NextStep | None = None
+    ) -> None:
+        """Add a warning, which prevents nothing; the arguments are those of `note`, and the next step in words."""
+        warning = Diagnostic(DiagnosticSeverity.WARNING, "", detail, address, hint=hint, root=root, next_step=next_step)
         self.diagnostics.append(warning)
 
     def fail(self, root: str, error: LockLensError, *, address: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.addresses import AddressError, Platform, ProviderAddress
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
 from locklens.lockfile.update import Difference
@@ -88,22 +88,18 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
             )
             for problem in missing[:_NAMES_SHOWN]
         ]
-        errors[-1] = replace(errors[-1], hint=hint_of_missing_modules(root))
+        errors[-1] = replace(errors[-1], hint=hint_of_missing_modules(root), next_step=NextStep.IGNORE_MODULES)
     state = root.configuration.state
     if state.kind == "unreadable":
         errors.append(Diagnostic(ERROR, "Error loading state", state.detail))
     return errors
 
 
-MISSING_MODULES = "--allow-missing-modules"
-"""The option that continues without them; hints name it where it would help."""
-
-
 def hint_of_missing_modules(root: Root) -> str:
     """Return the ways on from modules that cannot be read."""
     can_fetch = any(module.is_fetchable for module in root.configuration.missing_modules)
     get = f"`{root.tool.command} get` fetches remote modules; " if can_fetch else ""
-    return f"{get}{MISSING_MODULES} continues without"
+    return f"{get}--allow-missing-modules continues without"
 
 
 def look_alikes(root: Root) -> list[Diagnostic]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.diagnostics import NextStep
 from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
@@ -35,9 +36,6 @@ _TITLES = {
     Preference.THEIRS: ", their version where both differ",
     Preference.NEWEST: ", the newer of two versions",
 }
-
-MARKS_RESOLVED = "then marks the conflict as resolved"
-"""The end of the note about a file that is unmerged in git after the write, too."""
 
 NO_ENTRY = "removed"
 """Stands for the version of a side that has no entry."""
@@ -279,7 +277,7 @@ class _Conflicted(Struct, frozen=True):
 def note_next_step(draft: PlanBuilder, path: str) -> None:
     """Note the command that marks a lock file as resolved in git."""
     command = shell_words(git_words(draft.top, "add", paths=[path]))
-    draft.note(folder_of(path), f"{command} {MARKS_RESOLVED}")
+    draft.note(folder_of(path), f"{command} then marks the conflict as resolved", next_step=NextStep.MARK_RESOLVED)
 
 
 def _put_merged(draft: ScopedPlanBuilder, root: Root, ours: bytes, after: LockFile) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic
-from locklens.errors import ConfigurationError, LockLensError, NotFoundError
+from locklens.errors import ConfigurationError, LockLensError, MissingModulesError, NotFoundError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import LockRequest
 from locklens.operations.plan import PlannedFile, Scope
@@ -109,7 +109,7 @@ def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
     more = len(configuration.missing_modules) - 1
     also = f", and {more} more" if more else ""
     words = f"cannot read module {module.call} ({module.source}){also}: {module.reason}"
-    raise ConfigurationError(words, path=module.file, line=module.line, hint=hint_of_missing_modules(root))
+    raise MissingModulesError(words, path=module.file, line=module.line, hint=hint_of_missing_modules(root))
 
 
 class RootUpgrade:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.diagnostics import NextStep
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.project.git.index import GitIndex, IndexedFile
     from locklens.project.tree import WorkTree
-
-
-NOT_STAGED = "differs from the index and is not staged"
-"""The words of the warning about a configuration file that is left out."""
 
 
 class StagedBlocks(Struct, frozen=True):
@@ -219,8 +216,9 @@ class _Staging:
             root = files[file]
             if not is_staged:
                 next_one = "the index's" if old.data is not None else "no such file"
-                words = f"{file} {NOT_STAGED}: the next commit has {next_one}"
-                self._draft.warn(root.path, words, hint=f"{self._git_add(file)} stages the file too")
+                words = f"{file} differs from the index and is not staged: the next commit has {next_one}"
+                hint = f"{self._git_add(file)} stages the file too"
+                self._draft.warn(root.path, words, hint=hint, next_step=NextStep.STAGE_CONFIGURATION)
                 continue
             with self._draft.attempt(root.path):
                 if old.problem is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep, step_after
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.review import PlanReview, commit_message, known_findings
 from locklens.policy import POLICY_FILE, AcceptFrom
@@ -103,24 +103,21 @@ class PlanProgress(Struct, frozen=True):
     @property
     def lacks_modules(self) -> bool:
         """True if a root could not be planned because modules are missing, and can be without them."""
-        from locklens.operations.write.diagnostics import MISSING_MODULES
-
-        hints = [failed.hint for failed in self.plan.failures] if self.plan is not None else []
-        return any(MISSING_MODULES in hint for hint in (*hints, self.error.hint if self.error is not None else ""))
+        return step_after(self.error) is NextStep.IGNORE_MODULES or self._has(NextStep.IGNORE_MODULES) > 0
 
     @property
     def leaves_configuration(self) -> bool:
         """True if edited configuration files are not staged with the lock files, and can be."""
-        from locklens.operations.write.stage import NOT_STAGED
-
-        return self.plan is not None and any(NOT_STAGED in remark.sentence for remark in self.plan.remarks)
+        return self._has(NextStep.STAGE_CONFIGURATION) > 0
 
     @property
     def unmerged(self) -> int:
         """The number of files that git has as unmerged after the write, too."""
-        from locklens.operations.write.resolve import MARKS_RESOLVED
+        return self._has(NextStep.MARK_RESOLVED)
 
-        return sum(MARKS_RESOLVED in one.sentence for one in self.plan.remarks) if self.plan is not None else 0
+    def _has(self, step: NextStep) -> int:
+        """The number of the plan's diagnostics with that next step."""
+        return sum(one.next_step is step for one in self.plan.diagnostics) if self.plan is not None else 0
 
     @property
     def writes_lock_file(self) -> bool:
