@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.registries import environ_of
 from kit.repositories import put, repository
 from msgspec.structs import replace
-from operations.test_prune_restore_format import entry, lock
-from ui.conftest import Running, Samples
+from operations.test_prune_restore_format import entry, lock, requiring
+from ui.conftest import Running, Samples, until
 
+from locklens.demo.registry import DemoRegistry
 from locklens.errors import LockLensError
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
@@ -21,12 +23,15 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock, LockMissing, hashed_platforms, lock_missing
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.project import LOCK_FILE
+from locklens.releases import NetworkSettings
 from locklens.review import HashFact, Proof
 from locklens.review.model import ChangeKind, Evidence, Review, RootReview, Severity, SideName
+from locklens.storage.cache import Cache
 from locklens.ui.dialogs.form import read_platforms
 from locklens.ui.review.actions import formatting, pruning, restorable, restoring
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.row_actions import writable
+from locklens.ui.upgrade import UpgradeScreen
 
 TOP = Path("/top")
 H1 = "h1:" + "A" * 42
@@ -214,3 +219,57 @@ async def test_restore_is_offered_where_the_base_has_the_lock_file_of_a_root_tha
             if name in said:
                 await on.press("R")
                 assert said[name] in on.lines[-2]
+
+
+async def test_on_a_removed_root_only_keys_that_act_there_are_offered_and_the_others_say_why(
+    running: Running, tmp_path: Path
+) -> None:
+    files = {f"{name}/{LOCK_FILE}": lock(entry(provider)) for name, provider in (("emptied", "null"), ("gone", "tls"))}
+    top = repository(tmp_path / "top", files | {f"{name}/main.tf": b"" for name in ("emptied", "gone")})
+    (top / "emptied" / LOCK_FILE).unlink()
+    shutil.rmtree(top / "gone")
+    said = {
+        "emptied": {"P": f"prune: there is no emptied/{LOCK_FILE}", "F": f"format: there is no emptied/{LOCK_FILE}"},
+        "gone": {
+            "P": "prune: gone is no root any more",
+            "F": "format: gone is no root any more",
+            "M": "merge: gone is no root any more",
+            "R": "restore: gone is no root any more: git restores its files",
+            "i": "diagnose: gone is no root any more",
+        },
+        "hashicorp/tls": {"i": "diagnose: gone is no root any more", "L": "lock: this row names no locked provider"},
+    }
+    with DemoRegistry() as registry:
+        network = NetworkSettings(environ_of(registry, tmp_path), Cache.in_memory())
+        source = LockLens(ReviewRequest(partial(open_git, top), network=network))
+        async with running(source, size=(240, 40)) as on:
+            for name, refused in said.items():
+                await on.go_to(name)
+                for key, words in refused.items():
+                    assert key in on.screen.idle_keys, (name, key)
+                    await on.press(key)
+                    assert on.is_on_top, (name, key)
+                    assert words in on.lines[-2], (name, key)
+            await on.go_to("emptied")
+            assert "i" not in on.screen.idle_keys
+
+
+async def test_upgrade_goes_to_a_removed_provider_that_is_still_required(running: Running, tmp_path: Path) -> None:
+    locked = lock(entry("null"), entry("tls"))
+    top = repository(tmp_path / "top", {f"a/{LOCK_FILE}": locked, "a/main.tf": requiring("tls")})
+    put(top, {f"a/{LOCK_FILE}": b"# none\n"})
+    with DemoRegistry() as registry:
+        network = NetworkSettings(environ_of(registry, tmp_path), Cache.in_memory())
+        async with running(LockLens(ReviewRequest(partial(open_git, top), network=network)), size=(240, 40)) as on:
+            await on.go_to("hashicorp/null")
+            assert "U" in on.screen.idle_keys
+            await on.press("U")
+            assert "upgrade: this row names no provider that is locked or required" in on.lines[-2]
+            await on.go_to("hashicorp/tls")
+            assert "U" not in on.screen.idle_keys
+            await on.press("U")
+            upgrades = on.app.screen
+            assert isinstance(upgrades, UpgradeScreen)
+            await until(on, lambda: upgrades.row is not None and upgrades.row.is_of_provider)
+            assert upgrades.row is not None
+            assert [offer.address.type for offer in upgrades.row.offers] == ["tls"]

@@ -18,7 +18,7 @@ from locklens.errors import LockLensError, UnavailableError
 from locklens.lines import FilePlace
 from locklens.lockfile.parse import parse
 from locklens.operations.review.explain_provider import WhySubject
-from locklens.review.model import Review, Severity
+from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports.why import render, why_lines
 from locklens.ui.dialogs import TextDialog
 from locklens.ui.why import WHY_KEYS, WhyDialog
@@ -109,6 +109,24 @@ def test_what_is_not_seen_and_what_nothing_requires(tmp_path: Path) -> None:
     assert "nothing in 1 file" in text_of(asked(tmp_path, "tls"))
     (tmp_path / "main.tf").unlink()
     assert "unknown: no configuration in this folder" in text_of(asked(tmp_path, "tls"))
+
+
+def test_what_nothing_requires_is_skipped_by_upgrade_and_pruned(tmp_path: Path) -> None:
+    locked: dict[str, str | bytes] = {"main.tf": "locals {}\n", ".terraform.lock.hcl": lock("hashicorp/tls 4.0.0")}
+    offered = offers("4.0.0")
+    text = text_of(asked(write(tmp_path, locked), "tls", offered=offered))
+    assert "UPGRADE      not required here, so upgrade skips it; prune removes it" in text
+
+
+def test_of_a_removed_provider_nothing_is_pruned(samples: Samples, tmp_path: Path) -> None:
+    review = samples.review(samples.root("", [samples.change("hashicorp/tls", "4.0.0", None, kind=ChangeKind.REMOVED)]))
+    write(tmp_path, {"main.tf": "locals {}\n", ".terraform.lock.hcl": lock()})
+    subject = WhySubject(review, tmp_path, ("",), samples.address("hashicorp/tls"))
+    text = text_of(explained(subject, lambda _: offers("4.0.0")))
+    assert "UPGRADE      neither required nor locked here, so upgrade skips it" in text
+    (tmp_path / "main.tf").unlink()
+    text = text_of(explained(subject, lambda _: offers("4.0.0")))
+    assert "UPGRADE      could not determine whether it is required here, so upgrade fails" in text
 
 
 # The dialog

@@ -98,7 +98,6 @@ def held_words(holds: Sequence[Hold]) -> str:
 
 HELD_BACK = "held back:"
 NOT_HELD = "not held back"
-NOTHING_TO_UPGRADE = "not required here, so upgrade skips it; prune removes it"
 
 
 def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
@@ -107,6 +106,15 @@ def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
         return f"selects {upgraded.version}"
     chosen = f"selects {offer.recommended}" if offer.recommended is not None else "selects nothing"
     return f"{chosen}; {upgraded.version}, the newest in range, is held back by the policy"
+
+
+def unrequired_words(root: RootWhy) -> str:
+    """What `upgrade` does with a provider that nothing is known to require."""
+    if root.configuration.unknown_reason:
+        return "could not determine whether it is required here, so upgrade fails"
+    if root.explanation.locked is None:
+        return "neither required nor locked here, so upgrade skips it"
+    return "not required here, so upgrade skips it; prune removes it"
 
 
 def silence_words(silence: str) -> str:

@@ -20,13 +20,13 @@ from locklens.review.why import (
     HELD_BACK,
     NAMES_SHOWN,
     NOT_HELD,
-    NOTHING_TO_UPGRADE,
     alike,
     finding_title,
     kind_words,
     module_names,
     newest_words,
     silence_words,
+    unrequired_words,
     unseen_words,
     upgrade_words,
     uses_words,
@@ -260,7 +260,7 @@ def _registry_lines(root: RootWhy, folder: str, *, is_asking: bool, shared: Cont
         if explanation.requirements:
             yield from _upgrade_lines(offer, root, folder)
         else:
-            yield _fact("UPGRADE", NOTHING_TO_UPGRADE)
+            yield _fact("UPGRADE", unrequired_words(root))
 
 
 def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterator[Line]:

@@ -25,10 +25,12 @@ from locklens.ui.review.actions import (
     examined_node,
     formatting,
     merging,
+    no_root_words,
     pruning,
     restorable,
     restoring,
     row_target,
+    upgrade_subject,
 )
 from locklens.ui.review.detail import detail_lines, has_diff, no_diff_words, row_diff_lines
 from locklens.ui.review.outline import (
@@ -138,7 +140,7 @@ class ReviewScreen(RowActionsScreen):
         does_nothing += "" if self.may_be_verified(locked) else "v"
         does_nothing += "" if self.may_be_locked(locked) else "L"
         if node.change is None:
-            does_nothing += "zUA" if node.provider is not None else "zUAw"
+            does_nothing += "zA" if node.provider is not None else "zAw"
         elif self.is_asking or not any(
             one.accepted is None for subject in node.subjects for one in subject.change.findings
         ):
@@ -150,7 +152,8 @@ class ReviewScreen(RowActionsScreen):
         does_nothing += "" if self._has_to_stage(node) else "S"
         marks, in_conflict = () if node.mark_ids else ("space",), bool(node.in_conflict)
         does_nothing += "" if in_conflict else "M"
-        does_nothing += "" if len(node.in_conflict) < len(node.roots) else "F"
+        does_nothing += "" if any(one.new.exists and one.new.conflict is None for one in node.roots) else "F"
+        does_nothing += "" if upgrade_subject(node) else "U"
         does_nothing += "" if any(one.names_orphan for root in node.roots for one in root.all_findings) else "P"
         return "M" * in_conflict + "P" * node.is_orphan, (*idle, *does_nothing, *marks)
 
@@ -411,12 +414,21 @@ class ReviewScreen(RowActionsScreen):
 
     def action_upgrade(self) -> None:
         """Show the provider on the Upgrade screen."""
-        node = self.node
-        subject = node.subjects[0] if node is not None and node.change is not None else None
-        if subject is None or subject.change.new is None:
-            self.post_message(ViewWanted(views.UPGRADE, self.top))
-        else:
+        node, subject = self.node, upgrade_subject(self.node)
+        if subject is not None:
             self.post_message(ViewWanted(views.UPGRADE, self.top, (subject.root.path, subject.change.address)))
+        elif node is not None and node.change is not None:
+            self.refuse("upgrade: this row names no provider that is locked or required")
+        else:
+            self.post_message(ViewWanted(views.UPGRADE, self.top))
+
+    def action_diagnose(self) -> None:
+        """Examine the row's provider in its root on Doctor; not in a root that was removed."""
+        removed = [] if self.examined or self.node is None else [root for root in self.node.roots if root.is_removed]
+        if removed:
+            self.refuse(f"diagnose: {no_root_words(removed[0])}")
+        else:
+            super().action_diagnose()
 
     # Marks
 

@@ -69,9 +69,8 @@ def merging(node: Node | None, where: ScopeOf) -> ResolveConflicts:
     Raises:
         LockLensError: Not possible on this row.
     """
-    roots = _roots(node)
     in_conflict = node.in_conflict if node is not None else ()
-    return ResolveConflicts(where(_paths(in_conflict or roots)))
+    return ResolveConflicts(where(_paths(in_conflict or _roots(node))))
 
 
 def acceptable(node: Node | None) -> tuple[str, tuple[Finding, ...]]:
@@ -142,9 +141,7 @@ def _no_restoring(root: RootReview) -> str:
     """Return why a root's lock file cannot be restored from the base, a clause; "" if it can."""
     if root.status is LockStatus.ADDED or root.renamed_from is not None:
         return f"the base has no {root.lock_file}"
-    if root.is_removed:
-        return f"{root.path or '.'} is no root any more: git restores its files"
-    return ""
+    return f"{no_root_words(root)}: git restores its files" if root.is_removed else ""
 
 
 def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
@@ -171,16 +168,24 @@ def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
 
 
 def _roots(node: Node | None) -> tuple[RootReview, ...]:
-    """The roots of a row."""
+    """The roots of a row that have a lock file."""
     if node is None:
         raise LockLensError("select a row")
-    roots = node.roots
-    if not roots:
+    if not node.roots:
         raise LockLensError("no root on this row")
+    roots = tuple(root for root in node.roots if root.new.exists)
+    if not roots:
+        first = node.roots[0]
+        raise LockLensError(no_root_words(first) if first.is_removed else f"there is no {first.lock_file}")
     odd = next((root.lock_file for root in roots if root.lock_file.rpartition("/")[2] != LOCK_FILE), None)
     if odd is not None:
         raise LockLensError(f"{odd} is not a root's lock file: its name is not {LOCK_FILE}")
     return roots
+
+
+def no_root_words(root: RootReview) -> str:
+    """The reason why nothing acts on a root that was removed."""
+    return f"{root.path or '.'} is no root any more"
 
 
 def _paths(roots: Iterable[RootReview]) -> list[str]:
@@ -252,14 +257,21 @@ def node_place(node: Node | None) -> FilePlace | None:
     return FilePlace(root.lock_file, entry.line if entry is not None else 1)
 
 
+def upgrade_subject(node: Node | None) -> RootChange | None:
+    """Return the first change of a row's provider that the Upgrade screen lists: it is locked there, or required."""
+    subjects = node.subjects if node is not None and node.change is not None else ()
+    return next((one for one in subjects if one.change.new or (one.root.new.exists and one.change.required_by)), None)
+
+
 def examined_node(node: Node | None) -> ExaminedProvider | None:
-    """Return the provider of a row, or its root alone, with the findings; of several roots the first."""
-    if node is None or (node.root is None and not node.subjects):
+    """Return the provider of a row, or its root alone, with the findings; of several roots the first that is left."""
+    subjects = [one for one in node.subjects if not one.root.is_removed] if node is not None else []
+    if node is None or not (subjects or (node.root is not None and not node.root.is_removed)):
         return None
-    subject = node.subjects[0] if node.subjects and node.change is not None else None
-    if subject is not None:
+    if node.change is not None and subjects:
+        subject = subjects[0]
         return examined_row(subject.root.path, str(subject.change.address), subject.change.findings, screen="Review")
-    root = node.root or node.subjects[0].root
+    root = node.root or subjects[0].root
     findings = (node.finding,) if node.finding is not None else root.findings
     return examined_row(root.path, str(node.provider or ""), findings, screen="Review")
 
