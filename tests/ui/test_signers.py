@@ -23,7 +23,7 @@ from locklens.operations.compare import open_git, open_locked
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
 from locklens.releases import NetworkSettings
-from locklens.review.keys import PastUse, SignerUses
+from locklens.review.keys import PastUse, SignerUses, signers
 from locklens.review.model import Change, ChangeKind, Evidence, HostState, LookupAnswer, Review
 from locklens.review.reports.lock_lines import grouped
 from locklens.storage.cache import Cache
@@ -31,7 +31,8 @@ from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.review import ReviewScreen
-from locklens.ui.signers import SIGNERS_KEYS, SignersScreen
+from locklens.ui.shell.filtering import parse_filter
+from locklens.ui.signers import SIGNERS_GRAMMAR, SIGNERS_KEYS, SignersScreen, signer_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -241,6 +242,29 @@ async def test_filtering(repository: Review, opened: Callable[..., LockLensApp])
         await on.press("slash", *"zzz")
         assert "Nothing matches the filter." in on.text
         await on.press("escape")
+
+
+def test_a_filter_drops_releases_in_roots_and_a_key_stays_with_its_others(repository: Review) -> None:
+    found = signers(repository)
+
+    def rows(text: str) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        narrowed = parse_filter(text, SIGNERS_GRAMMAR)
+        assert not narrowed.problem
+        shown = signer_rows(found, is_asking=False, narrowed=narrowed)
+        return {
+            row.name.split()[0]: [(use.name.partition("/")[2], use.lock_files) for use in row.signer.uses]
+            for row in shown
+        }
+
+    prod, stage = (f"infra/{name}/.terraform.lock.hcl" for name in ("prod", "stage"))
+    demo, netbox = ("acme/demo 0.9.0", (stage,)), ("acme/netbox 4.0.0", (prod, stage))
+    assert rows("")["alice"] == [demo, netbox]
+    assert rows("-provider:demo").keys() == {"alice", "not", "unknown"}
+    assert rows("-provider:demo")["alice"] == rows("provider:netbox")["alice"] == [netbox]
+    assert rows("-root:prod")["alice"] == [demo, ("acme/netbox 4.0.0", (stage,))]
+    assert rows("-root:prod").keys() == {"alice", "not", "unknown"}
+    assert rows("-4.0.0 -venafi")["alice"] == [demo]
+    assert rows("-signer:alice").keys() == {"mallory", "not", "unknown"}
 
 
 async def test_the_lock_file_opens_in_the_editor(

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual import on
 
 from locklens.errors import LockLensError
@@ -100,7 +101,7 @@ class SignerRow(Struct, frozen=True):
 
 
 def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: Filter = _ALL) -> tuple[SignerRow, ...]:
-    """Return the rows that match a filter, in the given order.
+    """Return the rows of the signers in the given order, each with its releases in the roots that match a filter.
 
     Args:
         signers: The signers.
@@ -108,15 +109,18 @@ def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: F
         narrowed: The filter.
     """
     contested = _contested(signers)
-    rows = []
-    for signer in signers:
+
+    def row_of(signer: SignerUses) -> SignerRow:
         pending = sum(map(_is_pending, signer.uses)) if is_asking and signer.tier is Tier.UNKNOWN else 0
         fingerprint = signer.key.fingerprint if signer.key else ""
         shared = contested & frozenset(signer.addresses) if signer.key else frozenset()
-        row = SignerRow(f"{signer.tier}:{fingerprint}", signer, pending, shared)
-        if not narrowed.tests or narrowed.is_match(_facts(row)):
-            rows.append(row)
-    return tuple(rows)
+        return SignerRow(f"{signer.tier}:{fingerprint}", signer, pending, shared)
+
+    rows = map(row_of, signers)
+    if not narrowed.tests:
+        return tuple(rows)
+    matching = ((row.signer, tuple(_matching(row, narrowed))) for row in rows)
+    return tuple(row_of(replace(signer, uses=uses)) for signer, uses in matching if uses)
 
 
 def _is_pending(use: Use) -> bool:
@@ -132,21 +136,25 @@ def _contested(signers: Collection[SignerUses]) -> frozenset[ProviderAddress]:
     return frozenset(address for address, fingerprints in keys.items() if len(fingerprints) > 1)
 
 
-def _facts(row: SignerRow) -> RowFacts:
-    """What the filter looks at."""
+def _matching(row: SignerRow, narrowed: Filter) -> Iterator[Use]:
+    """Yield the releases of a signer, each with the lock files in which it matches a filter."""
     signer = row.signer
     key = (signer.key.fingerprint, *signer.key.user_ids) if signer.key is not None else (row.name,)
-    parts = [row.name, signer.tier.value, row.state.text, *key]
-    parts += [signer.key.algorithm] if signer.key is not None else []
+    shared = [row.name, signer.tier.value, row.state.text, *key]
+    shared += [signer.key.algorithm] if signer.key is not None else []
     for use in signer.uses:
-        parts += [str(use.address), use.version, use.problem, *use.lock_files]
-    fields = {
-        PROVIDER.name: tuple(map(str, signer.addresses)),
-        ROOT.name: tuple(folder_of(path) or "." for use in signer.uses for path in use.lock_files),
-        SIGNER.name: key,
-        TIER.name: (signer.tier.value,),
-    }
-    return RowFacts("\n".join(parts).lower(), None, fields)
+        address = str(use.address)
+        text = "\n".join((*shared, address, use.version, use.problem)).lower()
+        fields = {PROVIDER.name: (address,), SIGNER.name: key, TIER.name: (signer.tier.value,)}
+        names = tuple(
+            name
+            for name in use.lock_files
+            if narrowed.is_match(
+                RowFacts(f"{text}\n{name.lower()}", None, {**fields, ROOT.name: (folder_of(name) or ".",)})
+            )
+        )
+        if names:
+            yield replace(use, lock_files=names)
 
 
 class SignerList(RowList[SignerRow]):
