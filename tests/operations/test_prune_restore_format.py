@@ -195,6 +195,30 @@ def test_restore_takes_a_block_back_byte_for_byte(top: Path) -> None:
     assert lock_of(top) == before
 
 
+def test_restore_says_what_stays_staged(top: Path) -> None:
+    def warnings(*names: str, revision: str = "HEAD") -> list[tuple[str, str]]:
+        plan = restore(Scope(top), names, revision)
+        return [(one.detail, one.hint) for one in plan.diagnostics if one.hint]
+
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0"), entry("null"), entry("tls")))
+    assert warnings("aws") == []
+    git(top, "add", ".")
+    words = "git's index keeps what is staged of hashicorp/aws: the next commit has it"
+    hint = "git restore --staged -- .terraform.lock.hcl unstages all of the file"
+    assert warnings("aws") == warnings("aws", "tls") == [(words, hint)]
+    assert warnings("tls") == []
+    apply(restore(Scope(top), ["aws"]).proposal)
+    assert warnings("aws") == [(words, hint)], "also where the work tree has nothing to restore any more"
+    git(top, "restore", "--staged", "--", ".terraform.lock.hcl")
+    assert warnings("aws") == []
+    git(top, "rm", "-q", "--cached", ".terraform.lock.hcl")
+    assert warnings("aws", "tls") == [(words.replace("aws", "aws, hashicorp/tls"), hint)]
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "second")
+    assert warnings("aws", revision="HEAD~1") == [], "what differs from the revision is not staged for that"
+
+
 def test_restore_from_another_revision(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
     git(top, "commit", "-qam", "second")
