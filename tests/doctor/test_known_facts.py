@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, sample_entry
+from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
 from locklens.project.clifiles import this_platform
 
@@ -115,6 +116,35 @@ def test_a_404_that_is_not_repeated_is_no_proof(name: str, verdicts: tuple[str, 
     for options, verdict in zip((("--offline",), ()), verdicts, strict=True):
         document = doctor(folder, *options, "ci.log")
         assert {one["id"]: one["verdict"] for one in document["causes"]}["wrong-source"] == verdict
+
+
+LIST_FAULTS = {
+    "sound": (),
+    "page": (FaultRule(Fault.HTML, DEMO, "1.4.2", step=Step.SUMS),),
+    "broken": (FaultRule(Fault.SUMS_WITHOUT_PACKAGE, DEMO, "1.4.2"),),
+}
+
+
+@pytest.mark.parametrize(("fault", "options", "verdicts", "fixes"), [
+    ("sound", (), {"proxy-or-ca": "likely", "yanked": "unknown", "platform-missing": "no", "republished": "no"}, ["retry"]),
+    ("page", (), {"proxy-or-ca": "likely", "yanked": "unknown", "platform-missing": "unknown", "republished": "unknown"}, ["retry"]),
+    ("broken", (), {"yanked": "yes", "platform-missing": "unknown", "republished": "unknown", "proxy-or-ca": "no"}, ["retry", "upgrade"]),
+    ("page", ("--offline",), {"yanked": "likely", "platform-missing": "unknown", "proxy-or-ca": "unknown", "republished": "unknown"}, ["retry", "upgrade"]),
+])  # fmt: skip
+def test_a_page_in_the_place_of_the_signed_list_is_no_broken_release(
+    fault: str, options: tuple[str, ...], verdicts: dict[str, str], fixes: list[str], made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["download-damaged"], rules=LIST_FAULTS[fault]))
+    name = "terraform-provider-demo_1.4.2_linux_amd64.zip"
+    words = f'Error while installing acme/demo v1.4.2: checksum list has no SHA-256 hash for "{name}"'
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(folder, *options, "ci.log")
+    assert {one["id"]: one["verdict"] for one in document["causes"]} == verdicts
+    assert [one["id"] for one in document["remedies"]] == fixes
+    (folder / LOCK).unlink()  # nothing is locked: which release the list is of is not known
+    unlocked = doctor(folder, *options, "ci.log")
+    assert unlocked["causes"][0]["verdict"] == "likely"
+    assert [one["id"] for one in unlocked["remedies"]] == ["retry"]
 
 
 @pytest.mark.parametrize("place", ["/srv/mirror", "provider mirror at https://mirror.example.com/"])

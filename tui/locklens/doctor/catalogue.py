@@ -239,8 +239,8 @@ CATALOGUE = (
     _row(
         "sums-without-package",
         "checksum list has no SHA-256 hash for",
-        causes=(_C.PLATFORM_MISSING, _C.YANKED, _C.REPUBLISHED),
-        advice="the publisher's SHA256SUMS does not list the package: the release is broken",
+        causes=(_C.PLATFORM_MISSING, _C.YANKED, _C.PROXY_OR_CA, _C.REPUBLISHED),
+        advice="what arrived as SHA256SUMS does not list the package: a broken release, or another file",
     ),
     _row(
         "sums-differ",

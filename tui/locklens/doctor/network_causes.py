@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import StrEnum, auto
+from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason
+from locklens.trust.authentication import Refusal
 
 if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
@@ -110,6 +112,47 @@ _OF_VERSIONS = ("list of available versions", "/versions", "could not resolve pr
 """Words of both tools that a request for a provider's versions failed."""
 
 
+class ListHere(StrEnum):
+    """What arrives here as the SHA256SUMS of a release, of which the failing run got one without the package."""
+
+    WITH_PACKAGE = auto()
+    WITHOUT = auto()
+    NO_LIST = auto()
+    UNKNOWN = auto()
+
+
+def list_here(x: Examined) -> ListHere:
+    """Return what arrives here as the SHA256SUMS of the release that the error is of."""
+    if x.case is None or x.is_of_other_version:
+        return ListHere.UNKNOWN
+    if x.is_known:
+        has_it = x.platform in x.platforms if x.platform else bool(x.platforms)
+        return ListHere.WITH_PACKAGE if has_it else ListHere.WITHOUT
+    found, judged = x.case.new.checksums, x.case.new.authentication
+    if found is None or judged is None or judged.refusal is not Refusal.NOT_LISTED:
+        return ListHere.UNKNOWN
+    return ListHere.WITHOUT if found.hashes else ListHere.NO_LIST
+
+
+def _other_list(x: Examined) -> Judgement:
+    """Judge whether a page or another list came in the place of SHA256SUMS."""
+    title = "something else than the release's SHA256SUMS arrived"
+    match list_here(x):
+        case ListHere.WITH_PACKAGE:
+            words = f"{x.sums} lists the package: another list, or the page of a proxy, came in its place"
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN, title=title)
+        case ListHere.NO_LIST:
+            words = "what arrives here as SHA256SUMS has no hash in it, like the page of a proxy"
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN, title=title)
+        case ListHere.WITHOUT:
+            return Judgement(_NO, "the list that arrives here does not name the package either", as_of=x.as_of)
+        case ListHere.UNKNOWN:
+            words = "the page of a proxy in the place of SHA256SUMS gives the same message"
+            return Judgement(_UNKNOWN, words, _SAME_REQUEST, basis=Basis.GUESS)
+        case _ as never:
+            assert_never(never)
+
+
 _TITLES_OF_DENIALS = {
     "credentials-missing": "{} denied access, and no credentials were sent",
     "credentials-rejected": "{} denied access; whether credentials were sent is not known",
@@ -184,6 +227,8 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
     """Test if a proxy or a missing certificate authority is in between."""
     if x.error is None:
         return None
+    if x.message.kind == "sums-without-package":
+        return _other_list(x)
     reason, here = x.message.reason, _repeated(x)
     if reason in {_N.CERTIFICATE, _N.PROXY, _N.PROXY_FAILED, _N.PROXY_NAME, _N.PROXY_DOWN}:
         fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"

@@ -163,6 +163,9 @@ def platform_missing(x: Examined) -> Judgement | None:
         if platform in x.platforms:
             words = f"the registry has a package of {platform}"
             return Judgement(_NO, words, as_of=x.as_of)
+        if x.message.kind == "sums-without-package":  # which comes after the registry named a package
+            words = "the registry named a package, and what arrived as SHA256SUMS does not list it"
+            return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.RUN)
         words, verdict = "the message says so, of the source that was asked", _LIKELY if x.asks_registry else _UNKNOWN
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
     return _locked_platform(x, platform)

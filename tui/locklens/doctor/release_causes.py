@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
+from locklens.doctor.network_causes import ListHere, list_here
 from locklens.doctor.origins import differing_characters
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import counted
@@ -176,6 +177,8 @@ def _signer(x: Examined) -> str:
 def yanked(x: Examined) -> Judgement | None:
     """Test if the registry lists the version, and if its package is where the registry says."""
     version = x.entry.version if x.entry is not None else None
+    if x.message.kind == "sums-without-package":
+        return _of_the_list(x)
     if x.address is None or version is None:
         return None
     listing = x.listing
@@ -193,10 +196,6 @@ def yanked(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
         missing = f"if {host} is a mirror or the host of the release"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
-    if x.message.kind == "sums-without-package":
-        now = f"; today {len(x.listed)} are listed" if x.is_known else ""
-        title = "the release's SHA256SUMS does not list the package"
-        return Judgement(_YES, f"the message says so{now}", as_of=x.as_of, basis=Basis.RUN, title=title)
     if x.message.kind == "version-gone" and x.other_registry:
         return Judgement(_NO, f"the run asked {x.other_registry}, and the root is of {x.address.host}")
     if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
@@ -243,6 +242,26 @@ def yanked(x: Examined) -> Judgement | None:
     if is_said:
         words = f"the message says so, and {words}"
     return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+
+
+def _of_the_list(x: Examined) -> Judgement:
+    """Judge a list that does not name the package: no tool checks whether it was signed before it looks for that."""
+    title = "the release's SHA256SUMS does not list the package"
+    match list_here(x):
+        case ListHere.WITH_PACKAGE:
+            words = f"{x.sums} lists the package; what arrived in the failing run does not"
+            return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.as_of, basis=Basis.RUN)
+        case ListHere.WITHOUT:
+            words = "the message says so, and the list that arrives here does not name it either"
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=title)
+        case ListHere.NO_LIST:
+            words = "what arrives here as SHA256SUMS is no list of hashes either"
+            return Judgement(_UNKNOWN, words, _missing_sums(x), x.as_of, basis=Basis.RUN)
+        case ListHere.UNKNOWN:
+            words = "the message says so of what arrived, which need not be the release's list"
+            return Judgement(_LIKELY, words, _missing_sums(x), x.as_of, basis=Basis.RUN, title=title)
+        case _ as never:
+            assert_never(never)
 
 
 def _cached_for_tofu(x: Examined) -> FoundPackage | None:

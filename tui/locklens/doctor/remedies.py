@@ -267,7 +267,7 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     elif x.message.kind == "version-gone" and x.entry is not None and x.entry.version in (listed_versions(x) or ()):
         yield run_again(one)
     words = "whether the host has the package of that version was not asked"
-    for other in upgrade(one, f"Upgrade {x.name} to another version that is listed"):
+    for other in () if x.entry is None else upgrade(one, f"Upgrade {x.name} to another version that is listed"):
         is_open = x.message.reason is NetworkReason.ABSENT and other.command
         yield replace(other, note="; ".join(filter(None, (other.note, words)))) if is_open else other
 
@@ -525,6 +525,8 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
         yield from fix_request(one)
     is_late = one.examined.message.reason is NetworkReason.TIMEOUT
     note = "TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time" if is_late else ""
+    if one.examined.message.kind == "sums-without-package":
+        note = "if it fails again, look at what the runner gets from the shasums_url that the registry names"
     yield Remedy("retry", "Try again", len(one.alone.roots), _NONE, None, one.next_step, note)
     if one.examined.message.reason in _OF_THE_WAY:
         yield from fix_request(one)
@@ -547,6 +549,9 @@ def _compared(one: Affected, title: str, where: str) -> Remedy:
 
 def fix_request(one: Affected) -> Iterator[Remedy]:
     """The request is repeated on the runner, as the message names it; an authority that it lacks is added."""
+    if one.examined.message.kind == "sums-without-package":  # its host is often another one than the registry
+        yield from fix_by_retry(one)
+        return
     host = _host(one.examined)
     text = one.examined.message.text
     urls = (url.rstrip(":") for url in _URL.findall(text) if not url.endswith("..."))
