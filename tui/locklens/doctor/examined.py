@@ -82,6 +82,7 @@ class Examined(Struct, frozen=True, dict=True):
         is_written: True if locklens added it, or wrote anything of it, later than the log.
         replaced_version: The version that locklens replaced by the locked one later than the log; "" where it did not.
         is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
+        before_damage: The entries that it had before that, in the newest commit in which it can be read.
         tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
             file took that entry away, committed or not; else "".
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
@@ -138,6 +139,7 @@ class Examined(Struct, frozen=True, dict=True):
     is_written: bool = False
     replaced_version: str = ""
     is_repaired: bool = False
+    before_damage: tuple[PastEntry, ...] = ()
     tool_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None
     others: tuple[ElsewhereEntry, ...] = ()
@@ -190,11 +192,13 @@ class Examined(Struct, frozen=True, dict=True):
         """The error of the log; an empty one where the root is examined without a log."""
         return self.error or _NO_MESSAGE
 
-    def of_entry(self, entry: LockEntry) -> Examined:
-        """Return another entry of the lock file, of which only the files are known."""
+    def of_provider(self, address: ProviderAddress) -> Examined:
+        """Return another provider of the root, of which only the files are known, and its entry before the damage."""
         names = ("names_tool", "start", "top", "here", "is_offline", "machine")
-        files = (self.incident, self.root, entry.address, self.lock, self.tool, self.configuration, entry)
-        return Examined(None, *files, **{name: getattr(self, name) for name in names})
+        entry = self.lock.by_address.get(address)
+        files = (self.incident, self.root, address, self.lock, self.tool, self.configuration, entry)
+        past = tuple(one for one in self.before_damage if one.entry is not None and one.entry.address == address)
+        return Examined(None, *files, past=past, **{name: getattr(self, name) for name in names})
 
     def with_settings(self, line: str) -> str:
         """Return a command line that runs init with the data folder of the failing run."""
@@ -364,6 +368,13 @@ class Examined(Struct, frozen=True, dict=True):
     def unknown_requirements(self) -> str:
         """What is not known about the root's requirements; "" if they are known whole."""
         return "the configuration" if self.configuration is None else self.configuration.unknown_reason
+
+    @property
+    def new_requirements(self) -> frozenset[ProviderAddress]:
+        """The required providers that are not locked, and were not before the lock file could not be read."""
+        required = self.configuration.required() if self.configuration is not None else ()
+        before = {one.entry.address for one in self.before_damage if one.entry is not None}
+        return frozenset(required) - {*self.lock.by_address, *before}
 
     @property
     def where(self) -> str:

@@ -50,7 +50,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
         return ""  # of a root that nobody names, nothing is known to be fixed
     if kind == "lock-invalid":
-        return f"{x.lock.path} can be read now" if x.is_repaired else ""
+        return _readable_words(x) if x.is_repaired else ""
     if kind == "readonly-changed":
         return _agreed(x)
     if x.is_of_twin and kind in OF_HASHES:
@@ -94,6 +94,14 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)
         return _accepted_words(x, healed) if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES else ""
+
+
+def _readable_words(x: Examined) -> str:
+    """Return that a lock file can be read again, with the providers that were never locked in it."""
+    host = x.tool.default_host
+    new = listing([each.short(host) for each in sorted(x.new_requirements)], 3)
+    lacks = f", and lacks {new}, which {x.where} requires and init adds" if new else ""
+    return f"{x.lock.path} can be read now{lacks}"
 
 
 def _agreed(x: Examined) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import package_causes, provider_remedies, remedies
+from locklens.doctor import lock_causes, package_causes, provider_remedies, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
@@ -91,19 +91,38 @@ def _of_the_run(cause: Cause, examined: Examined) -> Cause:
     return judged if judged.missing == cause.missing else replace(judged, is_by_download=False)
 
 
-def standing_cause(examined: Examined) -> tuple[Examined, Cause] | None:
-    """Return the confirmed cause for which init fails in the root as it is now, whatever its log says; else None.
+def standing_causes(examined: Examined) -> list[tuple[Examined, Cause]]:
+    """Return the causes for which init fails in the root as it is now, or accepts anything, whatever its log says.
 
-    What init mends by itself does not count. Of the root's other providers, only the constraints are judged.
+    That is the first confirmed one, and each of what a lock file lacks since it could not be read. What init mends by
+    itself does not count. Of the root's other providers, only the constraints are judged.
     """
     x = replace(examined, error=None)
     found = (one for one in judge_causes(x) if Trait.ENDED_BY_INIT not in one.traits)
     tested = [(x, one) for one in found]
-    for entry in x.lock.entries:
-        other = x.of_entry(entry)
-        if entry.address != x.address and (cause := _tested(other, BY_ID[CauseId.CONSTRAINT_CONFLICT])) is not None:
-            tested.append((other, cause))
-    return next((pair for pair in tested if pair[1].verdict is CauseVerdict.YES), None)
+    others = [x.of_provider(entry.address) for entry in x.lock.entries if entry.address != x.address]
+    of_others = ((other, _tested(other, BY_ID[CauseId.CONSTRAINT_CONFLICT])) for other in others)
+    tested += [(other, cause) for other, cause in of_others if cause is not None]
+    certain = [pair for pair in tested if pair[1].verdict is CauseVerdict.YES]
+    return [*certain[:1], *(_lacking(x, examined.message.options) if x.is_repaired else ())]
+
+
+def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Cause]]:
+    """Yield each provider that a lock file lacks, or lacks hashes of, since it could not be read, with the cause.
+
+    What was never locked is added by init, unless its options let it write nothing.
+    """
+    before = (one.entry.address for one in x.before_damage if one.entry is not None)
+    new = x.new_requirements if "-lockfile=readonly" in options else ()
+    for address in sorted({*x.lock.by_address, *before, *new}):
+        other = x.of_provider(address)
+        known = BY_ID[CauseId.HAND_EDIT if other.entry is not None else CauseId.NOT_LOCKED]
+        test = lock_causes.lost_hashes if other.entry is not None else lock_causes.not_locked
+        cause = _tested(other, replace(known, test=test)) if other.entry or not other.is_unrequired else None
+        if cause is None and other.entry is not None and not other.entry.hashes:
+            cause = _tested(other, BY_ID[CauseId.H1_MISSING])
+        if cause is not None:
+            yield other, cause
 
 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:

@@ -165,6 +165,8 @@ def not_locked(x: Examined) -> Judgement | None:
         place = f"{place}: {x.removed_by} removed it"
     elif not x.lock.exists and x.past and x.past[0].entry is not None:
         place = f"{place}: it was deleted since commit {x.past[0].commit[:12]}, which is the newest one of it"
+    elif x.past and x.past[0].entry is not None:
+        place = f"{place}, where commit {x.past[0].commit[:12]} locks {x.past[0].entry.version}"
     if x.is_ignored:
         place = f"{place}; git ignores {x.lock.path}"
     required = x.configuration.of(x.address) if x.configuration is not None else ()
@@ -387,6 +389,8 @@ def hand_edit(x: Examined) -> Judgement | None:
         )
         missing = "the author of the edit, or the release of that time"
         return Judgement(_LIKELY, f"{words}{_twin_words(x)}", missing, x.as_of, basis=Basis.HASHES)
+    if x.error is None and not x.entry.hashes and (lost := lost_hashes(x)) is not None:
+        return lost
     if not x.packed:
         states = ((one.commit, packages_of(one.entry.hashes)) for one in x.past if one.entry is not None)
         commit, was = next((one for one in states if one[1]), ("", frozenset()))
@@ -404,6 +408,32 @@ def hand_edit(x: Examined) -> Judgement | None:
     missing = f"how commit {x.made_by[:12]} made this entry: its author" if x.made_by else "how this entry was made"
     missing = missing if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, "whether a tool or a person wrote these hashes is not known", missing, as_of=x.as_of)
+
+
+def lost_hashes(x: Examined) -> Judgement | None:
+    """Test if the block has no hashes, or lacks some of those that it had in a commit."""
+    states = ((one.commit, one.entry) for one in x.past if one.entry is not None and one.entry.hashes)
+    commit, was = next(states, ("", None))
+    if x.entry is None or was is None:
+        return None
+    place, has, is_same = f"{x.lock.path}:{x.entry.line}", frozenset(was.hashes), was.version == x.entry.version
+    if not x.entry.hashes:
+        of_other = "" if is_same else f" of {was.version}"
+        words = f"{place}: the block of {x.release} has no hash, and commit {commit[:12]} has {len(has)}{of_other}"
+        return Judgement(_YES, words, basis=Basis.HASHES, title=WITHOUT_HASHES)
+    lost = has - frozenset(x.entry.hashes) if is_same else frozenset[str]()
+    if not lost:
+        return None
+    words = (
+        f"{place}: the block of {x.release} lacks {len(lost)} of the {counted(len(has), 'hash', 'hashes')} that commit "
+        f"{commit[:12]} has: init fails where it gets a package that has none of the others"
+    )
+    missing = f"which packages they are of: {x.command_line('doctor', '--', x.incident.root or '.')}"
+    title = f"the block lacks hashes that commit {commit[:12]} has"
+    return Judgement(_LIKELY, words, missing, basis=Basis.HASHES, title=title)
+
+
+WITHOUT_HASHES = "the entry has no hashes, so that init accepts any package"
 
 
 def _twin_words(x: Examined) -> str:

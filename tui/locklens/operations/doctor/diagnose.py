@@ -22,7 +22,7 @@ from locklens.doctor.judging import (
     of_one_message,
     of_one_root,
     remedies_for,
-    standing_cause,
+    standing_causes,
 )
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.provider_remedies import Affected
@@ -172,20 +172,28 @@ def _diagnosed(
         for one, examined, causes in zip(subjects, known, _judged(known, rules), strict=True)
     ]
     past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
-    standing = [standing_cause(one.examined) if words else None for one, words in zip(affected, past, strict=False)]
+    standing = [standing_causes(one.examined) if words else [] for one, words in zip(affected, past, strict=False)]
     notes += dict.fromkeys(
-        _of_standing(one.examined, words, *found)
+        _of_standing(one.examined, words, found)
         for one, words, found in zip(affected, past, standing, strict=False)
-        if found is not None
+        if found
     )
-    ended, past = past, ["" if found is not None else words for words, found in zip(past, standing, strict=True)]
+    ended, past = past, ["" if found else words for words, found in zip(past, standing, strict=True)]
     past = of_messages(affected, past) if past else past
     places = _places(read.errors, affected, [one or other for one, other in zip(past, ended, strict=True)])
-    affected = [_standing(*pair) for pair in zip_longest(affected, standing)]
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     if not fixed:
-        notes += dict.fromkeys(filter(None, (changed_words(one.examined, one.causes) for one in affected)))
+        notes += dict.fromkeys(
+            filter(
+                None,
+                (
+                    changed_words(one.examined, one.causes)
+                    for one, found in zip_longest(affected, standing)
+                    if not found
+                ),
+            )
+        )
         others = (one for one, words in zip_longest(known, past) if one.is_of_other_version and not words)
         notes += dict.fromkeys(_of_other_version(one) for one in others if not one.fitting)
         notes += dict.fromkeys(_of_which_root(one, known) for one in known if one.fitting)
@@ -197,6 +205,7 @@ def _diagnosed(
     notes += dict.fromkeys(filter(None, over))
     pending = [one for one in affected if awaits_init(one.examined)] if fixed else []
     affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
+    affected = [each for one, found in zip_longest(affected, standing) for each in _standing(one, found or ())]
     causes = joined_causes(affected, rules)
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
     has_several = Several.among(affected)
@@ -311,12 +320,12 @@ def _without_causes(one: Affected) -> Affected:
     return replace(one, causes=() if one.examined.is_of_other_version else ruled_out)
 
 
-def _standing(one: Affected, found: tuple[Examined, Cause] | None) -> Affected:
-    """Return what is affected by the cause for which init fails now, where the error of the log is over."""
-    if found is None:
-        return one
-    examined, cause = found
-    return Affected(examined, (cause,), one.roots if examined.address == one.examined.address else one.roots[:1])
+def _standing(one: Affected, found: Sequence[tuple[Examined, Cause]]) -> list[Affected]:
+    """Return what is affected by the causes for which init fails now, where the error of the log is over."""
+    return [
+        Affected(examined, (cause,), one.roots if examined.address == one.examined.address else one.roots[:1])
+        for examined, cause in found
+    ] or [one]
 
 
 def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
@@ -362,11 +371,15 @@ def _of_overcome(error: RecognisedError) -> str:
     return f"line {error.line} has an error{about} that a later run in the log got past: {error.reason}"
 
 
-def _of_standing(x: Examined, words: str, other: Examined, cause: Cause) -> str:
-    """Return a note on an error that is over, where its root has another cause, maybe of another provider."""
-    about = f"{x.where}: {other.release}" if other.address != x.address else x.where
+def _of_standing(x: Examined, words: str, found: Sequence[tuple[Examined, Cause]]) -> str:
+    """Return a note on an error that is over, where its root has other causes, maybe of other providers."""
+    titles = [
+        f"{other.release}: {cause_title(cause)}" if other.address != x.address else cause_title(cause)
+        for other, cause in found
+    ]
     command = x.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
-    return f"the error of the log is over ({words}), but not all is well in {about}: {cause_title(cause)}; {command}"
+    shown = listing(titles, 3)
+    return f"the error of the log is over ({words}), but not all is well in {x.where}: {shown}; {command}"
 
 
 def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:

@@ -371,6 +371,7 @@ class Examiner:
         others = self._elsewhere(one.address, root.path)
         removed_by, is_ignored = self._lost(one)
         is_of_file = one.error is not None and one.error.kind == "lock-invalid"
+        is_repaired = is_of_file and self._is_repaired(root.lock)
         twins = self._elsewhere(twin_of(one.address)) if one.address is not None else {}
         return Examined(
             one.error,
@@ -386,7 +387,8 @@ class Examiner:
             written=self._writes.before(root.lock, one.address),
             replaced_version=self._writes.replaced_version(root.lock, one.address),
             is_written=self._writes.has_written(root.lock, one.address),
-            is_repaired=is_of_file and self._is_repaired(root.lock),
+            is_repaired=is_repaired,
+            before_damage=self._history.before_damage(root.lock.path) if self._history and is_repaired else (),
             tool_commit=self._tool_commit(one),
             locked_before=self._locked_before(root.lock),
             others=tuple(self._with_requirements(one, others)),

@@ -364,6 +364,19 @@ class LockHistory:
         was_broken = any(one.lock.exists and not one.lock.is_valid for one in self._locks(lock.path))
         return was_broken and lock.exists and lock.is_valid
 
+    def before_damage(self, lock_path: str) -> tuple[PastEntry, ...]:
+        """Return the entries of the newest readable commit of a lock file, before the newest one that is not.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        locks = self._locks(lock_path)
+        broken = next((one for one in locks if one.lock.exists and not one.lock.is_valid), None)
+        before = self._ancestors(lock_path, broken) if broken is not None else {one.commit for one in locks}
+        sound = (one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid)
+        found = next(sound, None)
+        return tuple(PastEntry(found.commit, found.date, one) for one in found.lock.entries) if found else ()
+
     def has_hashes_of_others(self, lock: LockFile) -> bool:
         """True if an entry has hashes that commits have only for other versions of its provider.
 
