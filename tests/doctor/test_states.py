@@ -180,6 +180,25 @@ def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> Non
     assert not [note for note in document["run"]["notes"] if "locklens" in note]
 
 
+def test_an_entry_that_is_as_committed_is_no_write_of_locklens(made: Any, doctor: Any) -> None:
+    demo = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(demo),)))
+    log, lock, head = folder / "ci.log", folder / LOCK, git(folder, "rev-parse", "--short=12", "HEAD")
+    log.write_text(log.read_text("utf-8").replace("on linux_amd64\n", ""), "utf-8")
+    lock.write_bytes(lock_file(replace(demo, packed=("darwin_arm64",))))
+    assert doctor(folder, "ci.log")["state"] == "open"
+    locking = ["lock", "--platform", "linux_amd64", "acme/demo", "--root=live/prod"]
+    assert main(locking, no_screen) == 0
+    for _ in range(2):
+        assert doctor(folder, "ci.log")["fixed"] == f"acme/demo 1.4.2 has the hashes of commit {head} again"
+        git(folder, "checkout", "-q", "--", LOCK)
+    lock.write_bytes(lock_file(replace(demo, unpacked=())))
+    assert main(locking, no_screen) == 0
+    git(folder, "checkout", "-q", "--", LOCK)
+    notes = doctor(folder, "ci.log")["run"]["notes"]
+    assert not [note for note in notes if "by locklens" in note]
+
+
 def test_a_merge_that_has_the_entry_of_neither_side_is_named_as_one(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["hand-edit"])
     side = git(folder, "commit-tree", "HEAD~^{tree}", "-p", "HEAD~", "-m", "side").strip()

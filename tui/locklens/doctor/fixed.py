@@ -214,11 +214,20 @@ def _added_words(x: Examined) -> str:
 
 
 def _written_words(x: Examined) -> str:
-    """Return which hashes locklens wrote later than the log."""
+    """Return which hashes locklens wrote later than the log, or that the entry is as a commit has it."""
+    if again := _again_words(x):
+        return again
     was = frozenset(x.written.entry.hashes) if x.written is not None and x.written.entry is not None else None
     is_more = x.entry is not None and was is not None and was < {*x.entry.hashes}
     verb, preposition = ("added", "to") if is_more else ("wrote other", "into")
     return f"locklens {verb} hashes of {x.release} {preposition} {x.lock.path}, later than the log"
+
+
+def _again_words(x: Examined) -> str:
+    """Return that an entry is as the newest commit had it before locklens wrote it: git may have restored it since."""
+    if x.written is None or not x.origins.is_committed or x.past[0].date >= x.written.date:
+        return ""
+    return f"{x.release} has the hashes of commit {x.past[0].commit[:12]} again"
 
 
 def _edited_words(x: Examined) -> str:
@@ -402,7 +411,8 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     ask = ask if x.platform else "whether that covers the failing run is not known: name its platform with --platform"
     since = f"since commit {before.commit[:12]}" if before.commit else "by locklens, later than the log"
     is_certain = any(one.verdict is CauseVerdict.YES for one in causes)
-    return f"{x.lock.path} was changed {since}{with_h1}{'' if is_certain else f': {ask}'}"
+    words = _again_words(x) or f"{x.lock.path} was changed {since}{with_h1}"
+    return words if is_certain else f"{words}: {ask}"
 
 
 def _repaired(x: Examined) -> FoundPackage | None:
