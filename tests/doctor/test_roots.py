@@ -113,6 +113,23 @@ def test_without_a_list_a_root_that_locklens_upgraded_is_fixed_as_all_with_its_v
     assert (document["state"], roots_of(document)) == ("fixed", [roots])
 
 
+def test_a_root_whose_lock_file_was_deleted_since_the_commit_is_one_that_the_log_fits(top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(failed("acme/netbox", "3.9.1"), "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [["net"]]
+    (top / "net/.terraform.lock.hcl").unlink()
+    document = doctor(top, "ci.log")
+    assert (document["state"], roots_of(document)) == ("open", [["net"]])
+    commit = git(top, "rev-parse", "--short=12", "HEAD")
+    words = f"net has no lock file: it was deleted since commit {commit}, which is the newest one of it"
+    assert document["causes"][0]["evidence"] == f"acme/netbox is required (net/main.tf:7), and {words}"
+    assert document["remedies"][0]["command"] == f"git restore -s {commit} -- net/.terraform.lock.hcl"
+    (top / "ci.log").write_text(failed("acme/demo", "1.4.2"), "utf-8")
+    document = doctor(top, "ci.log")
+    assert (document["state"], roots_of(document)) == ("open", [["dns", "net", "newer", "twin"]])
+    rmtree(top / "net")
+    assert roots_of(doctor(top, "ci.log")) == [["dns", "newer", "twin"]], "a root that is gone is none here"
+
+
 def test_a_root_that_lacks_hashes_in_another_way_may_have_failed_too(top: Path, doctor: Any) -> None:
     for name, platform in (("net", "darwin_arm64"), ("twin", "windows_amd64")):
         lock = lock_file(replace(DEMO, packed=(platform,), unpacked=()))

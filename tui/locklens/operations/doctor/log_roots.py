@@ -143,6 +143,21 @@ class LogRoots:
             self._locks[path] = read_lock(self._checkout.tree, lock_path(path), self._tool, is_replaced=True)
         return self._locks[path]
 
+    @cached_property
+    def _deleted(self) -> dict[str, LockFile]:
+        """The lock files that HEAD has and the work tree lacks, by the folder of a root that is still there."""
+        repository = self._checkout.repository
+        if repository is None or repository.is_unborn:
+            return {}
+        head = RevisionTree(repository, repository.resolve("HEAD"))
+        gone = [path for path in folders_with_locks(repository, head) if path not in self._checkout.locks]
+        return {path: read_lock(head, lock_path(path), self._tool) for path in gone if self.has_root(path)}
+
+    @property
+    def _lock_folders(self) -> tuple[str, ...]:
+        """The roots with a lock file, and those whose lock file was deleted since the last commit."""
+        return tuple(sorted((*self._checkout.locks, *self._deleted)))
+
     def has_root(self, path: str) -> bool:
         """True if a folder has a lock file or a configuration."""
         root = self.root(path)
@@ -312,7 +327,7 @@ class LogRoots:
         Entries that OpenTofu moves are those of the other registry, unless it has written the file since.
         """
         own, others = (
-            [path for path in self._checkout.locks if self._fits(path, error, is_other=is_other)]
+            [path for path in self._lock_folders if self._fits(path, error, is_other=is_other)]
             for is_other in (False, True)
         )
         return others or own if error.kind == "entries-migrated" else own or others
@@ -331,7 +346,7 @@ class LogRoots:
         An entry that was changed since the log leaves the log with its root.
         """
         for is_other in (False, True) if error.kind != "entries-migrated" else (True, False):
-            if own := [path for path in self._checkout.locks if self._had_all(path, error, is_other=is_other)]:
+            if own := [path for path in self._lock_folders if self._had_all(path, error, is_other=is_other)]:
                 return own
         history = self.history
         if history is None:
@@ -345,8 +360,9 @@ class LogRoots:
         return any(self._has_all(lock, error, is_other=is_other) for lock in self._states(path))
 
     def _states(self, path: str) -> Iterator[LockFile]:
-        """Yield the lock file of a root, then those that it had at the log, where it was changed since."""
+        """Yield the lock file of a root, then those that it had at the log, where it was changed or deleted since."""
         yield self.lock(path)
+        yield from filter(None, (self._deleted.get(path),))
         name = lock_path(path)
         earlier = (tree.read(name) for tree in self._trees_at_the_log if self._is_later(name))
         yield from (parse(data or b"", name) for data in earlier)
@@ -492,8 +508,11 @@ class LogRoots:
         return address is not None and bool(root.configuration.of(address))
 
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
-        """True if a lock file has the provider and version of an error, in its registry or the other tool's."""
-        return self._has_release(self.lock(path), error, is_other=is_other)
+        """True if a lock file has the provider and version of an error, in its registry or the other tool's.
+
+        One that was deleted counts as the last commit has it.
+        """
+        return self._has_release(self._deleted.get(path) or self.lock(path), error, is_other=is_other)
 
     def _lacked(self, path: str, error: RecognisedError) -> bool:
         """True if a lock file lacks the provider and version of an error, or did at the log."""
