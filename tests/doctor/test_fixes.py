@@ -83,6 +83,8 @@ def test_no_fix_of_a_merge_leads_to_a_version_that_is_not_listed(
     folder = made(replace(INCIDENTS["bad-merge"], rules=rules))
     (fix,) = doctor(folder, "ci.log")["remedies"]
     assert (fix["command"] is None) == (len(withdrawn) > 1)
+    if fix["hint"] is not None:  # the conflict is committed, so that a bare diff is empty
+        assert b"<<<<<<< " in subprocess.run(shlex.split(fix["hint"]), capture_output=True, check=False).stdout
     offline = [one["command"] for one in doctor(folder, "--offline", "ci.log")["remedies"]]
     assert len(offline) == 2, "nobody was asked"
     run(offline[0].partition(" && ")[0])
@@ -425,6 +427,24 @@ def test_a_log_of_a_tool_is_of_a_root_of_that_tool(log: str, root: str, both: Pa
     document = doctor(both, "run.log")
     assert document["facts"]["root"] == root
     assert all(root in one["command"] for one in document["remedies"])
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_what_opentofu_wrote_is_shown_also_where_it_is_committed(
+    both: Path, doctor: Any, *, is_committed: bool
+) -> None:
+    git(both, "add", "--all")
+    git(both, "commit", "-qm", "roots")
+    (both / "live/a-terraform/.terraform.lock.hcl").write_bytes(lock_file(OF_OPENTOFU, dialect=OPENTOFU))
+    git(both, "add", "--all")  # a bare diff leaves out what is staged
+    if is_committed:
+        git(both, "commit", "-qm", "moved")
+    (both / "run.log").write_text(f"$ tofu -chdir=live/a-terraform init\n{MOVED}", "utf-8")
+    (fix,) = doctor(both, "run.log")["remedies"]
+    shown = subprocess.run(shlex.split(fix["command"]), capture_output=True, check=False).stdout
+    assert b"registry.opentofu.org" in shown
+    title = f"Review what OpenTofu wrote{'' if is_committed else ', then commit it'}"
+    assert f"  {title}\n" in doctor(both, "--format", "text", "run.log")
 
 
 def test_a_root_of_the_other_tool_is_a_cause_of_its_own(both: Path, doctor: Any) -> None:

@@ -49,8 +49,7 @@ def probable(document: Any) -> list[tuple[str, str, str]]:
         (
             lock_file(DEMO),
             [("not-locked", "netbox", "yes")],
-            f"acme/netbox is required (live/prod/main.tf:7), and {LOCK} has no block for it, where commit BEFORE locks "
-            "3.9.1",
+            f"and {LOCK} has no block for it, where commit BEFORE locks 3.9.1",
         ),
     ],
 )

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.doctor import lock_causes, network_causes, package_causes, provider_remedies, release_causes, remedies
+from locklens.doctor import (
+    lock_causes,
+    merge_remedies,
+    network_causes,
+    package_causes,
+    provider_remedies,
+    release_causes,
+    remedies,
+)
 from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Trait
 
 if TYPE_CHECKING:
@@ -103,7 +111,7 @@ CAUSES = (
         "git merges lines, not blocks: it leaves markers, a provider twice, or hashes of two versions in one block.",
         "git log --merges -- .terraform.lock.hcl; locklens git install makes the next merge go block by block.",
         lock_causes.bad_merge,
-        remedies.fix_merge,
+        merge_remedies.fix_merge,
         Trait.STOPS_INIT | Trait.OF_HASHES | Trait.OF_WRONG_ENTRY,
         rules=("LK002", "LK019", "LK023"),
     ),

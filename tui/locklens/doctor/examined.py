@@ -16,7 +16,6 @@ from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
 from locklens.doctor.origins import Origins
 from locklens.hashes import hashes_of_files, is_of_zip, packages_of
 from locklens.machine import locklens_words
-from locklens.project.configuration import Contributor
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import counted, listing, shell_word, shell_words
 
@@ -358,23 +357,9 @@ class Examined(Struct, frozen=True, dict=True):
         return not self.configuration.requires(self.address)
 
     @property
-    def is_source_implied(self) -> bool:
-        """True if the provider is required by what uses it alone: no `required_providers` names its source."""
-        required = self.configuration.of(self.address) if self.configuration is not None and self.address else ()
-        named = {Contributor.REQUIRED_PROVIDERS, Contributor.RECORDED, Contributor.STATE}
-        return bool(required) and not any(one.contributor in named for one in required)
-
-    @property
     def unknown_requirements(self) -> str:
         """What is not known about the root's requirements; "" if they are known whole."""
         return "the configuration" if self.configuration is None else self.configuration.unknown_reason
-
-    @property
-    def new_requirements(self) -> frozenset[ProviderAddress]:
-        """The required providers that are not locked, and were not before the lock file could not be read."""
-        required = self.configuration.required() if self.configuration is not None else ()
-        before = {one.entry.address for one in self.before_damage if one.entry is not None}
-        return frozenset(required) - {*self.lock.by_address, *before}
 
     @property
     def where(self) -> str:

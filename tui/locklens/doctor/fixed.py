@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.doctor.lock_causes import new_requirements
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
@@ -99,7 +100,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
 def _readable_words(x: Examined) -> str:
     """Return that a lock file can be read again, with the providers that were never locked in it."""
     host = x.tool.default_host
-    new = listing([each.short(host) for each in sorted(x.new_requirements)], 3)
+    new = listing([each.short(host) for each in sorted(new_requirements(x))], 3)
     lacks = f", and lacks {new}, which {x.where} requires and init adds" if new else ""
     return f"{x.lock.path} can be read now{lacks}"
 

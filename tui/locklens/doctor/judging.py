@@ -113,7 +113,7 @@ def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Ca
     What was never locked is added by init, unless its options let it write nothing.
     """
     before = (one.entry.address for one in x.before_damage if one.entry is not None)
-    new = x.new_requirements if "-lockfile=readonly" in options else ()
+    new = lock_causes.new_requirements(x) if "-lockfile=readonly" in options else ()
     for address in sorted({*x.lock.by_address, *before, *new}):
         other = x.of_provider(address)
         known = BY_ID[CauseId.HAND_EDIT if other.entry is not None else CauseId.NOT_LOCKED]

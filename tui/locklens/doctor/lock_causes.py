@@ -9,13 +9,14 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
-from locklens.project.configuration import constraint_place
+from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from locklens.addresses import ProviderAddress
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
 
@@ -173,7 +174,7 @@ def not_locked(x: Examined) -> Judgement | None:
     if required:
         by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
         words = f"{x.name} is required ({by}), and {place}"
-        if x.is_source_implied:
+        if is_source_implied(x):
             words = f"{words}; no required_providers names its source, so that {x.address} is meant"
         return Judgement(_YES, words)
     if x.message.kind == "readonly-changed":
@@ -187,6 +188,20 @@ def not_locked(x: Examined) -> Judgement | None:
     if x.message.kind in {"not-locked", "provider-not-available"}:
         return Judgement(_YES, f"the message says so, and {place}", basis=Basis.RUN)
     return Judgement(_LIKELY, place, x.unknown_requirements)
+
+
+def is_source_implied(x: Examined) -> bool:
+    """True if the provider is required by what uses it alone: no `required_providers` names its source."""
+    required = x.configuration.of(x.address) if x.configuration is not None and x.address else ()
+    named = {Contributor.REQUIRED_PROVIDERS, Contributor.RECORDED, Contributor.STATE}
+    return bool(required) and not any(one.contributor in named for one in required)
+
+
+def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
+    """Return the required providers that are not locked, and were not before the lock file could not be read."""
+    required = x.configuration.required() if x.configuration is not None else ()
+    before = {one.entry.address for one in x.before_damage if one.entry is not None}
+    return frozenset(required) - {*x.lock.by_address, *before}
 
 
 def not_required(x: Examined) -> Judgement | None:
@@ -418,9 +433,9 @@ def lost_hashes(x: Examined) -> Judgement | None:
         return None
     place, has, is_same = f"{x.lock.path}:{x.entry.line}", frozenset(was.hashes), was.version == x.entry.version
     if not x.entry.hashes:
-        of_other = "" if is_same else f" of {was.version}"
-        words = f"{place}: the block of {x.release} has no hash, and commit {commit[:12]} has {len(has)}{of_other}"
-        return Judgement(_YES, words, basis=Basis.HASHES, title=WITHOUT_HASHES)
+        of_it = f"{len(has)}{'' if is_same else f' of {was.version}'}"
+        words = f"{place}: the block of {x.release} has no hash, and commit {commit[:12]} has {of_it}"
+        return Judgement(_YES, words, basis=Basis.HASHES, title=_WITHOUT_HASHES)
     lost = has - frozenset(x.entry.hashes) if is_same else frozenset[str]()
     if not lost:
         return None
@@ -433,7 +448,16 @@ def lost_hashes(x: Examined) -> Judgement | None:
     return Judgement(_LIKELY, words, missing, basis=Basis.HASHES, title=title)
 
 
-WITHOUT_HASHES = "the entry has no hashes, so that init accepts any package"
+def without_hashes(x: Examined) -> Judgement:
+    """Return the cause of an entry without hashes, which is one unless the failing run had another."""
+    place = f"{x.lock.path}:{x.entry.line}" if x.entry is not None else x.lock.path
+    words = f"{place}: the block of {x.release} has no hash, so that init accepts any package"
+    is_said = x.message.kind in {"", "lock-not-updated"}
+    missing = "" if is_said else "the lock file of the failing run"
+    return Judgement(_YES if is_said else _UNKNOWN, words, missing, basis=Basis.HASHES, title=_WITHOUT_HASHES)
+
+
+_WITHOUT_HASHES = "the entry has no hashes, so that init accepts any package"
 
 
 def _twin_words(x: Examined) -> str:

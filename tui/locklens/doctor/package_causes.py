@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
-from locklens.doctor.lock_causes import WITHOUT_HASHES
+from locklens.doctor.lock_causes import without_hashes
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing, shell_word
@@ -41,12 +41,7 @@ def h1_missing(x: Examined) -> Judgement | None:
     zhs = zh_of_packages(len(x.packed))
     if not x.unpacked:
         if not x.entry.hashes:
-            words = (
-                f"{x.lock.path}:{x.entry.line}: the block of {x.release} has no hash, so that init accepts any package"
-            )
-            is_said = x.message.kind in {"", "lock-not-updated"}
-            missing = "" if is_said else "the lock file of the failing run"
-            return Judgement(_YES if is_said else _UNKNOWN, words, missing, basis=Basis.HASHES, title=WITHOUT_HASHES)
+            return without_hashes(x)
         if x.message.kind == "lock-not-updated":
             words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)

@@ -8,27 +8,23 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade
-from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files, packages_of
-from locklens.lockfile.merge import MergeSide, merge, share_packages
-from locklens.lockfile.parse import conflict_sides
-from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
 from locklens.text import counted, listing, shell_words
 from locklens.trust.authentication import Refusal
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
     from locklens.doctor.provider_remedies import Affected
     from locklens.lockfile import LockEntry
-    from locklens.lockfile.merge import MergeConflict
 
 _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
@@ -345,7 +341,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         return
     title = f"Lock {x.name}, with the hashes of its signed release"
     write = one.write("lock", platform=x.platform)
-    if x.is_source_implied:
+    if is_source_implied(x):
         note = f"where the registry has no {x.address}, required_providers has to name its source; {note}"
     yield Remedy("lock", title, len(one.roots), _LOW, None, command, note, write)
 
@@ -363,96 +359,6 @@ def fix_unrequired(one: Affected) -> Iterator[Remedy]:
     command, write = alone.line("prune", one.examined.name), alone.write("prune")
     title = f"Remove {one.examined.name} from the lock file, which nothing requires"
     yield Remedy("prune", title, len(alone.roots), _NONE, 0, command, "then commit the lock file", write)
-
-
-def fix_merge(one: Affected) -> Iterator[Remedy]:
-    """The lock file is merged again, with the entries of either side where both differ; or an entry is restored."""
-    conflict = one.examined.lock.conflict
-    if conflict is None:
-        yield from fix_entry(one)
-        return
-    clashes = _clashes(one.examined)
-    if clashes is None:
-        shown = shell_words([*one.examined.git, "diff", "--", one.examined.lock.path])
-        title, note = "Resolve the conflict by hand", "the tools would refuse one of its sides, and so does merge"
-        yield Remedy("show-change", title, 1, _NONE, 0, "", note, hint=shown)
-        return
-    if not clashes:
-        command = one.alone.line("merge")
-        write = one.alone.write("merge")
-        yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, write=write)
-        return
-    offered = [_merged_with(one, side, name, clashes) for side, name in zip(MergeSide, conflict.names, strict=True)]
-    yield from filter(None, offered)
-    if not any(offered):
-        shown = shell_words([*one.examined.git, "diff", "--", one.examined.lock.path])
-        title = "Resolve the conflict by hand: the registry lists the version of neither side"
-        yield Remedy("show-change", title, 1, _NONE, 0, "", hint=shown)
-
-
-def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
-    """Return the entries that both sides of a conflict changed in ways that exclude each other.
-
-    None where the tools would refuse one of the sides, so that `merge` does, too.
-    """
-    conflict = x.lock.conflict
-    assert conflict is not None
-    staged = (conflict.base.data if conflict.base is not None else b"", conflict.ours.data, conflict.theirs.data)
-    sides = staged if conflict.is_staged else conflict_sides(x.lock.data) or staged
-    try:
-        return merge(*sides, dialect=x.tool).conflicts
-    except ConfigurationError:
-        return None
-
-
-def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy | None:
-    """Return the remedy that takes the entries of one side; None where it leads to a version that is not listed.
-
-    Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one,
-    which costs no trust where they are just these.
-    """
-    conflict, host, shown = one.examined.lock.conflict, one.examined.tool.default_host, list[str]()
-    assert conflict is not None
-    of_other, moved, is_whole = list[str](), list[str](), True
-    other = MergeSide.THEIRS if side is MergeSide.OURS else MergeSide.OURS
-    for clash in clashes:
-        entry, provider = clash.ours if side is MergeSide.OURS else clash.theirs, clash.address.short(host)
-        shown.append(f"{provider} {entry.version if entry is not None else 'removed'}")
-        if entry is None or clash.ours is None or clash.theirs is None or clash.ours.version == clash.theirs.version:
-            continue
-        if share_packages(clash.ours, clash.theirs):
-            if (clash.address, str(entry.version)) in one.examined.unlisted:
-                return None
-            is_whole &= (clash.address, str(entry.version)) in one.examined.whole
-            of_other += ["--prefer", f"{provider}={other}"]
-            moved.append(f"{provider}={entry.version}")
-    is_of_other = len(moved) == len(clashes)
-    what = listing(shown, 3)
-    title = f"Lock {what}, as {name} has" if is_of_other else f"Merge block by block with {name}: {what}"
-    notes = [] if conflict.is_staged else ["git's index no longer has the sides: they are read between the markers"]
-    sides = [] if is_of_other else ["--prefer", side.value]
-    notes += _excluding(one.examined, clashes, side)
-    command = one.alone.line("merge", *sides, *of_other)
-    if not moved:
-        write = one.alone.write("merge", side=side.value)
-        return Remedy("merge-again", title, 1, _NONE, 0, command, "; ".join(notes), write)
-    command = f"{command} && {one.alone.line('upgrade', *moved)}"
-    versions = listing(moved, 3).replace("=", " ")
-    words = f"the merge takes the other version, and the upgrade then writes {versions} with those of its release"
-    own = f"those of {versions}" if is_whole else "of one version alone"
-    notes.append(f"both sides have the same hashes, which are {own}: {words}")
-    return Remedy("merge-again", title, 1, _NONE if is_whole else _LOW, None, command, "; ".join(notes))
-
-
-def _excluding(x: Examined, clashes: Sequence[MergeConflict], side: MergeSide) -> Iterator[str]:
-    """Yield which constraints of the configuration exclude what a side of a conflict locks."""
-    for clash in clashes:
-        entry = clash.ours if side is MergeSide.OURS else clash.theirs
-        if entry is None or x.configuration is None:
-            continue
-        for one in x.configuration.of(entry.address):
-            if not one.constraints.admits(entry.version):
-                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {entry.version}"
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:
@@ -497,10 +403,17 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.message.kind == "provider-unknown" or x.other_registry:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
-        title, command = "Review what OpenTofu wrote, then commit it", shell_words([*x.git, "diff", "--", x.lock.path])
-        yield Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
+        yield _migration_shown(one) if x.tool_commit else run_again(one)
         return
     yield from fix_entry(one)
+
+
+def _migration_shown(one: Affected) -> Remedy:
+    """Return the remedy that shows what OpenTofu wrote over the entry of a commit, whether it is committed or not."""
+    x = one.examined
+    title = "Review what OpenTofu wrote" + ("" if x.origins.is_committed else ", then commit it")
+    command = shell_words([*x.git, "diff", x.tool_commit[:12], "--", x.lock.path])
+    return Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
 
 
 def fix_download(one: Affected) -> Iterator[Remedy]:

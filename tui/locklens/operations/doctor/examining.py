@@ -7,7 +7,7 @@ import posixpath
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -679,7 +679,7 @@ def _path_of(error: RecognisedError | None, sources: Sources, told: dict[str, st
     if mirror is None or sources.has_direct or not sources.has_installation:
         return None
     told["path"] = "the CLI configuration here"
-    return _path_from(mirror.kind)
+    return next(path for path in PackagePath if path.method is mirror.kind)
 
 
 def _of_layout(incident: Incident, error: RecognisedError | None, packages: Sequence[FoundPackage]) -> Incident:
@@ -728,17 +728,3 @@ def _named_cache(error: RecognisedError | None) -> str:
 
 _ADDRESS_PARTS = 5
 """Folders below that of all packages: host, namespace, type, version and platform."""
-
-
-def _path_from(kind: MethodKind) -> PackagePath:
-    match kind:
-        case MethodKind.DIRECT:
-            return PackagePath.DIRECT
-        case MethodKind.FILESYSTEM:
-            return PackagePath.PACKED_MIRROR
-        case MethodKind.NETWORK:
-            return PackagePath.NETWORK_MIRROR
-        case MethodKind.OCI:
-            return PackagePath.OCI_MIRROR
-        case _:
-            assert_never(kind)

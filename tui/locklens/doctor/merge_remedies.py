@@ -1,0 +1,117 @@
+"""The fixes of a lock file in conflict: a merge of its two sides, block by block, or a look at them. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.doctor.model import Remedy, TrustCost
+from locklens.doctor.remedies import fix_entry
+from locklens.errors import ConfigurationError
+from locklens.lockfile.merge import MergeSide, merge, share_packages
+from locklens.lockfile.parse import conflict_sides
+from locklens.project.configuration import constraint_place
+from locklens.text import listing, shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from locklens.doctor.examined import Examined
+    from locklens.doctor.provider_remedies import Affected
+    from locklens.lockfile.merge import MergeConflict
+
+_NONE, _LOW = TrustCost.NONE, TrustCost.LOW
+
+
+def fix_merge(one: Affected) -> Iterator[Remedy]:
+    """The lock file is merged again, with the entries of either side where both differ; or an entry is restored."""
+    conflict = one.examined.lock.conflict
+    if conflict is None:
+        yield from fix_entry(one)
+        return
+    clashes = _clashes(one.examined)
+    if clashes is None:
+        title, note = "Resolve the conflict by hand", "the tools would refuse one of its sides, and so does merge"
+        yield Remedy("show-change", title, 1, _NONE, 0, "", note, hint=_conflict_diff(one.examined))
+        return
+    if not clashes:
+        command = one.alone.line("merge")
+        write = one.alone.write("merge")
+        yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, write=write)
+        return
+    offered = [_merged_with(one, side, name, clashes) for side, name in zip(MergeSide, conflict.names, strict=True)]
+    yield from filter(None, offered)
+    if not any(offered):
+        title = "Resolve the conflict by hand: the registry lists the version of neither side"
+        yield Remedy("show-change", title, 1, _NONE, 0, "", hint=_conflict_diff(one.examined))
+
+
+def _conflict_diff(x: Examined) -> str:
+    """Return the command that shows a conflict: both sides, or since the newest readable commit; "" without one."""
+    is_staged = x.lock.conflict is not None and x.lock.conflict.is_staged
+    since = () if is_staged else (x.readable_commit[:12],)
+    return shell_words([*x.git, "diff", *since, "--", x.lock.path]) if is_staged or x.readable_commit else ""
+
+
+def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
+    """Return the entries that both sides of a conflict changed in ways that exclude each other.
+
+    None where the tools would refuse one of the sides, so that `merge` does, too.
+    """
+    conflict = x.lock.conflict
+    assert conflict is not None
+    staged = (conflict.base.data if conflict.base is not None else b"", conflict.ours.data, conflict.theirs.data)
+    sides = staged if conflict.is_staged else conflict_sides(x.lock.data) or staged
+    try:
+        return merge(*sides, dialect=x.tool).conflicts
+    except ConfigurationError:
+        return None
+
+
+def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy | None:
+    """Return the remedy that takes the entries of one side; None where it leads to a version that is not listed.
+
+    Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one,
+    which costs no trust where they are just these.
+    """
+    conflict, host, shown = one.examined.lock.conflict, one.examined.tool.default_host, list[str]()
+    assert conflict is not None
+    of_other, moved, is_whole = list[str](), list[str](), True
+    other = MergeSide.THEIRS if side is MergeSide.OURS else MergeSide.OURS
+    for clash in clashes:
+        entry, provider = clash.ours if side is MergeSide.OURS else clash.theirs, clash.address.short(host)
+        shown.append(f"{provider} {entry.version if entry is not None else 'removed'}")
+        if entry is None or clash.ours is None or clash.theirs is None or clash.ours.version == clash.theirs.version:
+            continue
+        if share_packages(clash.ours, clash.theirs):
+            if (clash.address, str(entry.version)) in one.examined.unlisted:
+                return None
+            is_whole &= (clash.address, str(entry.version)) in one.examined.whole
+            of_other += ["--prefer", f"{provider}={other}"]
+            moved.append(f"{provider}={entry.version}")
+    is_of_other = len(moved) == len(clashes)
+    what = listing(shown, 3)
+    title = f"Lock {what}, as {name} has" if is_of_other else f"Merge block by block with {name}: {what}"
+    notes = [] if conflict.is_staged else ["git's index no longer has the sides: they are read between the markers"]
+    sides = [] if is_of_other else ["--prefer", side.value]
+    notes += _excluding(one.examined, clashes, side)
+    command = one.alone.line("merge", *sides, *of_other)
+    if not moved:
+        write = one.alone.write("merge", side=side.value)
+        return Remedy("merge-again", title, 1, _NONE, 0, command, "; ".join(notes), write)
+    command = f"{command} && {one.alone.line('upgrade', *moved)}"
+    versions = listing(moved, 3).replace("=", " ")
+    words = f"the merge takes the other version, and the upgrade then writes {versions} with those of its release"
+    own = f"those of {versions}" if is_whole else "of one version alone"
+    notes.append(f"both sides have the same hashes, which are {own}: {words}")
+    return Remedy("merge-again", title, 1, _NONE if is_whole else _LOW, None, command, "; ".join(notes))
+
+
+def _excluding(x: Examined, clashes: Sequence[MergeConflict], side: MergeSide) -> Iterator[str]:
+    """Yield which constraints of the configuration exclude what a side of a conflict locks."""
+    for clash in clashes:
+        entry = clash.ours if side is MergeSide.OURS else clash.theirs
+        if entry is None or x.configuration is None:
+            continue
+        for one in x.configuration.of(entry.address):
+            if not one.constraints.admits(entry.version):
+                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {entry.version}"
