@@ -130,6 +130,22 @@ def test_a_root_whose_lock_file_was_deleted_since_the_commit_is_one_that_the_log
     assert roots_of(doctor(top, "ci.log")) == [["dns", "newer", "twin"]], "a root that is gone is none here"
 
 
+def test_an_error_without_a_version_is_of_none_where_roots_have_several(top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(failed("acme/demo", "").replace("demo v", "demo").replace("demo  ", "demo "), "utf-8")
+    told = "the log does not tell which of dns, net, newer, twin"
+    assert f"ROOT         ?  acme/demo 1.4.2; {told}\n" in doctor(top, "--format", "text", "ci.log")
+    (top / "newer/.terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, version="1.4.1"), NETBOX))
+    git(top, "commit", "-qam", "older")
+    assert f"ROOT         ?  acme/demo; {told}\n" in doctor(top, "--format", "text", "ci.log")
+    cached = (
+        "Error: registry.terraform.io/acme/demo: the cached package for registry.terraform.io/acme/demo (in\n"
+        ".terraform/providers) does not match any of the checksums recorded in the dependency lock file\n"
+    )
+    (top / "ci.log").write_text(cached, "utf-8")
+    report = doctor(top, "--format", "text", "ci.log")
+    assert "$ (cd .terraform/providers/registry.terraform.io/acme/demo/VERSION/OS_ARCH && " in report
+
+
 def test_a_root_that_lacks_hashes_in_another_way_may_have_failed_too(top: Path, doctor: Any) -> None:
     for name, platform in (("net", "darwin_arm64"), ("twin", "windows_amd64")):
         lock = lock_file(replace(DEMO, packed=(platform,), unpacked=()))

@@ -397,7 +397,9 @@ def _unknown_copy(x: Examined, words: str) -> Judgement:
     """Return the cause where its copy is not at hand, with the command that prints its hash on the runner."""
     place = x.message.place or "DIR"
     if place.endswith("/providers") and x.entry is not None:  # of all packages; the hash is of one
-        place = f"{place}/{x.entry.address}/{x.entry.version}/{x.platform or 'OS_ARCH'}"
+        versions = {x.entry.version, *(one.entry.version for one in x.others if one.root in x.fitting)}
+        version = x.message.version or (x.entry.version if len(versions) == 1 else "VERSION")
+        place = f"{place}/{x.entry.address}/{version}/{x.platform or 'OS_ARCH'}"
     command = HASH_ON_RUNNER.replace("DIR", shell_word(place), 1)
     return Judgement(_UNKNOWN, words, ASK_HASH, x.as_of, command=command, basis=Basis.GUESS)
 

@@ -38,7 +38,7 @@ from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from locklens.doctor.examined import Examined
@@ -307,7 +307,7 @@ def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
     if not affected:
         return ""
     if not has_several.providers and (not has_several.roots or affected[0].examined.fitting):
-        return _headline(affected[0].examined)
+        return _headline(one.examined for one in affected)
     addresses = {one.examined.address for one in affected}
     what = counted(len(addresses), "provider") if has_several.providers else affected[0].examined.name
     roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
@@ -347,7 +347,8 @@ def _places(
             is_known = all(one.examined.is_of_root and not one.examined.fitting for one in own)
             has_cause = any(cause.is_probable for one in own for cause in one.causes)
             x = own[0].examined
-            headline = f"{x.name} {error.version}" if error.version and x.address is not None else _headline(x)
+            headline = f"{x.name} {error.version}" if error.version and x.address is not None else ""
+            headline = headline or _headline(one.examined for one in own)
             if not error.provider and len(own) > 1:
                 headline = ""  # the message names none of them
             is_fixed = all(words for _, words in pairs)
@@ -455,11 +456,12 @@ def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause
     return judged
 
 
-def _headline(examined: Examined) -> str:
-    """Return the provider, with its registry where it is locked at another one."""
-    if examined.entry is None and examined.twins:
-        return str(examined.address)
-    return examined.release
+def _headline(examined: Iterable[Examined]) -> str:
+    """Return the provider, with the version that all lock, and its registry where it is locked at another one."""
+    first, *others = examined
+    if first.entry is None and first.twins:
+        return str(first.address)
+    return first.release if all(one.release == first.release for one in others) else first.name
 
 
 def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -> Operation:
