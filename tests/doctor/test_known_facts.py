@@ -207,3 +207,31 @@ def test_a_mirror_that_has_the_package_of_the_platform_now(made: Any, doctor: An
     (place / f"terraform-provider-demo_1.4.2_{here}.zip").write_bytes(package_bytes(DEMO, "1.4.2", here))
     document = doctor(folder, "ci.log")
     assert (document["state"], document["fixed"].endswith("has a locked hash now")) == ("fixed", True)
+
+
+@pytest.mark.parametrize("reason", [
+    "fork/exec PLACE/terraform-provider-demo_v1.4.2: exec format error",
+    "fork/exec PLACE/terraform-provider-demo_v1.4.2: no such file or directory",
+    "Unrecognized remote plugin message: This usually means that the plugin is either invalid or needs to be recompiled",
+])  # fmt: skip
+def test_a_program_that_did_not_start_is_of_no_altered_package_where_it_is_the_locked_one(
+    reason: str, made: Any, doctor: Any
+) -> None:
+    entry = replace(sample_entry("acme/demo", "1.4.2", "~> 1.4"), unpacked=(this_platform(),))
+    folder = made(replace(INCIDENTS["plugin-corrupted"], locks=(lock_file(entry),), copies=()))
+    place = f".terraform/providers/{DEMO}/1.4.2/{this_platform()}"
+    words = f'failed to instantiate provider "{DEMO}" to obtain schema: {reason.replace("PLACE", place)}'
+    (folder / "ci.log").write_text(boxed_log(("Failed to load plugin schemas", words)), "utf-8")
+    installed = write_unpacked(folder / "live/prod/.terraform/providers", DEMO, "1.4.2", this_platform())
+    (cause,) = [one for one in doctor(folder, "ci.log")["causes"] if one["id"] == "plugin-corrupted"]
+    assert (cause["verdict"], cause["missing"]) == (
+        "unknown",
+        "whether the folder of the failing run has a locked hash, too: --package DIR",
+    )
+    report = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "the program did not start for a reason outside of its package, which is the locked one here" in report
+    assert "the installed package was altered" not in report
+    (installed / "LICENSE").write_text("altered", "utf-8")
+    assert "the installed package is not the locked package" in " ".join(
+        doctor(folder, "--format", "text", "ci.log").split()
+    )

@@ -578,10 +578,8 @@ def _short(text: str) -> str:
     return f"{text[:11]}..." if len(text) > 14 else text or "not known"
 
 
-def _is_said_of_folder(x: Examined) -> bool:
-    return x.message.kind in {"cached-package", "cached-modified"} and bool(x.unpacked)
-
-
+_OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
+_OF_MACHINE = "the program did not start for a reason outside of its package, which is the locked one here"
 _OF_NOW = "the package that is installed now is altered"
 
 
@@ -607,14 +605,18 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         if copy.verdict is _NO and x.replaced:
             words = f"{copy.evidence}; the folder that was there was moved aside"
             return replace(copy, evidence=words, basis=Basis.FILES, missing="", title=_OF_NOW)
-        if copy.verdict is _NO and copy.basis is Basis.HERE and _is_said_of_folder(x):
+        if copy.verdict is _NO and copy.basis is Basis.HERE and x.message.kind in _OF_FOLDERS and x.unpacked:
             since = f"{copy.evidence} now: it was replaced after the log, or the log is of another folder"
             words = f"the message says that its hash is not locked; {since}"
             return replace(copy, verdict=_LIKELY, evidence=words, basis=Basis.RUN)
-        if copy.verdict is _NO and is_of_other:
-            return replace(copy, verdict=_UNKNOWN, missing="the folder of the failing run")
+        if copy.verdict is _NO and (is_of_other or (x.message.kind == "plugin-failed" and not given)):
+            is_it = x.incident.path is PackagePath.INSTALLED  # and no folder of dev_overrides
+            is_it &= any(one.platform in {"", x.platform_on_disk} for one in blamed)
+            title = _OF_MACHINE if is_it else ""
+            missing = "" if given else "whether the folder of the failing run has a locked hash, too: --package DIR"
+            return replace(copy, verdict=_UNKNOWN, missing=missing, title=title)
         return copy
-    if is_of_other or x.message.kind in {"cached-package", "cached-modified"}:
+    if is_of_other or x.message.kind in _OF_FOLDERS:
         moved = _moved(x, "installed", "plugin-cache")
         if moved is not None:
             return moved
