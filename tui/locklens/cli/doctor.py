@@ -112,7 +112,7 @@ def run_doctor(options: Namespace) -> int:
         if options.format == "json" or options.output:
             tell([NOTHING_RECOGNISED])
         wanted = (
-            "the part of the log that has the error" if diagnosis.notes else "the whole output of the run that failed"
+            "the part of the log that has the error" if diagnosis.is_cut else "the whole output of the run that failed"
         )
         tell([f"hint: pass {wanted}; without a log, doctor examines the root itself"])
         return FINDINGS

@@ -477,6 +477,7 @@ class Diagnosis(Struct, frozen=True):
         unread: Number of those that cannot be read.
         left: Number of providers in roots that were not examined, since there are more than are in one run.
         notes: Limits, each a sentence.
+        is_cut: True if the log is longer than what is read, so that its beginning was left out.
         examined: The provider, or what was examined of several, in words, for the headline.
         is_of_log: False if the root was examined without a log.
         advice: The catalogue's words about the first error.
@@ -510,6 +511,7 @@ class Diagnosis(Struct, frozen=True):
     fixed: str = ""
     next_step: str = ""
     places: tuple[ErrorPlace, ...] = ()
+    is_cut: bool = False
 
     def with_verdict(self, *verdicts: CauseVerdict) -> tuple[Cause, ...]:
         """Return the causes with one of some verdicts."""

@@ -80,7 +80,7 @@ def diagnose(
     is_offline = request.network is None or request.network.is_offline
     of_cut = ("the log is longer than what is read: its beginning was left out",) if read.is_cut else ()
     if request.log is not None and not read.errors:
-        return Diagnosis(at, is_offline, (), Incident(), notes=of_cut)
+        return Diagnosis(at, is_offline, (), Incident(), notes=of_cut, is_cut=read.is_cut)
 
     def agree(plan: ProvingPlanned) -> bool:
         on_event(plan)
@@ -96,6 +96,7 @@ def diagnose(
         offline=is_offline,
         notes=(*diagnosis.notes, *map(_of_overcome, read.overcome), *of_cut),
         is_of_log=request.log is not None,
+        is_cut=read.is_cut,
         started_from=start.words if start is not None else "",
     )
 
