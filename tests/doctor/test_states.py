@@ -691,3 +691,26 @@ def test_the_commit_that_dropped_a_platform_is_named_beside_one_that_changed_the
     first = document["causes"][0]
     assert (first["id"], f"; commit {dropped} of " in first["evidence"]) == ("platform-missing", True)
     assert first["evidence"].endswith(" removed it")
+
+
+def test_hashes_that_end_an_error_on_a_platform_that_is_assumed_say_so(made: Any, doctor: Any) -> None:
+    demo = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    folder = made(replace(INCIDENTS["cache-differs"], locks=(lock_file(replace(demo, unpacked=())),), copies=()))
+    (folder / "cache").mkdir(exist_ok=True)
+    installed = folder / "live/prod/.terraform/providers"  # tells the platform of the h1
+    write_unpacked(installed, "registry.terraform.io/acme/demo", "1.4.2", this_platform())
+    log = folder / "ci.log"
+    log.write_text(
+        f"Error: Failed to install provider from shared cache\n\nError while importing acme/demo v1.4.2 from the shared "
+        f"cache directory: the provider cache at {folder}/cache has a copy of registry.terraform.io/acme/demo 1.4.2 that "
+        "doesn't match any of the checksums recorded in the dependency lock file.\n",
+        "utf-8",
+    )
+    assert doctor(folder, "ci.log")["state"] == "open"
+    (folder / LOCK).write_bytes(lock_file(replace(demo, unpacked=(this_platform(),))))
+    commit = git(folder, "rev-parse", "--short=12", "HEAD")
+    came = f"the hashes of acme/demo 1.4.2 differ from those of commit {commit}"
+    assumed = f"; that the failing run was on {this_platform()} is assumed"
+    assert doctor(folder, "ci.log")["fixed"] == f"{came}{assumed}"
+    log.write_text(f"Terraform v1.11.4\non {this_platform()}\n{log.read_text('utf-8')}", "utf-8")
+    assert doctor(folder, "ci.log")["fixed"] == came

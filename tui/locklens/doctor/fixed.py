@@ -80,7 +80,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         own = _installed_since(x)
         return f"{own.path} was installed later than the log, and has a locked hash" if own is not None else ""
     if kind == "lock-not-updated":
-        came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place})"
+        came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"
         return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
     if kind == "lock-incomplete":
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
@@ -175,17 +175,20 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     assert x.entry is not None
     before = _before(x)
     covers = _covers_since(x)
-    words = _added_words(x) or _written_words(x)
+    assumed = _assumed(x, x.platform)
+    words = f"{_added_words(x) or _written_words(x)}{assumed}"
     if x.written is not None and covers and _accepts_release(x):
         return words
     is_more = before is not None and before.entry is not None and {*before.entry.hashes} < {*x.entry.hashes}
     if before is not None and covers and is_more and _accepts_release(x):
-        return f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}"
+        return (
+            f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}{assumed}"
+        )
     if before is not None and covers and _is_restored(x) and _accepts_release(x):
-        return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}"
+        return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}{assumed}"
     if x.earlier is not None and x.earlier_host and _accepts_release(x):
         was = f"commit {x.earlier.commit[:12]} has those of {x.earlier_host}"
-        return f"{x.release} has the hashes of its own registry, where {was}"
+        return f"{x.release} has the hashes of its own registry, where {was}{assumed}"
     exchanged = _exchanged(x)
     if exchanged and (x.is_mirror_replaced or not x.replaced):
         return exchanged  # whatever else is so, a copy that the lock file accepts is where the run looks
@@ -194,12 +197,12 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     if x.replaced:
         return exchanged
     if edited := _edited_words(x):
-        return edited
+        return f"{edited}{assumed}"
     if before is None or not covers:
         return ""
     if x.written is not None:
         return words
-    return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}"
+    return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}{assumed}"
 
 
 def _added_words(x: Examined) -> str:
