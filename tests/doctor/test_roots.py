@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from shutil import copytree, rmtree
 from typing import Any
@@ -15,6 +16,7 @@ from locklens.cli.main import main
 from locklens.demo import lock_file
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.incidents import SampleIncident
+from locklens.doctor.recognising import read_log
 
 DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
 DEMO_15, NETBOX_310 = replace(DEMO, version="1.5.0"), replace(NETBOX, version="3.10.0")
@@ -325,3 +327,49 @@ def test_lines_of_another_unit_are_no_part_of_an_error(top: Path, doctor: Any) -
     assert error["roots"] == ["net"]
     assert "[dns]" not in error["text"]
     assert "Reusing" not in error["text"]
+
+
+OUTPUT = f"Initializing provider plugins...\n{INSTALLING}{failed('acme/demo', '1.4.2')}"
+
+
+def of_build(*steps: str) -> str:
+    """Returns a log of BuildKit: its steps, and the output of the last one."""
+    number = len(steps)
+    lines = (f"#{number} {0.4 + at / 100:.3f} {line}".rstrip() for at, line in enumerate(OUTPUT.splitlines()))
+    named = (f"#{at} [{at}/{number}] {step}\n#{at} DONE 0.1s\n" for at, step in enumerate(steps, start=1))
+    return "\n".join(("".join(named), *lines))
+
+
+def of_task(**fields: object) -> str:
+    """Returns a failed task of Ansible as it prints one: fields in one line, sorted by their names."""
+    told = {**fields, "changed": True, "rc": 1, "stdout": OUTPUT, "stdout_lines": OUTPUT.splitlines()}
+    return f"fatal: [runner1]: FAILED! => {json.dumps(told, sort_keys=True)}\n"
+
+
+def of_pod(*commands: str, moment: str = "") -> str:
+    """Returns what kubectl prints of a pod: each line with its prefix."""
+    return "".join(f"[pod/tf-7c9/init] {moment}{line}\n" for line in (*commands, *OUTPUT.splitlines()))
+
+
+@pytest.mark.parametrize("log", [
+    of_build("FROM alpine", "RUN cd newer && terraform init -no-color"),
+    of_build("FROM alpine", "RUN --mount=type=cache,target=/cache cd newer && terraform init"),
+    of_build("FROM alpine", "WORKDIR /src/newer", "RUN terraform init"),
+    of_build("FROM alpine", "RUN terraform -chdir=newer init"),
+    f"Step 2/3 : WORKDIR /src/newer\n ---> 5b1f\nStep 3/3 : RUN terraform init\n{OUTPUT}",
+    of_task(cmd=["terraform", "init"], chdir="/srv/infra/newer"),
+    of_task(cmd="cd newer && terraform init"),
+    of_task(cmd=["terraform", "-chdir=newer", "init"]),
+    of_task(cmd=["terraform", "init"], invocation={"module_args": {"_raw_params": "terraform init", "chdir": "newer"}}),
+    of_pod("+ cd newer", "+ terraform init"),
+    of_pod("$ cd newer && terraform init", moment="2026-11-02T09:00:00.123456789Z "),
+    of_pod("+ terraform -chdir=newer init"),
+])  # fmt: skip
+def test_a_folder_is_read_behind_what_is_before_the_lines(log: str, top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text(log, "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [["newer"]]
+
+
+def test_what_is_said_of_a_folder_is_none() -> None:
+    text = f"chdir: no such file\nset WORKDIR before\n{OUTPUT}"
+    assert [error.folder for error in read_log(text.encode()).errors] == [""]

@@ -304,12 +304,27 @@ def _unpacked(line: str, fields: Collection[str], depth: int = _DEPTH) -> Iterat
         is_escaped = len(inside) >= _SHORTEST_STRING and "\\" in inside
         if _field(line, start) in fields or (is_escaped and _has_anchor(_unescaped(inside))):
             found = True
-            yield from _lines_of(_unescaped(inside), line[max(0, start - _LONGEST_PREFIX) : start], fields, depth)
+            text = f"{_commands(line)}{_unescaped(inside)}"
+            yield from _lines_of(text, line[max(0, start - _LONGEST_PREFIX) : start], fields, depth)
     if not found and depth and _is_packed(line) and _has_anchor(line):
         found = True
         yield from _lines_of(_unescaped(line), "", fields, depth)
     if not found:
         yield line
+
+
+def _commands(line: str) -> str:
+    """Return lines with the folder and the command of a run, as fields beside its output name them; "" without any."""
+    found = _COMMAND.finditer(line) if '"chdir"' in line or '"cmd"' in line else ()
+    words = {one["field"]: one["text"] or " ".join(re.findall(r'"([^"]*)"', one["list"])) for one in found}
+    named = (("chdir: " if field == "chdir" else "") + _unescaped(text) for field, text in sorted(words.items()))
+    return "".join(f"{text}\n" for text in named if _begin(text) is None)
+
+
+_COMMAND = re.compile(
+    r'"(?P<field>chdir|cmd)": ?(?:"(?P<text>(?:[^"\\]|\\.){1,2000})"|\[(?P<list>(?:"[^"\\]{0,500}",? ?){1,40})\])'
+)
+"""The folder and the command of a task, as Ansible has them; of a list of words, one without escapes."""
 
 
 def _is_event(line: str) -> bool:

@@ -136,9 +136,12 @@ _FOLDERS = tuple(
         (
             r"\b(?:terraform|tofu|locklens)\b.{0,200}?\s--?chdir[= ][\"']?(?P<folder>[^\s\"';&|]{1,500})",
             (
-                r"^(?:[$+#>%]{1,3} ?|[^\"'=]{1,80}[$#%>❯] |(?:##\[group\])?Run )?"
+                r"^(?:[$+#>%]{1,3} ?|[^\"'=]{1,80}[$#%>❯] |(?:##\[group\])?Run "
+                r"|.{0,80}?\bRUN (?:--\S{1,200} ){0,4}|cmd: )?"
                 r"cd [\"']?(?P<folder>[^\s\"';&|]{1,500})[\"']?(?:$| ?(?:&&|;))"
             ),
+            r"^(?:[^\"'=]{0,80}[\]:] )?WORKDIR [\"']?(?P<folder>[^\s\"']{0,200}/[^\s\"']{1,200})[\"']?$",
+            r"^chdir: [\"']?(?P<folder>[^\s\"']{1,500})[\"']?$",
             r"^running \"[^\"]{1,500}\" in \"(?P<folder>[^\"]{1,500})\"",
             r"\bdir: [`\"]?(?P<folder>[^`\"\s]{1,500})",
             r"^working-directory: [\"']?(?P<folder>[^\"'\s]{1,500})",
@@ -146,10 +149,10 @@ _FOLDERS = tuple(
         ),
     )
 )
-"""What names the folder of the run that follows: the tool's option, a shell, Atlantis, GitHub, Terragrunt."""
+"""What names the folder of the run that follows: the tool's option, a shell, Docker, Ansible and CI systems."""
 _INIT = re.compile(r"\b(?:terraform|tofu)\b.{0,200}? init(?P<options>(?: -[^\s;&|]{1,500}){1,20})")
 _OF_INSTALL = re.compile(r"-(?P<option>-?(?:lockfile|plugin-dir)=[^\s\"']+)")
-_NAMING_FOLDERS = ("init -", "chdir", "cd ", "running ", "dir: ", "working-dir")
+_NAMING_FOLDERS = ("init -", "chdir", "cd ", "running ", "dir: ", "working-dir", "WORKDIR ")
 _CONSTRAINT = re.compile(
     r"(?:configured version constraint|given constraints|updated version constraints) \"?"
     r"(?P<constraint>[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}(?:, ?[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}){0,20})"

@@ -164,16 +164,24 @@ class LogRoots:
         return root.lock.exists or root.configuration.has_files
 
     def of_folders(self, error: RecognisedError) -> list[str]:
-        """Return the roots whose folders the log names: of a path on another machine, its end counts."""
-        found = []
-        for name in map(_named_folder, error.folders):
-            begins = _ending_like(name, self._checkout.locks)
-            ends = self._at_end_of(name)
-            found += [ends] if ends is not None else begins if len(begins) == 1 else []
+        """Return the roots whose folders the log names: of a path on another machine, its end counts.
+
+        Where what a prefix names is none here, such as a container, the folder of the command is.
+        """
+        found = self._of_names(error.folders) or self._of_names(filter(None, (error.folder,)))
         file = folder_of(error.place)
         if not found and file and file in self._checkout.locks:
             found = [file]
         return list(dict.fromkeys(found))
+
+    def _of_names(self, names: Iterable[str]) -> list[str]:
+        """Return the roots that folders of a log are."""
+        found = []
+        for name in map(_named_folder, names):
+            begins = _ending_like(name, self._checkout.locks)
+            ends = self._at_end_of(name)
+            found += [ends] if ends is not None else begins if len(begins) == 1 else []
+        return found
 
     def folder_elsewhere(self, error: RecognisedError) -> str:
         """Return the folder that the log names, where none here is or ends like it; "" for any other.
@@ -198,8 +206,11 @@ class LogRoots:
         Of several, those whose paths end with a folder that the log names, where each such folder has one.
         """
         found = self._of_the_log(error) if error.provider else self._without_provider(error)
-        ending = [_ending_like(name, found) for name in map(_named_folder, error.folders)]
-        return list(dict.fromkeys(path for paths in ending for path in paths)) if ending and all(ending) else found
+        for names in (error.folders, filter(None, (error.folder,))):
+            ending = [_ending_like(name, found) for name in map(_named_folder, names)]
+            if ending and all(ending):
+                return list(dict.fromkeys(path for paths in ending for path in paths))
+        return found
 
     def had_constraint(self, path: str, error: RecognisedError) -> bool:
         """True if a root had the constraints of the message in HEAD, or before locklens wrote later than the log."""
