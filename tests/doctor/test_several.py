@@ -151,6 +151,28 @@ def test_a_fix_of_one_provider_says_that_another_one_needs_its_own(made: Any, do
     assert "acme/demo needs another fix" in out.partition(" b ")[2]
 
 
+def test_a_version_is_that_of_its_root_and_a_fix_names_the_providers_of_its_roots(made: Any, doctor: Any) -> None:
+    folder = made(
+        SampleIncident("", ("none",), (lock_file(replace(DEMO, unpacked=(), packed=(OTHER,)), NETBOX_ELSEWHERE),))
+    )
+    (folder / "net").mkdir()
+    (folder / "net/main.tf").write_text(requires(("acme/demo", "~> 1.4")), "utf-8")
+    newer = sample_entry("acme/demo", "1.5.0", "~> 1.4")
+    (folder / "net/.terraform.lock.hcl").write_bytes(lock_file(replace(newer, unpacked=(), packed=(OTHER,))))
+    summary, whole = MISMATCH
+    runs = (("net", whole.replace("1.4.2", "1.5.0")), ("live/prod", whole),
+            ("live/prod", whole.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")))  # fmt: skip
+    logs = (f"$ terraform -chdir={root} init\n{boxed_log((summary, words))}" for root, words in runs)
+    (folder / "ci.log").write_text("".join(logs).replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
+    document = doctor(folder, "ci.log")
+    (of_demo,) = [one for one in document["causes"] if one["roots"] == ["net", "live/prod"]]
+    assert of_demo["id"] == "platform-missing"
+    assert "acme/demo in net, live/prod: the platform" in " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    others = {tuple(one["command"].split()[-2:]): "another fix" in one["note"] for one in document["remedies"]}
+    own = {("acme/demo", "--root=net"): False, ("acme/demo", "--root=live/prod"): True}
+    assert others == own | {("acme/netbox", "--root=live/prod"): True}
+
+
 @pytest.mark.parametrize(("reason", "fix", "words"), [
     ("tls: failed to verify certificate: x509: certificate signed by unknown authority", "trust-authority", "SSL_CERT_FILE"),
     ("403 Forbidden", "test-credentials", "Give the runner a token"),

@@ -260,14 +260,17 @@ class Several(Struct, frozen=True):
         here = affected[0].examined.here if affected else ""
         return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1, here)
 
-    def subject(self, examined: Examined, roots: Sequence[str]) -> str:
-        """Return a provider and its roots in words, as far as there are several."""
-        return self.subjects([examined.release], roots)
+    def subject(self, examined: Iterable[Examined], roots: Sequence[str]) -> str:
+        """Return providers and their roots in words, as far as there are several.
 
-    def subjects(self, releases: Sequence[str], roots: Sequence[str]) -> str:
-        """Return providers and their roots in words, as far as there are several."""
+        A provider that the roots lock in several versions has none: which root has which is not said here.
+        """
         place = f"in {listing([from_top(self.here, root) for root in roots], 3)}" if self.roots and roots else ""
-        return " ".join(filter(None, (listing(list(releases), 3) if self.providers else "", place)))
+        releases: dict[str, set[str]] = {}
+        for x in examined:
+            releases.setdefault(x.name, set()).add(x.release)
+        names = [next(iter(own)) if len(own) == 1 else name for name, own in releases.items()]
+        return " ".join(filter(None, (listing(names, 3) if self.providers else "", place)))
 
 
 class _Tested(Struct, frozen=True):
@@ -279,7 +282,7 @@ class _Tested(Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        return self.has_several.subject(self.examined, self.cause.roots)
+        return self.has_several.subject([self.examined], self.cause.roots)
 
 
 def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
@@ -297,10 +300,10 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         fitting = [one for one in affected if one.examined.fitting and one.examined.error == x.error]
         is_of_all = x.fitting and len(same) == len(fitting)  # whichever root failed
         is_of_all = is_of_all and {*roots}.issuperset(x.fitting)
-        subject = same[0].has_several.subject(x, () if is_of_all else roots)
+        subject = same[0].has_several.subject((one.examined for one in same), () if is_of_all else roots)
     elif Trait.OF_HOST in first.traits and not any(one.examined.fitting for one in same):
         places = dict.fromkeys(root for one in same for root in one.cause.roots)
-        subject = replace(same[0].has_several, providers=False).subjects((), list(places))
+        subject = same[0].has_several.subject((), list(places))
     evidence: dict[str, list[str]] = {}
     for one in same:
         evidence.setdefault(one.cause.evidence, []).append(one.subject)
@@ -366,12 +369,14 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
     has_several = Several.among(affected)
     everywhere, everyone = {root for one in affected for root in one.roots}, {one.examined.name for one in affected}
     titles = Counter(group[0][0].title for group in found)
-    of_writes = {one.examined.name for group in found for remedy, one in group if remedy.write}
+    written = {
+        (one.examined.name, root) for group in found for each, one in group if each.write for root in each.write.roots
+    }
     for group in found:
         remedy, one = group[0]
         roots = {root: None for each, other in group for root in _roots_of(each, other)}
         several = replace(has_several, providers=has_several.providers and not remedy.is_of_all)
-        subject = several.subjects(list({other.examined.release: None for _, other in group}), list(roots))
+        subject = several.subject((other.examined for _, other in group), list(roots))
         if one.examined.fitting and len(roots) == 1:
             place, write = one.path(*roots), remedy.write
             write = replace(write, next_step=_in_root(write.next_step, place)) if write is not None else None
@@ -379,7 +384,8 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
         unsaid = [
             words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note
         ]
-        if remedy.write and (others := sorted(of_writes - {other.examined.name for _, other in group})):
+        left = {name for name, root in written if root in roots} - {other.examined.name for _, other in group}
+        if remedy.write and (others := sorted(left)):
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
         size = None if remedy.is_of_all and has_several.providers else remedy.size
         note = "; ".join(filter(None, (remedy.note, *unsaid)))

@@ -294,7 +294,7 @@ def _onsets(
     found = []
     for (about, onset), own in roots.items():
         x = next(iter(own.values()))
-        subject = has_several.subject(x, [] if x.fitting and {*own} >= {*x.fitting} else [*own])
+        subject = has_several.subject([x], [] if x.fitting and {*own} >= {*x.fitting} else [*own])
         found.append(replace(onset, entry=about if subject and x.lock.problems else subject))
     return tuple(found)
 
@@ -312,7 +312,7 @@ def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
     addresses = {one.examined.address for one in affected}
     what = counted(len(addresses), "provider") if has_several.providers else affected[0].examined.name
     roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
-    return " ".join(filter(None, (what, replace(has_several, providers=False).subjects((), roots))))
+    return " ".join(filter(None, (what, has_several.subject((), roots))))
 
 
 def _without_causes(one: Affected) -> Affected:
