@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.dialect import DIALECTS
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
+from locklens.project import LOCK_FILE, RootEvidence, RootPair, configuration_files, generator_among, touched_roots
 from locklens.project.effective_paths import (
     brought_packages,
     is_read,
@@ -17,7 +18,7 @@ from locklens.project.effective_paths import (
     packages_by_folder,
     spellings_of_named,
 )
-from locklens.project.gittree import ListedTree, prefetch_listed
+from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
 from locklens.text import listing
 
@@ -268,11 +269,17 @@ def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | 
 def moved_roots(base_tree: Tree, head_tree: Tree, gone: dict[str, str], come: dict[str, str]) -> dict[str, str]:
     """Return new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
 
-    Git's own search is not used: it does not know untracked files, and it takes any one of several equal lock files,
-    where the names of the folders tell which is which.
+    A root moves with its configuration. One that keeps its configuration has lost its lock file, however alike that of
+    another folder is, and a folder that had a configuration before was another root. Git's own search is not used: it
+    does not know untracked files, and it takes any one of several equal lock files, where the names of the folders tell
+    which is which.
     """
     if not gone or not come:
         return {}
+    lost = {folder for folder, path in gone.items() if _may_be_root(head_tree, path, come.values())}
+    made = {folder for folder, path in come.items() if _may_be_root(base_tree, path, gone.values())}
+    gone = {folder: path for folder, path in gone.items() if folder not in lost}
+    come = {folder: path for folder, path in come.items() if folder not in made}
     prefetch_listed(base_tree, gone.values())
     prefetch_listed(head_tree, come.values())
     old = {folder: _telling_lines(base_tree, path) for folder, path in gone.items()}
@@ -289,6 +296,27 @@ def moved_roots(base_tree: Tree, head_tree: Tree, gone: dict[str, str], come: di
     if len(old) * len(new) <= _MAX_COMPARED:
         _pair(_alike(old, new), moved)
     return moved
+
+
+def _may_be_root(tree: Tree, lock: str, others: Collection[str]) -> bool:
+    """True if the folder of a lock file that a side lacks has, or may have, a configuration there.
+
+    It has none of its own if it is another name of a folder that has one of the other lock files, as of a link.
+    """
+    try:
+        if isinstance(tree, (ListedTree, SparseWorkTree)) and tree.resolve(lock) in others:
+            return False
+        folder = folder_of(lock)
+        if (
+            isinstance(tree, WorkTree)
+            and tree.is_there(lock)
+            and any(tree.is_same(folder, folder_of(one)) for one in others)
+        ):
+            return False
+        entries = tree.list(folder)
+    except (ConfigurationError, RepositoryError):
+        return True
+    return bool(generator_among(entries)) or any(configuration_files(entries, tool) for tool in DIALECTS.values())
 
 
 def _alike(old: dict[str, frozenset[bytes]], new: dict[str, frozenset[bytes]]) -> Iterator[tuple[float, str, str]]:

@@ -315,6 +315,14 @@ class WorkTree(Tree):
         place = self._place(path)
         return place is not None and is_on_disk(place)
 
+    def is_same(self, path: str, other: str) -> bool:
+        """True if two paths lead to one place on disk, as where the file system ignores case."""
+        places = self._place(path), self._place(other)
+        try:
+            return None not in places and os.path.samefile(*map(str, places))  # noqa: PTH121
+        except OSError:
+            return False
+
     def may_run(self, path: str) -> bool:
         """True if the system runs a file for this user, or the file is not on disk."""
         place = self._place(path)

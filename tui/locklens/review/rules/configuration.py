@@ -94,14 +94,20 @@ def perhaps_not_required(addresses: Sequence[ProviderAddress], configuration: Co
 
 
 def perhaps_required(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
-    """Yield the verdict on a removed provider that something may still require, if that is unknown."""
-    if not configuration.unknown_reason or configuration.requires(address) or not lock.exists:
-        return  # without a lock file nothing is locked, which is a finding of its own
+    """Yield the verdict on a removed provider that something may still require, if that is unknown.
+
+    Where the whole lock file was removed, the root lost what it needs as soon as one of its providers is required.
+    """
+    if not configuration.unknown_reason or configuration.requires(address):
+        return
+    if not lock.exists and not (configuration.has_files or configuration.generator):
+        return  # The root was removed with its lock file.
     new = successor(address, configuration.dialect)
     if address in lock.unreadable or (new is not None and new in lock.by_address):
         return
+    severity = Severity.WARN if not lock.exists and configuration.unknown_constraints else Severity.INFO
     message = f"could not determine whether {address}, which is no longer locked, is required"
-    yield Verdict(f"{message}: {configuration.unknown_reason}", severity=Severity.INFO, case=UNKNOWN)
+    yield Verdict(f"{message}: {configuration.unknown_reason}", severity=severity, case=UNKNOWN)
 
 
 def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:

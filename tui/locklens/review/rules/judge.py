@@ -203,7 +203,7 @@ def _judged_configuration(lock: LockFile, configuration: Configuration | None) -
     """
     if configuration is None or not lock.is_complete:
         return None
-    is_of_root = configuration.has_files or lock.path.rpartition("/")[2] == LOCK_FILE
+    is_of_root = configuration.has_files or configuration.generator or lock.path.rpartition("/")[2] == LOCK_FILE
     return configuration if is_of_root else None
 
 
