@@ -78,6 +78,18 @@ def test_all_that_a_run_tells_is_of_one_root_wherever_the_shell_is(
     assert {tuple(one) for one in roots_of(document)} == {("net",)}
 
 
+def test_a_version_that_providers_lock_finds_no_package_of_tells_the_root(top: Path, doctor: Any) -> None:
+    name = "registry.terraform.io/acme/netbox"
+    (top / "ci.log").write_text(
+        "Error: Could not retrieve providers for locking\n\nTerraform failed to fetch the requested providers for\n"
+        "freebsd_386 in order to calculate their checksums: some providers could not be installed:\n"
+        f"- {name}: provider {name}\n3.9.1 is not available for freebsd_386.\n",
+        "utf-8",
+    )
+    (error,) = doctor(top, "ci.log")["errors"]
+    assert (error["provider"], error["version"], error["roots"]) == (name, "3.9.1", ["net"])
+
+
 @pytest.mark.parametrize("change", ["locklens", "disk", "commit"])
 def test_a_root_that_was_changed_since_the_log_is_its_root(change: str, top: Path, doctor: Any) -> None:
     (top / "ci.log").write_text(LISTED + failed("acme/demo", "1.4.2") + failed("acme/netbox", "3.9.1"), "utf-8")

@@ -56,6 +56,7 @@ _PROVIDERS = tuple(
             rf"provider {_ADDRESS}: (?:required by|locked version selection {_VERSION} )",
             rf"has a copy of {_ADDRESS} {_VERSION} that",
             rf"Provider {_ADDRESS} {_VERSION} does not have a package",
+            rf"provider {_ADDRESS} {_VERSION} is not available for",
             rf"does not have a {_ADDRESS} {_VERSION} package",
             rf"[Ee]rror while (?:installing|importing) {_ADDRESS} {_VERSION}\s?(?:from|:)",
             rf"does not have a (?:provider named|package of) {_ADDRESS}",
