@@ -529,6 +529,45 @@ def test_an_entry_is_restored_in_the_roots_whose_constraints_allow_it(made: Any,
     assert "live/other needs another fix: its constraints differ, or could not be read" in fix["note"]
 
 
+@pytest.mark.parametrize(("steps", "fixes", "left"), [
+    ((("", "prod"), ("", "other"), ("mac", "prod", "other")), [("1", "other", "prod")], ""),
+    ((("", "prod", "other"), ("mac", "other"), ("mac", "prod")), [("0", "other", "prod")], ""),
+    ((("", "prod", "other"), ("mac", "other"), ("", "third"), ("mac", "prod", "third")), [("0", "other", "prod"), ("2", "third")], ""),
+    ((("", "prod"), ("mac", "prod"), ("", "other"), ("mac", "other")), [("0", "prod")], "live/other"),
+    ((("", "prod"), ("mac", "prod"), ("mac", "other")), [("0", "prod")], "live/other"),
+])  # fmt: skip
+def test_an_entry_is_restored_from_a_commit_in_which_the_root_s_own_file_has_it(
+    steps: tuple[tuple[str, ...], ...], fixes: list[tuple[str, ...]], left: str, made: Any, doctor: Any
+) -> None:
+    mac = lock_file(replace(DEMO, unpacked=("darwin_arm64",), packed=("darwin_arm64",)))
+    folder = made(INCIDENTS["platform-missing"])
+    git(folder, "update-ref", "-d", "HEAD")  # its history begins anew
+    commits = []
+    for lock, *names in steps:
+        for name in names:
+            place = folder / "live" / name
+            place.mkdir(exist_ok=True)
+            (place / "main.tf").write_text(requires(("acme/demo", "~> 1.4")), "utf-8")
+            (place / ".terraform.lock.hcl").write_bytes(mac if lock else lock_file(DEMO))
+            git(folder, "add", "--", place.relative_to(folder).as_posix())
+        git(folder, "commit", "-qm", f"{lock} {names}")
+        commits.append(git(folder, "rev-parse", "HEAD").strip()[:12])
+    names = sorted({name for _, *names in steps for name in names})
+    log = (folder / "ci.log").read_text("utf-8")
+    (folder / "ci.log").write_text(f"$ terraform -chdir=live/prod init\n{log}", "utf-8")
+    document = doctor(folder, "--platform", "linux_amd64", "ci.log")
+    restored = [one for one in document["remedies"] if one["id"] == "restore-entry"]
+    roots = [tuple(sorted(re.findall(r"--root=live/(\S+)", one["command"]))) for one in restored]
+    found = [re.search(r"--from (\S+)", one["command"]) for one in restored]
+    assert [(str(commits.index(one[1])), *each) for one, each in zip(found, roots, strict=True) if one] == fixes
+    assert all((f"{left} needs another fix: commit" in (one["note"] or "")) == bool(left) for one in restored)
+    for one in restored:
+        run(one["command"])
+    for name in names:
+        text = (folder / "live" / name / ".terraform.lock.hcl").read_bytes()
+        assert text == (mac if f"live/{name}" == left else lock_file(DEMO)), name
+
+
 def test_packages_that_the_signed_list_has_beside_the_locked_ones_are_a_cost_as_on_the_preview(
     made: Any, doctor: Any
 ) -> None:

@@ -125,11 +125,13 @@ class PastEntry(Struct, frozen=True):
     Attributes:
         commit: The commit; "" for a state that was not committed.
         date: ISO 8601, of the commit; of a state that was not committed, of the write that ended it.
+        last: The newest commit that still has it, as far as it was looked up; "" if it was not.
     """
 
     commit: str
     date: str
     entry: LockEntry | None
+    last: str = ""
 
     def is_of(self, version: str) -> bool:
         """True if it locks a version."""
@@ -145,6 +147,7 @@ class ElsewhereEntry(Struct, frozen=True):
         root: The folder of the lock file, as reports show it.
         requirements: What requires the provider there; () where the configuration was not read.
         since: The date of the first commit in which it is as it is, ISO 8601; "" if unknown or not committed so.
+        shared: Those commits of earlier states, first or last, that have the examined root's entry in its file, too.
     """
 
     lock_file: str
@@ -152,6 +155,7 @@ class ElsewhereEntry(Struct, frozen=True):
     root: str = ""
     requirements: tuple[Requirement, ...] = ()
     since: str = ""
+    shared: frozenset[str] = frozenset()
 
 
 class EditedHash(Struct, frozen=True):

@@ -25,6 +25,7 @@ from locklens.versions import newest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause, RecognisedError
     from locklens.versions import Version
@@ -94,12 +95,31 @@ class Affected(Struct, frozen=True):
                 return group
         return None
 
-    def left_out(self, roots: Sequence[str]) -> str:
-        """Return which roots a fix by constraints leaves out, in a clause; "" for none."""
+    def by_commit(self, past: PastEntry) -> list[tuple[str, Affected]]:
+        """Return the commits from which an earlier state can be restored, with the roots whose files have it there.
+
+        That is one commit where one has it for all; roots whose files have another entry in each are left out.
+        """
+        commits, own = dict.fromkeys(filter(None, (past.commit, past.last))), self.roots[:1]
+        shared = {other.root: other.shared for other in self.examined.others}
+        having = {
+            commit: [root for root in self.roots if root in own or commit in shared.get(root, ())] for commit in commits
+        }
+        found, left = [], list(self.roots)
+        for commit in sorted(having, key=lambda one: -len(having[one])):
+            if roots := [root for root in having[commit] if root in left]:
+                found.append((commit, replace(self, roots=tuple(roots))))
+                left = [root for root in left if root not in roots]
+        return found
+
+    def left_out(self, roots: Sequence[str], commit: str = "") -> str:
+        """Return which roots a fix by constraints, or from a commit, leaves out, in a clause; "" for none."""
         left = [from_top(self.examined.here, root) for root in self.roots if root not in roots]
         need, their = ("needs", "its") if len(left) == 1 else ("need", "their")
-        words = f"{listing(left, 3)} {need} another fix: {their} constraints differ, or could not be read"
-        return words if left else ""
+        why = f"{their} constraints differ, or could not be read"
+        if commit:
+            why = f"commit {commit[:12]} has another entry there, or none"
+        return f"{listing(left, 3)} {need} another fix: {why}" if left else ""
 
     @property
     def platform(self) -> str:

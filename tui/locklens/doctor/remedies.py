@@ -162,7 +162,7 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
         is_sure = bool(needed & unpacked)
         has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
         if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
-            yield _restored(one, past, _of_platform(one, entry, is_open=not needed))
+            yield from _restored(one, past, _of_platform(one, entry, is_open=not needed))
             return
 
 
@@ -176,8 +176,11 @@ def _of_platform(one: Affected, entry: LockEntry, *, is_open: bool) -> str:
     return f"it has {more} h1 {locked}: that of the platform may be among them" if more and is_open else ""
 
 
-def _restored(one: Affected, past: PastEntry, note: str = "") -> Remedy:
-    """Return the remedy that restores the entry of a commit; hashes that are not signed have a cost in trust."""
+def _restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]:
+    """The entry of a commit is restored; hashes that are not signed have a cost in trust.
+
+    Roots whose files have that entry in another commit have a fix of their own.
+    """
     x = one.examined
     assert x.entry is not None
     assert past.entry is not None
@@ -195,11 +198,15 @@ def _restored(one: Affected, past: PastEntry, note: str = "") -> Remedy:
         group = admitting or one
         words = one.left_out(group.roots) if admitting else f"init fails: the constraints do not allow {version}"
         note = "; ".join(filter(None, (note, words)))
-    command = group.line("restore", x.name, "--from", past.commit[:12])
-    return Remedy(
-        "restore-entry", f"Restore the entry of commit {past.commit[:12]}{which}", len(group.roots),
-        _LOW if unsigned else _NONE, 0, command, note, group.write("restore", revision=past.commit),
-    )  # fmt: skip
+    parts = group.by_commit(past)
+    restored = [root for _, part in parts for root in part.roots]
+    note = "; ".join(filter(None, (note, group.left_out(restored, past.commit))))
+    for commit, part in parts:
+        command = part.line("restore", x.name, "--from", commit[:12])
+        yield Remedy(
+            "restore-entry", f"Restore the entry of commit {commit[:12]}{which}", len(part.roots),
+            _LOW if unsigned else _NONE, 0, command, note, part.write("restore", revision=commit),
+        )  # fmt: skip
 
 
 def fix_entry(one: Affected) -> Iterator[Remedy]:
@@ -208,10 +215,10 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     if x.entry is None:
         return
     if x.origins.before_edit is not None:
-        yield _restored(one, x.origins.before_edit)
+        yield from _restored(one, x.origins.before_edit)
         return
     if x.origins.sides is not None:
-        yield _restored(one, x.origins.sides[0])
+        yield from _restored(one, x.origins.sides[0])
         return
     if (twin := x.origins.sound_twin) is not None:
         title = f"Copy the block of {x.release} at {twin.lock_file}:{twin.entry.line} into {x.lock.path}, by hand"
@@ -226,14 +233,14 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     if past is None or past.entry is None:
         yield from upgrade(one, f"Upgrade {x.name}: the new version comes with its own hashes")
     elif past.entry.version == x.entry.version:
-        yield _restored(one, past)
+        yield from _restored(one, past)
     else:
         listed = listed_versions(x)
         is_there = listed is None or x.entry.version in listed
         group = one.admitting(past.entry.version) or one
         upgraded = group.line("upgrade", f"{x.name}={x.entry.version}")
         then = f"then {upgraded} writes the hashes of that version"
-        yield _restored(one, past, then if is_there else "")
+        yield from _restored(one, past, then if is_there else "")
 
 
 def fix_republished(one: Affected) -> Iterator[Remedy]:
@@ -243,7 +250,7 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
         yield run_again(one)
         return
     if x.origins.before_edit is not None and x.is_known:
-        yield _restored(one, x.origins.before_edit)
+        yield from _restored(one, x.origins.before_edit)
     yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.

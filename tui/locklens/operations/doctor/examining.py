@@ -22,7 +22,7 @@ from locklens.hashes import is_of_zip, packages_of
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.history import LaterWrites
 from locklens.operations.doctor.log_roots import twin_of
-from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources, of_provider
+from locklens.operations.doctor.places import PackageFinder, Sources, configured_sources, linked, of_provider
 from locklens.operations.root_modules import tool_of
 from locklens.packages.installed import KEPT_ASIDE, differing_files
 from locklens.project.clifiles import this_platform
@@ -367,8 +367,11 @@ class Examiner:
         if entry is not None:
             packages = self._compared(packages, entry)
         incident = _of_layout(incident, one.error, packages)
+        others, shared = self._elsewhere(one.address, root.path), dict[str, frozenset[str]]()
         past = self._history.past(root.lock.path, one.address) if self._history and one.address else ()
-        others = self._elsewhere(one.address, root.path)
+        if self._history is not None:
+            same = [each.lock_file for each in others.values() if _has_same_hashes(each.entry, entry)]
+            past, shared = self._history.shared(root.lock.path, past, same[:_MOST_READ])
         removed_by, is_ignored = self._lost(one)
         is_of_file = one.error is not None and one.error.kind == "lock-invalid"
         is_repaired = is_of_file and self._is_repaired(root.lock)
@@ -391,7 +394,7 @@ class Examiner:
             before_damage=self._history.before_damage(root.lock.path) if self._history and is_repaired else (),
             tool_commit=self._tool_commit(one),
             locked_before=self._locked_before(root.lock),
-            others=tuple(self._with_requirements(one, others)),
+            others=tuple(self._with_requirements(one, others, shared)),
             locking=tuple(map(self._checkout.shown, others)),
             readable_commit=self._history.newest_readable(root.lock.path)
             if self._history and root.lock.problems
@@ -444,7 +447,9 @@ class Examiner:
             return before
         return self._history.providers(lock.path, self._request.logged)
 
-    def _with_requirements(self, one: DoctorSubject, others: Mapping[str, ElsewhereEntry]) -> Iterator[ElsewhereEntry]:
+    def _with_requirements(
+        self, one: DoctorSubject, others: Mapping[str, ElsewhereEntry], shared: Mapping[str, frozenset[str]]
+    ) -> Iterator[ElsewhereEntry]:
         """Yield the entries of other roots, with what requires the provider where a constraint may be theirs, too.
 
         That is so in the roots that a log fits as well, in those with the same hashes, which a fix would change too,
@@ -460,7 +465,9 @@ class Examiner:
         for path, other in others.items():
             required = roots[path].configuration.of(other.entry.address) if path in roots else ()
             since = self._history.since_of(other) if self._history is not None and path in differing else ""
-            yield replace(other, root=self._checkout.shown(path), requirements=tuple(required), since=since)
+            own_commits = shared.get(other.lock_file, frozenset())
+            shown = self._checkout.shown(path)
+            yield replace(other, root=shown, requirements=tuple(required), since=since, shared=own_commits)
 
     def _elsewhere(self, address: ProviderAddress | None, own: str | None = None) -> dict[str, ElsewhereEntry]:
         """Return the entry of a provider in each other lock file that has one, by the folder of its root."""
@@ -509,7 +516,7 @@ class Examiner:
         for cache in filter(None, dict.fromkeys((sources.cache, _named_cache(one.error)))):
             cached = finder.copies("plugin-cache", cache, address, version)
             found += [replace(each, is_of_run=cache == self._request.cache) for each in cached]
-            found = _linked(found)
+            found = linked(found)
         mirrors = self._mirrors(one)
         for mirror in mirrors:
             found += [replace(each, is_of_run=True) for each in finder.copies("mirror", mirror, address, version)]
@@ -637,17 +644,6 @@ def _is_of_both_tools(lock: LockFile) -> bool:
 def _has_same_hashes(entry: LockEntry, own: LockEntry | None) -> bool | None:
     """Return whether an entry has the hashes of another root's; None if its version is another one."""
     return {*entry.hashes} == {*own.hashes} if own is not None and entry.version == own.version else None
-
-
-def _linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
-    """Return the copies, with the folder of the plugin cache for each installed one that is a link to it."""
-    cached = {os.path.realpath(one.place): one.path for one in found if one.kind == "plugin-cache"}
-    return [
-        replace(one, cached=cached.get(os.path.realpath(one.place), ""))
-        if one.place and one.kind == "installed"
-        else one
-        for one in found
-    ]
 
 
 def _first(told: dict[str, str], name: str, sources: Iterable[tuple[str, str]]) -> str:

@@ -147,6 +147,9 @@ class LaterWrites:
 PAST_COMMITS = 100
 """The most commits of one lock file that are read: years of them, even with automated changes."""
 
+_MOST_SHARED = 5
+"""The most states of an entry that are looked for in other lock files: a fix restores one of the newest."""
+
 
 class _CommittedLock(NamedTuple):
     """A lock file in a commit that changed it."""
@@ -195,6 +198,47 @@ class LockHistory:
         known = {_version_and_hashes(one.entry) for one in own}
         others = _states([one for one in locks if one.commit not in before], address)
         return (*own[:2], *(one for one in others if _version_and_hashes(one.entry) not in known), *own[2:])
+
+    def shared(
+        self, lock_path: str, past: tuple[PastEntry, ...], others: Sequence[str]
+    ) -> tuple[tuple[PastEntry, ...], dict[str, frozenset[str]]]:
+        """Return the states of an entry with the last commit of each, and the commits that other files share.
+
+        Only the newest states are looked up.
+
+        Args:
+            lock_path: Relative to the top.
+            past: The states of an entry in this lock file.
+            others: The paths of other lock files with the provider.
+
+        Returns:
+            The states; for each other file those of their first and last commits in which it has the same entry.
+
+        Raises:
+            RepositoryError: Git cannot read the history.
+        """
+        if not others:
+            return past, {}
+        found = list(past)
+        held: dict[str, LockEntry] = {}
+        for number, state in enumerate(past[:_MOST_SHARED]):
+            if state.entry is None:
+                continue
+            ended = f"{past[number - 1].commit}^" if number else "HEAD"
+            last = self._repository.resolve(ended) if self._repository.has_commit(ended) else ""
+            last = last if last and self._has(last, lock_path, state.entry) else state.commit
+            found[number] = replace(state, last=last)
+            held.update(dict.fromkeys((state.commit, last), state.entry))
+        return tuple(found), {
+            path: frozenset(commit for commit, entry in held.items() if self._has(commit, path, entry))
+            for path in others
+        }
+
+    def _has(self, commit: str, lock_path: str, entry: LockEntry) -> bool:
+        """True if a lock file has an entry with the same version and hashes in a commit."""
+        data = self._repository.show(commit, lock_path)
+        there = parse(data, lock_path).by_address.get(entry.address) if data is not None else None
+        return _version_and_hashes(there) == _version_and_hashes(entry)
 
     def since_of(self, other: ElsewhereEntry) -> str:
         """Return the date of the commit that made an entry as it is; "" if it is not committed so.

@@ -30,7 +30,7 @@ from locklens.text import reason_of
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -260,6 +260,17 @@ def of_provider(
     known = (locking, in_path, of_names, () if given.types else addresses)
     first = next(filter(None, known), ())
     return next(iter(first)) if len(first) == 1 else None
+
+
+def linked(found: Sequence[FoundPackage]) -> list[FoundPackage]:
+    """Return the copies, with the folder of the plugin cache for each installed one that is a link to it."""
+    cached = {os.path.realpath(one.place): one.path for one in found if one.kind == "plugin-cache"}
+    return [
+        replace(one, cached=cached.get(os.path.realpath(one.place), ""))
+        if one.place and one.kind == "installed"
+        else one
+        for one in found
+    ]
 
 
 def _types_named(place: Path) -> frozenset[str]:
