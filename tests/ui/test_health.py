@@ -201,6 +201,35 @@ async def test_marked_roots_are_acted_on_together(opening: Opening, sample: Path
         assert on.health.marked == {"infra/stage/data"}
 
 
+async def test_a_mark_ends_with_the_last_finding_of_its_root(
+    opening: Opening, sample: Path, network: NetworkSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The keys acted on a root that no row listed, and that no key could unmark."""
+    wanted: list[Upgrade] = []
+    lock = sample / "infra/stage/cluster" / LOCK_FILE
+    text = lock.read_text("utf-8")
+    async with opening(network=network) as on:
+        monkeypatch.setattr(on.health, "preview", wanted.append)
+        await on.go_to("orphan, nothing requires it")
+        await on.press("space")
+        await on.go_to("constraint not satisfied")
+        await on.press("U")
+        assert "upgrade: infra/stage/cluster: registry.terraform.io/grafana/grafana: nothing requires it" in on.text
+        assert on.health.marked == {"infra/stage/cluster"}
+        try:
+            lock.write_text(re.sub(r'\nprovider "[^"]*/archive" {.*?^}\n', "", text, flags=re.M | re.S), "utf-8")
+            await on.press("r")
+            await on.settle()
+            assert "orphan, nothing requires it" not in [row.title for row in on.health.left.rows if row.found]
+            assert not on.health.marked
+            assert "marked" not in on.lines[-2]
+            await on.go_to("constraint not satisfied")
+            await on.press("U")
+        finally:
+            lock.write_text(text, "utf-8")
+    assert [one.where.roots for one in wanted] == [("infra/stage/monitoring",)]
+
+
 async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening, network: NetworkSettings) -> None:
     async with opening(network=network) as on:
         await on.go_to("not on the allow list")
@@ -375,7 +404,7 @@ async def test_what_is_offered_on_a_row_can_write_there(opening: Opening, networ
             assert {"L", "U", "P", "F"} - on.health.idle_keys == {*keys}, title
         await on.go_to("orphan, nothing requires it")
         await on.press("U")
-        assert "upgrade: infra/stage/cluster: nothing requires it" in on.text
+        assert "upgrade: infra/stage/cluster: registry.terraform.io/hashicorp/archive: nothing requires it" in on.text
         await on.go_to("lock file cannot be read")
         words = "`locklens merge --root infra/stage/registry` merges the sides that git left"
         assert "BY HAND" in on.said

@@ -551,8 +551,10 @@ def upgradable(health: Health, roots: Collection[str], providers: Collection[Pro
         if own and not reach.unreadable:
             found.update(own)
             taken.append(path)
+        elif reach.unreadable:
+            left_out.append(LeftOut(path, None, reach.unreadable))
         else:
-            left_out.append(LeftOut(path, None, reach.unreadable or reach.unrequired))
+            left_out += (LeftOut(path, one, reach.unrequired) for one in sorted(providers))
     fixes = (Fix(tuple(taken), tuple(sorted(found))),) if taken else ()
     return CheckRemedy(fixes, (), tuple(left_out))
 

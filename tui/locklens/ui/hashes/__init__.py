@@ -10,13 +10,13 @@ from textual import on
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.verification import PackageVerdict
 from locklens.review.reports.evidence_lines import PROOFS
-from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.clipboard import change_copied
 from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status
 from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
 from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
-from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.marking import MarkingScreen
+from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.views import ExaminedProvider, examined_row
@@ -128,7 +128,7 @@ _POLICY_SAMPLE = (
 _has_findings: Callable[[HashRow], bool] = attrgetter("has_findings")
 
 
-class HashesScreen(RowActionsScreen):
+class HashesScreen(MarkingScreen[Named]):
     """Lists the locked entries: those that several roots share, then those of each root."""
 
     TABLE = HASHES_KEYS
@@ -142,12 +142,12 @@ class HashesScreen(RowActionsScreen):
         ("INSTALL PATHS", INSTALL_PATHS),
     )
     EMPTY = "No provider is locked here."
+    MARKS = ("entry", "entries")
+    MARK_KEYS = "v, p and L"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HASHES_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.marked: frozenset[Named] = frozenset()
-        """The marked providers, which v, p and L act on; if empty, they act on the highlighted row."""
         self.unfolded: frozenset[str] = frozenset()
         """Keys of the rows that show their roots."""
         self.comparer = PackageComparer()
@@ -189,7 +189,7 @@ class HashesScreen(RowActionsScreen):
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys that need a provider, on a row without one."""
         (first, idle), row = super().row_keys, self.left.current
-        targets = self._targets()
+        targets = self.marked_or_row
         needs = ("" if targets else "p") + ("" if targets and self.is_known(targets) else "vL")
         needs += "" if self.may_be_verified(targets) else "v"
         needs += "" if self.may_be_locked(targets) else "L"
@@ -216,14 +216,6 @@ class HashesScreen(RowActionsScreen):
         self.facts.show_lines(hashes_facts(self.review, self.progress))
         self.refresh_notice()
         self.refresh_bars()
-
-    def review_arrived(self) -> None:
-        """Show the new review; drop marks of providers that are no longer locked."""
-        if self.review is not None:
-            self.marked &= {
-                (root.lock_file, change.address) for root in self.review.roots for change in root.changes if change.new
-            }
-        self.refresh_list()
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of locked, unverified and uncovered."""
@@ -290,39 +282,25 @@ class HashesScreen(RowActionsScreen):
 
     # Marks
 
-    def action_mark(self) -> None:
-        """Mark the provider or the root, or unmark it."""
-        if self.left.current is not None:
-            self._toggle((self.left.current,))
+    @property
+    def markable(self) -> frozenset[Named]:
+        """The locked providers."""
+        roots = self.review.roots if self.review is not None else ()
+        return frozenset((root.lock_file, change.address) for root in roots for change in root.changes if change.new)
+
+    def marks_of(self, rows: Iterable[HashRow]) -> frozenset[Named]:
+        """The locked providers of some rows."""
+        return selected_hash_row(rows)
 
     def action_mark_shown(self) -> None:
-        """Mark all rows shown, or unmark them."""
-        self._toggle([row for row in self.left.rows if row.change is not None])
-
-    @on(HashList.MarkToggled)
-    def _mark_row(self, event: HashList.MarkToggled[HashRow]) -> None:
-        self._toggle((event.row,))
-
-    def _toggle(self, rows: Iterable[HashRow]) -> None:
-        named = selected_hash_row(rows)
-        if not named:
-            self.refuse("no locked provider to mark")
-            return
-        is_marked = named <= self.marked
-        self.marked = self.marked - named if is_marked else self.marked | named
-        self.refresh_list()
-        number = counted(len(named), "entry", "entries")
-        self.say(f"unmarked {number}" if is_marked else f"marked {number} for v, p and L")
-
-    def _targets(self) -> frozenset[Named]:
-        """The providers that v, p and L act on."""
-        return self.marked or selected_hash_row((self.left.current,) if self.left.current is not None else ())
+        """Mark the providers of all rows shown, or unmark them."""
+        self.toggle_marks([row for row in self.left.rows if row.change is not None], "in the rows shown")
 
     # Actions
 
     def action_prove(self) -> None:
         """Verify by download the unverified hashes."""
-        targets = self._targets()
+        targets = self.marked_or_row
         if self.review is None or not targets:
             self.refuse("verify: no provider on this row")
         else:
@@ -330,7 +308,7 @@ class HashesScreen(RowActionsScreen):
 
     def action_compare_packages(self) -> None:
         """Compare the packages on this machine with the locked hashes, or cancel that."""
-        targets = self._targets()
+        targets = self.marked_or_row
         if self.comparer.stop():
             return
         if self.review is None or not targets:
@@ -362,4 +340,4 @@ class HashesScreen(RowActionsScreen):
 
     def action_lock(self) -> None:
         """Plan to lock the missing required platforms."""
-        self.lock_platforms(self._targets())
+        self.lock_platforms(self.marked_or_row)

@@ -16,7 +16,7 @@ from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
 from locklens.review.health import CHECKS, Check, CheckRemedy, Fix, Health, commands_text, lockable, remedy, upgradable
-from locklens.text import counted, shell_words
+from locklens.text import shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
 from locklens.ui.dialogs.choices import CopyChoice
@@ -30,8 +30,10 @@ from locklens.ui.health.rows import (
     health_head,
     health_rows,
     health_status,
+    roots_with_findings,
 )
-from locklens.ui.row_actions import RowActionsScreen, RowTarget
+from locklens.ui.marking import MarkingScreen
+from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell import Run, Throttle, bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
@@ -40,7 +42,7 @@ from locklens.ui.views import ExaminedProvider, examined_row
 from locklens.versions import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from textual.binding import BindingType
 
@@ -112,7 +114,7 @@ def _is_found_section(row: HealthRow) -> bool:
     return bool(row.found) and not row.depth
 
 
-class HealthScreen(RowActionsScreen):
+class HealthScreen(MarkingScreen[str]):
     """Lists the checks with the number of roots that each concerns."""
 
     TABLE = HEALTH_KEYS
@@ -121,12 +123,12 @@ class HealthScreen(RowActionsScreen):
     LIST = HealthList
     TERMS = (("SIGNS", _SIGNS),)
     EMPTY = "No root module here."
+    MARKS = ("root", "roots")
+    MARK_KEYS = "L U P F"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HEALTH_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)
-        self.marked: frozenset[str] = frozenset()
-        """Folders of the marked roots, which L U P F act on; if empty, they act on those of the highlighted row."""
         self._opened: frozenset[str] = frozenset()
         self._grouping = HealthGrouping.CHECK
         self._sort = HealthSort.SEVERITY
@@ -185,7 +187,7 @@ class HealthScreen(RowActionsScreen):
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys that need roots or a provider, on a row without any."""
         (first, idle), row = super().row_keys, self.left.current
-        roots = self._chosen_roots
+        roots = self.marked_or_row
         idle += tuple(key for key, command in (("P", "prune"), ("F", "format")) if not self._has_found(command, roots))
         idle += () if roots and self._locking(roots).fixes else ("L",)
         idle += () if self.left.has_other(_is_found_section) else ("n",)
@@ -193,12 +195,6 @@ class HealthScreen(RowActionsScreen):
         return first, idle if row is not None and row.roots else (*idle, "space")
 
     # Display
-
-    def review_arrived(self) -> None:
-        """Show the new health; drop marks of roots that are gone."""
-        if self.review is not None:
-            self.marked &= {root.path for root in self.review.roots}
-        self.refresh_list()
 
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
         """Rebuild the rows with the current marks, folds and filter."""
@@ -267,35 +263,20 @@ class HealthScreen(RowActionsScreen):
 
     # Marks
 
-    def action_mark(self) -> None:
-        """Mark the roots of the row, or unmark them."""
-        row = self.left.current
-        self._toggle(row.roots if row is not None else ())
+    @property
+    def markable(self) -> frozenset[str]:
+        """The folders of the roots with a finding."""
+        return roots_with_findings(self.health) if self.health is not None else frozenset()
 
-    def action_mark_shown(self) -> None:
-        """Mark all roots of the rows shown, or unmark them."""
-        self._toggle(tuple(path for row in self.left.rows for path in row.roots))
-
-    @on(HealthList.MarkToggled)
-    def _mark_row(self, event: HealthList.MarkToggled[HealthRow]) -> None:
-        self._toggle(event.row.roots)
-
-    def _toggle(self, paths: tuple[str, ...]) -> None:
-        roots = frozenset(paths)
-        if not roots:
-            self.refuse("no root to mark on this row")
-            return
-        is_marked = roots <= self.marked
-        self.marked = self.marked - roots if is_marked else self.marked | roots
-        self.refresh_list()
-        number = counted(len(roots), "root")
-        self.say(f"unmarked {number}" if is_marked else f"marked {number} for L U P F")
+    def marks_of(self, rows: Iterable[HealthRow]) -> frozenset[str]:
+        """The folders of the roots of some rows."""
+        return frozenset(path for row in rows for path in row.roots)
 
     # Actions
 
     def action_lock(self) -> None:
         """Plan to lock the required platforms of the roots, or of what the row's check finds in them."""
-        roots, review, top = self._chosen_roots, self.review, self.top
+        roots, review, top = self.marked_or_row, self.review, self.top
         if not roots or review is None or top is None:
             self.refuse("lock: no root on this row; space marks roots")
             return
@@ -377,7 +358,7 @@ class HealthScreen(RowActionsScreen):
     @property
     def _upgrading(self) -> CheckRemedy:
         """What to upgrade: of marked roots those with the row's providers, of a row what ends its check's findings."""
-        check, health, roots = self._check, self.health, self._chosen_roots
+        check, health, roots = self._check, self.health, self.marked_or_row
         if health is None:
             return CheckRemedy()
         if check is not None and check.command == "upgrade" and (check.id == "own-advisory" or not self.marked):
@@ -393,15 +374,9 @@ class HealthScreen(RowActionsScreen):
         found = row.found if row is not None else ()
         return frozenset(finding.provider for _, finding in found if finding.provider is not None)
 
-    @property
-    def _chosen_roots(self) -> frozenset[str]:
-        """The marked roots, or those of the row."""
-        row = self.left.current
-        return frozenset(self.marked or (row.roots if row is not None else ()))
-
     def _decide(self, name: str, operation_of: Callable[[Scope, Policy], Operation]) -> None:
         top, review = self.top, self.review
-        roots = sorted(self._chosen_roots)
+        roots = sorted(self.marked_or_row)
         if not roots or top is None or review is None:
             self.refuse(f"{name}: no root on this row; space marks roots")
             return

@@ -230,6 +230,11 @@ def _found(health: Health) -> Iterator[Found]:
                 yield root, finding
 
 
+def roots_with_findings(health: Health) -> frozenset[str]:
+    """The folders of the roots that some row lists."""
+    return frozenset(root.path for root, _ in _found(health))
+
+
 def _root_name(found: Found) -> str:
     return found[0].path or "."
 
