@@ -535,6 +535,28 @@ def test_lock_is_not_the_fix_of_what_it_cannot_read_or_end(run: Run, top: Path) 
     assert checks["not-locked"]["left_out"] == ["remote: module up cannot be read: it is outside of the repository"]
 
 
+def test_lock_is_not_the_fix_where_a_release_has_no_package_for_a_required_platform(run: Run, top: Path) -> None:
+    root = lay(top / "a", AWS, ("hashicorp/random", "3.6.2", ">= 3.0.0"))
+    (top / "locklens.toml").write_text('platforms = ["linux_amd64", "plan9_386"]\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "first")
+    by_id = {one["id"]: one for one in document(run, status=0)["checks"]}
+    assert (by_id["platform-missing"]["locks"], by_id["platform-missing"]["command"]) == (1, None)
+    why = (
+        "the release has no package for the platform; select a version that has one, or take the platform out of"
+        " locklens.toml"
+    )
+    left_out = by_id["platform-missing"]["left_out"]
+    assert f"a: registry.terraform.io/hashicorp/aws: {why}" in left_out, left_out
+    # What else is to be locked there is locked without the provider that could not be.
+    (root / LOCK).write_bytes(lock_file(sample_entry(*AWS)))
+    git(top, "commit", "-qam", "second")
+    by_id = {one["id"]: one for one in document(run)["checks"]}
+    assert by_id["not-locked"]["command"] == (
+        "locklens lock --platform linux_amd64 --platform plan9_386 registry.terraform.io/hashicorp/random -- a"
+    )
+
+
 def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask_for_is_off(
     run: Run, top: Path
 ) -> None:

@@ -188,9 +188,9 @@ class Locker:
                 context.emit(FetchStarted(name, request.version, platform))
             fetched = fetching.FetchedPackage(known) if known else fetching.hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
-            return _failed(
-                context, request.address, f"provider {name} {request.version} is not available for {platform}"
-            )
+            words = f"provider {name} {request.version} is not available for {platform}"
+            hint = "leave the platform out, or select a version that has a package for it"
+            return context.failed(request.address, LOCKING_FAILED, words, hint)
         except LockLensError as error:
             words = f"{name} {request.version} for {platform}: {error}"
             return _failed(context, request.address, words, error)

@@ -129,7 +129,8 @@ _WRITING = frozenset({"lock", "upgrade", "prune", "format"})
 
 _CASES = {
     "contradicted": CONTRADICTED,
-    "not-offered": "the release has no package for the platform; select another version",
+    "not-offered": "the release has no package for the platform; select a version that has one, or take the platform"
+    f" out of {POLICY_FILE}",
 }
 """The cases of a finding that `lock` does not end."""
 
@@ -507,7 +508,6 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
                 parts.setdefault((), []).append(path)
         else:
             refused = _refusals(root)
-            refused |= {one.provider: _CASES[one.case] for one in own if one.case in _CASES}
             wanted = {one.provider for one in own}
             refused |= dict.fromkeys(wanted & reach.of_init, _OF_INIT)
             refused = {one: reach.unrequired for one in wanted if one not in reach.required} | refused
@@ -560,8 +560,9 @@ def upgradable(health: Health, roots: Collection[str], providers: Collection[Pro
 
 
 def _refusals(root: RootReview) -> dict[ProviderAddress | None, str]:
-    """Return the providers of a root that `lock` refuses, each with the reason."""
-    return {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
+    """Return the providers of a root that `lock` refuses for the required platforms, each with the reason."""
+    refused = {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
+    return refused | {one.provider: _CASES[one.case] for one in root.findings if one.case in _CASES}
 
 
 def _is_refused(finding: Finding) -> bool:
