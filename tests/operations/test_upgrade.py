@@ -438,8 +438,12 @@ FETCHED = '{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"reg
             {"x.tf": 'module "m" {\n  source = "./sub"\n}\n', "sub/main.tf": requiring(aws="< 6.0"), "sub/.git": ""},
             "sub/main.tf:3: < 6.0 excludes 6.0.0, and is not rewritten: the file belongs to another git repository",
         ),
-        ({"x.tf": 'provider "aws" {\n  version = <<EOT\n< 6.0\nEOT\n}\n'}, "x.tf:1: the constraint '< 6.0' is not a plain string"),
-        ({"x.tf": 'provider "aws" {\n  version = "!= 6.0.0"\n}\n'}, "x.tf:1: != 6.0.0 excludes exactly this version"),
+        (
+            {"x.tf": 'module "m" {\n  source = "./sub"\n}\n', "sub/.git": "", "sub/x.tf": 'provider "aws" {\n\n  version = "< 6.0"\n}\n'},
+            "sub/x.tf:3: < 6.0 excludes 6.0.0, and is not rewritten: the file belongs to another git repository",
+        ),
+        ({"x.tf": 'provider "aws" {\n  version = <<EOT\n< 6.0\nEOT\n}\n'}, "x.tf:2: the constraint '< 6.0' is not a plain string"),
+        ({"x.tf": 'provider "aws" {\n  version = "!= 6.0.0"\n}\n'}, "x.tf:2: != 6.0.0 excludes exactly this version"),
     ],
 )  # fmt: skip
 def test_what_is_not_ours_to_edit(top: Path, files: Files, words: str) -> None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from locklens import hcl
 from locklens.errors import ConfigurationError
 from locklens.project import LOCK_FILE, is_json
-from locklens.project.configuration import Contributor, Requirement
+from locklens.project.configuration import Contributor, Requirement, constraint_place
 from locklens.project.contents import constant_text, parse_file
 from locklens.project.contributors import provider_subject
 from locklens.project.tree import normalise
@@ -60,7 +60,8 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
         ConfigurationError: The constraint is written in a way that is not rewritten, or cannot admit the version.
     """
     if reason := oddly_written(data, requirement) or inadmissible(requirement.constraint, version):
-        raise ConfigurationError(reason, path=requirement.file, line=requirement.line, hint=_BY_HAND)
+        at = constraint_place(requirement)
+        raise ConfigurationError(reason, path=at.file, line=at.line, hint=_BY_HAND)
     literal = _literal(data, requirement)
     assert literal is not None  # or it would be oddly_written
     new = admitting(requirement.constraint, version)

@@ -18,6 +18,7 @@ from locklens.operations.root_modules import Root, recorded_words
 from locklens.operations.write.diagnostics import hint_of_missing_modules
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
 from locklens.policy import Policy
+from locklens.project.configuration import constraint_place
 from locklens.project.constraint_edits import ConstraintEdit, admit, protection
 from locklens.project.state import data_folder
 from locklens.review.rules.release import SigningProblem, signing_objection
@@ -460,7 +461,8 @@ class RootConstraints:
         for requirement in _excluding(requirements, version):
             if reason := protection(self._draft.top, requirement.file, fetched):
                 words = f"{requirement.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
-                raise ConfigurationError(words, path=requirement.file, line=requirement.line)
+                place = constraint_place(requirement)
+                raise ConfigurationError(words, path=place.file, line=place.line)
             if requirement.file not in planned:
                 planned[requirement.file] = originals[requirement.file] = self._draft.read(requirement.file)
             planned[requirement.file], edit = admit(planned[requirement.file], requirement, version)
