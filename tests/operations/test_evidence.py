@@ -42,13 +42,13 @@ from locklens.operations.review.run import review
 from locklens.releases import NetworkSettings
 from locklens.review import HashCount, Proof
 from locklens.review.coverage import LockedHashes
+from locklens.review.evidence import packages_to_compare
 from locklens.review.keys import signers
 from locklens.review.model import Change, Finding, Review, Severity, Unverified
 from locklens.review.reports import lock_lines, text
 from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.storage.cache import Cache
 from locklens.trust import Tier
-from locklens.ui.prove import packages_to_compare
 
 DEMO = "registry.terraform.io/acme/demo"
 AWS = "registry.terraform.io/hashicorp/aws"

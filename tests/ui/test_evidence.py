@@ -110,17 +110,31 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
         removed=tuple(replace(fact, proof=Proof.STALE) for fact in change.removed),
         kept=(manifest,),
         new_signer=Signer(Tier.SELF_SIGNED, (key(),), "1.0.0"),
-        evidence=Evidence(AS_OF, to_prove=3, to_prove_bytes=3 << 20),
+        evidence=Evidence(
+            AS_OF,
+            to_prove=3,
+            to_prove_bytes=3 << 20,
+            offered=("linux_amd64", "linux_arm64", "darwin_arm64", "windows_amd64"),
+            hashed=("linux_amd64",),
+        ),
     )
     offline = samples.review(samples.root("r", [change]))
     lines = [line.text for line in evidence_lines(change, offline, is_asking=False)]
-    assert "    run without --offline to verify: up to 3 package downloads, 3.0 MiB" in lines
+    assert "    run without --offline to verify the h1: up to 3 package downloads, 3.0 MiB" in lines
     lines = [line.text for line in evidence_lines(change, replace(offline, offline=False), is_asking=False)]
     assert "  base packages still listed  0 of 4   14:02" in lines
     assert "  packages in SHA256SUMS      4 of 4   14:02" in lines
     assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines
     assert "  h1 not verified             1 of 2   14:02" in lines
-    assert "    press v to verify: up to 3 package downloads, 3.0 MiB" in lines
+    assert "    press v to verify the h1: up to 3 package downloads, 3.0 MiB" in lines
+    reported = replace(
+        change,
+        added=(*change.added[:-1], h1(2, Proof.REPORTED, "darwin_amd64")),
+        evidence=Evidence(AS_OF, offered=("linux_amd64",), hashed=("linux_amd64",)),
+    )
+    lines = [line.text for line in evidence_lines(reported, replace(offline, offline=False), is_asking=False)]
+    assert "h1 not verified" not in "\n".join(lines)
+    assert "    press v to verify the h1: up to 1 package download" in lines, "as the key line offers it"
     hashes = texts(hash_lines(change, is_asking=False, in_full=False))
     assert hashes.count("STALE") == 4
     assert hashes.count("UNKNOWN") == 1

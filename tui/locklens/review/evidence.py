@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.hashes import file_hashes_of, is_of_signed_scheme, registry_manifests
+from locklens.hashes import file_hashes_of, is_of_files, is_of_signed_scheme, registry_manifests
 from locklens.releases import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
 from locklens.review import HashFact, Proof
 from locklens.review.case import case_of, mirror_id, new_id, old_id, other_registry, version_before, vouched_for
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Change, Evidence, LookupAnswer
+from locklens.trust import Tier
 from locklens.trust.authentication import HashOrigin
 from locklens.trust.continuity import Origin
 
@@ -172,6 +173,26 @@ def _proof_by(origin: HashOrigin) -> Proof:
             return Proof.REPORTED
         case _:
             assert_never(origin)
+
+
+def unverified_h1(change: Change) -> Iterator[HashFact]:
+    """Yield the locked `h1` that are not verified."""
+    return (fact for fact in (*change.added, *change.kept) if is_of_files(fact.hash) and not fact.is_verified)
+
+
+def is_unsigned(change: Change) -> bool:
+    """True if the locked release is known to be unsigned."""
+    return change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
+
+
+def packages_to_compare(change: Change) -> int:
+    """Return the number of packages that an unverified `h1` may be of, and that are not hashed; 0 without one."""
+    evidence, unverified = change.evidence, list(unverified_h1(change))
+    if evidence is None or not unverified:
+        return 0
+    # Of a signed release, what is explained and not verified is reported: its package was not hashed.
+    reported = set() if is_unsigned(change) else {one.platform or "" for one in unverified if one.is_explained}
+    return len(set(evidence.offered or ()) - set(evidence.hashed) | reported)
 
 
 def _evidence(case: Case) -> Evidence:

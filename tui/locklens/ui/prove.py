@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
 from textual.binding import Binding, BindingType
 
 from locklens.errors import LockLensError, RunCancelledError
-from locklens.hashes import is_of_files
 from locklens.lines import Line, Role, Span, line
 from locklens.operations.review.request import (
     LookupProgress,
@@ -21,8 +20,8 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
+from locklens.review.evidence import is_unsigned, packages_to_compare, unverified_h1
 from locklens.text import counted, size_words
-from locklens.trust import Tier
 from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.phrases import Downloads, download_lines
 from locklens.ui.shell import Job, Run
@@ -84,9 +83,9 @@ def named_packages(plan: ProvingPlanned, most: int) -> Iterator[Line]:
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
     """Return the count of `h1` that the downloads verified of those that they were for, in words."""
     changes, now = list(_changes(before.roots, selection)), list(_changes(after, selection))
-    old, still = _named(changes, _unverified_h1), _named(now, _unverified_h1)
-    asked = _named(filter(packages_to_compare, changes), _unverified_h1)
-    hashed = _named(filter(_is_unsigned, now), lambda change: (one for one in change.locked if one.is_explained))
+    old, still = _named(changes, unverified_h1), _named(now, unverified_h1)
+    asked = _named(filter(packages_to_compare, changes), unverified_h1)
+    hashed = _named(filter(is_unsigned, now), lambda change: (one for one in change.locked if one.is_explained))
     unsigned = asked & still & hashed
     count = f"{len(asked - still)} of {counted(len(asked), 'h1', 'h1')} verified"
     if unsigned:
@@ -108,7 +107,7 @@ def _named(changes: Iterable[Change], facts: Callable[[Change], Iterable[HashFac
 def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     """Return the reason why there is nothing to download."""
     changes = list(_changes(review.roots, selection))
-    if not any(True for change in changes for _ in _unverified_h1(change)):
+    if not any(True for change in changes for _ in unverified_h1(change)):
         return "nothing to verify here: no h1 is left to compare with its package"
     # Of a release that is known, the problems are those of the one before it.
     unknown = (change.evidence for change in changes if change.evidence is not None and change.new_signer is None)
@@ -124,28 +123,10 @@ def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterat
     return (change for root in roots for change in root.changes if (root.lock_file, change.address) in selection)
 
 
-def _unverified_h1(change: Change) -> Iterator[HashFact]:
-    return (fact for fact in change.locked if is_of_files(fact.hash) and not fact.is_verified)
-
-
-def _is_unsigned(change: Change) -> bool:
-    return change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
-
-
-def packages_to_compare(change: Change) -> int:
-    """Return the number of packages that an unverified `h1` may be of, and that are not hashed; 0 without one."""
-    evidence, unverified = change.evidence, list(_unverified_h1(change))
-    if evidence is None or not unverified:
-        return 0
-    # Of a signed release, what is explained and not verified is reported: its package was not hashed.
-    reported = set() if _is_unsigned(change) else {one.platform or "" for one in unverified if one.is_explained}
-    return len(set(evidence.offered or ()) - set(evidence.hashed) | reported)
-
-
 def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
     """Return the number of unverified `h1` of the releases that are known to be unsigned."""
-    unsigned = filter(_is_unsigned, _changes(review.roots, selection))
-    return len({fact.hash for change in unsigned for fact in _unverified_h1(change)})
+    unsigned = filter(is_unsigned, _changes(review.roots, selection))
+    return len({fact.hash for change in unsigned for fact in unverified_h1(change)})
 
 
 _REDRAW_SECONDS = 0.1

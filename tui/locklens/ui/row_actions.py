@@ -12,12 +12,13 @@ from textual.binding import Binding
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
+from locklens.review.evidence import packages_to_compare
 from locklens.review.reports.evidence_lines import is_settled, page_of_release
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read_platforms
-from locklens.ui.prove import Proved, ProveDialog, ProvingSelection, packages_to_compare
+from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
 from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import ROW_ACTIONS
 from locklens.ui.shell.screen import browser_command, has_browser, has_editor, open_page, release_page, work_tree_file

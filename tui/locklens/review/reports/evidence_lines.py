@@ -14,7 +14,8 @@ from locklens.hashes import is_of_files, packages_of, registry_manifests, scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line
 from locklens.project.configuration import constraint_place
 from locklens.review import PROOF_KINDS, HashFact, Proof
-from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Review
+from locklens.review.evidence import is_unsigned, packages_to_compare
+from locklens.review.model import Change, HostState, LookupAnswer, Review
 from locklens.review.reports import claimed_word, hash_words
 from locklens.review.why import kind_words
 from locklens.text import counted, listing, size_words
@@ -49,7 +50,7 @@ def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterat
         return
     moment = clock(evidence.as_of, review.at).removesuffix(" UTC") if evidence.as_of else ""
     yield from _package_lines(change, moment)
-    yield from _folder_lines(change, evidence, moment, is_offline=review.offline)
+    yield from _folder_lines(change, moment, is_offline=review.offline)
     yield from mirror_lines(change)
     yield from problem_lines(evidence.problems, evidence.hint)
 
@@ -116,7 +117,7 @@ def _listed(label: str, facts: Iterable[HashFact], moment: str, more: str) -> It
         yield _fact(label, f"{listed} of {len(packages)}", moment, is_verified=is_verified, more=more)
 
 
-def _folder_lines(change: Change, evidence: Evidence, moment: str, *, is_offline: bool) -> Iterator[Line]:
+def _folder_lines(change: Change, moment: str, *, is_offline: bool) -> Iterator[Line]:
     """The count of verified `h1`, and the downloads that verifying the others takes."""
     added = [fact for fact in change.claimed if is_of_files(fact.hash)]
     for proof, kind in PROOF_KINDS.items():
@@ -124,17 +125,22 @@ def _folder_lines(change: Change, evidence: Evidence, moment: str, *, is_offline
             platforms = ", ".join(sorted(fact.platform for fact in facts if fact.platform))
             number = f"{len(facts)} of {len(added)}"
             yield _fact(kind.label, number, moment, is_verified=kind.is_verified, more=platforms)
-    unknown = sum(not fact.is_explained for fact in added)
-    if not unknown:
-        return
-    yield _fact("h1 not verified", f"{unknown} of {len(added)}", moment, is_verified=False)
-    if evidence.to_prove:
-        size = f", {size_words(evidence.to_prove_bytes)}" if evidence.to_prove_bytes is not None else ""
-        downloads = counted(evidence.to_prove, "package download")
-        is_unsigned = change.new_signer is not None and change.new_signer.tier is Tier.UNSIGNED
-        what = "compare (unsigned: a match verifies nothing)" if is_unsigned else "verify"
+    if unknown := sum(not fact.is_explained for fact in added):
+        yield _fact("h1 not verified", f"{unknown} of {len(added)}", moment, is_verified=False)
+    if downloads := comparing_words(change):
+        what = "compare the h1 (unsigned: a match verifies nothing)" if is_unsigned(change) else "verify the h1"
         way = "run without --offline" if is_offline else "press v"
-        yield line(Span(f"    {way} to {what}: up to {downloads}{size}", Role.DIM), hanging=4)
+        yield line(Span(f"    {way} to {what}: {downloads}", Role.DIM), hanging=4)
+
+
+def comparing_words(change: Change) -> str:
+    """The downloads that the unverified `h1` can be compared with, in words; "" if there are none."""
+    evidence, packages = change.evidence, packages_to_compare(change)
+    if evidence is None or not packages:
+        return ""
+    # The size is that of the packages of unknown hashes; those of reported ones come on top.
+    size = evidence.to_prove_bytes if evidence.to_prove == packages else None
+    return f"up to {counted(packages, 'package download')}{f', {size_words(size)}' if size is not None else ''}"
 
 
 def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:

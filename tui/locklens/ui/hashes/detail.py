@@ -16,6 +16,7 @@ from locklens.review.model import CONTRADICTED, Change, ChangeKind, Review, Root
 from locklens.review.reports import hash_words, hashes_of_review
 from locklens.review.reports.evidence_lines import (
     PROOFS,
+    comparing_words,
     hash_line,
     is_settled,
     mirror_lines,
@@ -24,10 +25,9 @@ from locklens.review.reports.evidence_lines import (
     unsettled,
 )
 from locklens.review.reports.lock_lines import NAME_THEM, coverage_lines, in_words, policy_lines, source_words
-from locklens.text import counted, shell_words, size_words
+from locklens.text import counted, shell_words
 from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
-from locklens.ui.prove import packages_to_compare
 from locklens.ui.review.detail import asked_lines, finding_lines, one_of_each_rule
 from locklens.ui.shell.bars import (
     Reading,
@@ -264,13 +264,9 @@ def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: b
 
 def _proving_lines(change: Change, *, is_offline: bool) -> Iterator[Line]:
     """The downloads that the `h1` without a proof can be compared with."""
-    evidence = change.evidence
-    if evidence is not None and (left := packages_to_compare(change)):
-        size = evidence.to_prove_bytes if evidence.to_prove else None
-        shown = f", {size_words(size)}" if size is not None else ""
+    if downloads := comparing_words(change):
         way = "run without --offline to compare" if is_offline else "v compares"
-        words = f"  -> {way} the h1 with up to {counted(left, 'package download')}{shown}"
-        yield line(Span(words, Role.DIM), hanging=5)
+        yield line(Span(f"  -> {way} the h1 with {downloads}", Role.DIM), hanging=5)
 
 
 def _ladder_lines(facts: Sequence[HashFact]) -> Iterator[Line]:
