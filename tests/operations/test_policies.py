@@ -28,6 +28,7 @@ from locklens.policy import POLICY_FILE, Policy
 from locklens.releases import NetworkSettings
 from locklens.review.model import Change, PolicySide, Review, Severity
 from locklens.review.reports import lock_lines
+from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -105,9 +106,12 @@ def test_a_policy_of_the_base_alone_is_no_change_of_the_head(git: Git, tmp_path:
     commit(git, tmp_path, policy=b"cooldown = 8\n", lock=lock_file(OLD))
     git("tag", "newer")
     git("switch", "--quiet", "feature")
-    assert judged(tmp_path, base=Base("newer")).notes == (
-        "locklens.toml in the work tree differs from that of the base (newer), which applies",
-    )
+    found = judged(tmp_path, base=Base("newer"))
+    assert found.notes == ("locklens.toml in the work tree differs from that of the base (newer), which applies",)
+    (finding,) = found.own_findings
+    wording = wording_of(finding)
+    assert wording.title == "The policy differs from the base's, which judges the change"
+    assert "where the base alone changed it, bring the branch up to date" in wording.remedy
 
 
 def test_a_named_file_counts_before_all(git: Git, tmp_path: Path) -> None:

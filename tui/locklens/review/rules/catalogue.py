@@ -542,14 +542,15 @@ _ALL = (
         ROOT,
         WARN,
         ENTRY,
-        "The change modifies its own policy: that of the base judges it",
+        "The policy differs from the base's, which judges the change",
         "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
         'pins is listed as proposed, and counts where the base has accept_from = "head": the severity is then info, '
         "as for comments and layout.",
         "The base judges, so that a change cannot bring its own rules: it could accept its own findings, widen the "
         "allow list, or have a host of its choice asked.",
         "Read the diff of locklens.toml.",
-        "Review and merge the policy first, as a change of its own.",
+        "Review and merge the policy first, as a change of its own; where the base alone changed it, bring the branch "
+        "up to date, or compare since the common ancestor (--merge-base).",
     ),
     Rule(
         "LK029",

@@ -175,7 +175,7 @@ def unlocked(root: RootReview) -> Iterator[Verdict]:
 
 
 def own_policy(change: PolicyChange) -> Iterator[Verdict]:
-    """Yield the verdict on a change that modifies the policy that judges it (LK028)."""
+    """Yield the verdict on a policy that differs from the one that judges (LK028)."""
     base, head = change.base_name, change.head_name
     keys = listing(change.keys, 20)
     if change.problem:
