@@ -19,6 +19,7 @@ from locklens.demo.published import SampleListing as Served
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import RunCancelledError
+from locklens.install.context import FetchStarted
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import Scope
@@ -478,6 +479,24 @@ def test_what_is_to_be_fetched_is_counted_once_for_all_roots(bench: Bench) -> No
     seen = estimate_download(picks, known, LINUX)
     assert (seen.packages, seen.size) == (2, None)  # Terraform's registry says no sizes
     assert estimate_download([], known, LINUX).size == 0
+
+
+LIKELY = ("linux_amd64", "darwin_arm64", "linux_arm64", "windows_amd64", "darwin_amd64")
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_the_estimate_counts_every_platform_of_an_entry(bench: Bench, number: int) -> None:
+    bench.lay("", {"main.tf": requiring(demo="~> 1.0")}, SampleLock(DEMO, "1.0.0", unpacked=LIKELY[:number]))
+    (one,) = bench.offers().providers
+    target = one.choice(parsed("1.1.0"))
+    assert target is not None
+    known = {each.facts.id: each for each in bench.releases(one).values()}
+    estimated = estimate_download([(one, target)], known, LINUX)
+    events: list[object] = []
+    with RegistrySource(NetworkSettings(bench.environ, bench.cache), on_event=events.append) as supply:
+        Upgrade(Scope(bench.top), ("acme/demo=1.1.0",)).plan(supply)
+    assert estimated.packages == sum(isinstance(event, FetchStarted) for event in events)
+    assert estimated.is_sure == (number == 5), "where every package has its h1, none of the old version is hashed"
 
 
 def test_a_package_that_was_hashed_before_is_not_fetched(bench: Bench) -> None:

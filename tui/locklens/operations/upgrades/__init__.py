@@ -338,10 +338,10 @@ def estimate_download(
     is_sure = True
     for offer, choice in picks:
         locked = platforms_to_lock(offer, known, here, required=required)
-        needed.setdefault(release_id(offer, choice.version), set()).update(locked.platforms)
+        needed.setdefault(release_id(offer, choice.version), set()).update(locked.platforms | locked.likely)
         if locked.unknown and offer.locked is not None:
-            # Which platforms these h1 are for, packages of the locked version tell: at least one of them.
-            needed.setdefault(release_id(offer, offer.locked), set()).add(here)
+            # Which platforms these h1 are for, packages of the locked version tell, the likely ones first.
+            needed.setdefault(release_id(offer, offer.locked), set()).update(locked.likely)
             is_sure = False
     packages = hashed = 0
     size: int | None = 0
@@ -370,10 +370,12 @@ class LockedPlatforms(Struct, frozen=True):
     Attributes:
         platforms: Those that are known.
         unknown: Number of locked `h1` hashes whose platform is found when the upgrade is planned.
+        likely: Those that are tried first for them.
     """
 
     platforms: frozenset[Platform]
     unknown: int = 0
+    likely: frozenset[Platform] = frozenset()
 
 
 def platforms_to_lock(
@@ -384,17 +386,20 @@ def platforms_to_lock(
     required: Collection[Platform] = (),
 ) -> LockedPlatforms:
     """Return the required platforms, and those that an entry has an `h1` for; see `estimate_download`."""
+    from locklens.operations.write.registry_source import known_platforms
+
     if offer.entry is None:
         return LockedPlatforms(frozenset(required) or frozenset({here}))
-    locked = hashes_of_files(offer.entry.hashes)
     release = known.get(release_id(offer, offer.entry.version))
-    known_ones: dict[str, Platform] = {}
-    if release is not None:
-        known_ones |= release.facts.reported
-        for zh, platform in release.facts.platforms.items():
-            known_ones |= dict.fromkeys(release.hashed.get(zh, ()), platform)
-    platforms = frozenset(known_ones[text] for text in locked if text in known_ones) | frozenset(required)
-    return LockedPlatforms(platforms or frozenset({here}), len(locked - known_ones.keys()))
+    if release is None:
+        unknown = len(hashes_of_files(offer.entry.hashes))
+        return LockedPlatforms(frozenset(required) or frozenset({here}), unknown, frozenset({here} if unknown else ()))
+    of_h1 = dict(release.facts.reported)
+    for zh, platform in release.facts.platforms.items():
+        of_h1 |= dict.fromkeys(release.hashed.get(zh, ()), platform)
+    found, likely = known_platforms(offer.entry, release.facts.platforms, of_h1, here)
+    platforms = frozenset(found.platforms) | frozenset(required)
+    return LockedPlatforms(platforms or frozenset({here}), found.unknown, frozenset(likely))
 
 
 def release_id(offer: UpgradeCandidates, version: Version) -> ReleaseId:

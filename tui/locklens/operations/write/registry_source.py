@@ -221,6 +221,22 @@ def entry_platforms(entries: Sequence[LockEntry], context: InstallContext, here:
     return [_platforms(entry, release) for entry, release in by_entry]
 
 
+def known_platforms(
+    entry: LockEntry, of_zh: Mapping[str, Platform], of_h1: Mapping[str, Platform], here: Platform
+) -> tuple[EntryPlatforms, tuple[Platform, ...]]:
+    """Return the platforms of an entry before any download, and those whose packages are hashed first for the others.
+
+    Args:
+        entry: The entry.
+        of_zh: The platform of each package of its release.
+        of_h1: The platform of each known `h1`.
+        here: The platform of this machine.
+    """
+    release = _Release(entry.address, entry.version, dict(of_zh), dict(of_h1))
+    works = _packages_to_hash([(entry, release)], here)
+    return _platforms(entry, release), tuple(platform for _, platform in works)
+
+
 def _look_up(release: _Release, context: InstallContext, here: Platform) -> None:
     try:
         platform = _some_platform(release.address, release.version, context, here)
