@@ -70,13 +70,10 @@ def _tool_version(text: str) -> str:
     Raises:
         ArgumentTypeError: It is none.
     """
-    from locklens.versions import Version
+    from locklens.operations.doctor import version_problem
 
-    try:
-        if text:
-            Version.parse(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"invalid version {text!r}: one is such as 1.11.4") from None
+    if problem := version_problem(text):
+        raise argparse.ArgumentTypeError(problem)
     return text
 
 

@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from locklens.releases import NetworkSettings
 
 
+def version_problem(text: str) -> str:
+    """Return why a text names no version of a tool; "" if it does, or is empty."""
+    from locklens.versions import Version
+
+    try:
+        if text:
+            Version.parse(text)
+    except ValueError:
+        return f"invalid version {text!r}: one is such as 1.11.4"
+    return ""
+
+
 class DoctorRequest(RootSettings, frozen=True):
     """A diagnosis to make; its tool is the one that failed, None to read it from the log, or else from the root.
 

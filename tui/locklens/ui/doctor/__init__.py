@@ -23,7 +23,7 @@ from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import Diagnosis, PackagePath
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.lines import Line, Role, Span, line
-from locklens.operations.doctor import DoctorRequest, changed_at
+from locklens.operations.doctor import DoctorRequest, changed_at, version_problem
 from locklens.storage.files import is_within
 from locklens.text import reason_of, visible
 from locklens.ui import views
@@ -48,7 +48,6 @@ from locklens.ui.prove import DownloadDialog, Proved
 from locklens.ui.shell import Job, Run, keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.two_panes import TwoPaneScreen
-from locklens.versions import Version
 
 if TYPE_CHECKING:
     import threading
@@ -335,7 +334,7 @@ class DoctorScreen(TwoPaneScreen):
         fields = [
             Field("platform", "platform, OS_ARCH", _platform_problem, (facts and facts.platform) or request.platform),
             Field("tool", "tool: terraform or opentofu", _tool_problem, (facts and facts.tool) or ""),
-            Field("version", "version of the tool", _version_problem, version),
+            Field("version", "version of the tool", version_problem, version),
             Field("path", "origin, such as direct or installed", _path_problem, path.value if path else ""),
             Field("mirror", "mirror: a folder", _folder_problem, request.mirrors[0] if request.mirrors else ""),
             Field("cache", "plugin cache: a folder", _folder_problem, request.cache),
@@ -526,15 +525,6 @@ def _read_end(path: Path) -> bytes:
 def _file_form() -> FormDialog:
     facts = [line(Span(" Name the log file. Of a very long log only the end is read.", Role.DIM))]
     return FormDialog("Log of the failed run", facts, [Field("log", "file", _file_problem)], verb="diagnose")
-
-
-def _version_problem(text: str) -> str:
-    try:
-        if text:
-            Version.parse(text)
-    except ValueError:
-        return "a version is such as 1.11.4"
-    return ""
 
 
 def _expanded(folder: str) -> str:
