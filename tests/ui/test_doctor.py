@@ -27,6 +27,7 @@ from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, Trait, TrustCost
+from locklens.doctor.package_causes import HASH_ON_RUNNER
 from locklens.doctor.report_text import asked_words, is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
@@ -276,6 +277,25 @@ async def test_the_root_can_be_named(opened: Opening) -> None:
         await on.press("e", *["enter"] * 7, *"live/stage", "enter")
         await until(on, lambda: on.doctor._request.roots == ("live/stage",) and not on.doctor._job.is_running)
         await until(on, lambda: "live/stage" in on.text)
+
+
+async def test_the_command_that_prints_a_missing_fact_is_a_line_of_its_own(opened: Opening) -> None:
+    async with opened("h1-missing") as on:
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        title = "? the mirror's copy is not the locked package"
+        await until(on, lambda: title in on.titles)
+        await on.press(*["j"] * on.titles.index(title))
+        await until(on, lambda: "> ?" in on.text)
+        await on.press("enter")
+        lines = [line.text for line in on.doctor.detail.lines]
+        at = next(number for number, text in enumerate(lines) if text.startswith("  (cd DIR && find . "))
+        assert lines[at - 1].endswith("pass it with e")
+        for _ in lines[:at]:
+            await on.press("j")
+            if on.doctor.line is not None and on.doctor.line.copied == HASH_ON_RUNNER:
+                break
+        await on.press("y")
+        assert on.app.clipboard == HASH_ON_RUNNER
 
 
 async def test_the_copied_report_does_nothing_at_a_prompt(opened: Opening, tmp_path: Path) -> None:
@@ -678,7 +698,9 @@ async def test_a_merge_fix_opens_the_preview_of_the_merge(opened: Opening) -> No
             "yes a merge left the lock file wrong",
             "fix Merge block by block with HEAD (ours): acme/demo 1.4.2",
         ]
-        await on.press("j", "enter")
+        await on.press("j")
+        await until(on, lambda: "> fix" in on.text)
+        await on.press("enter")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 file" in on.text)
         await on.press("enter")
         await until(on, lambda: isinstance(on.app.screen, DoctorScreen) and "FIXED" in on.text)

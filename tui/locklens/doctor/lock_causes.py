@@ -73,7 +73,7 @@ def lock_syntax(x: Examined) -> Judgement | None:
             )
             return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
         rest = x.command_line("doctor", "--", x.incident.root or ".")
-        return Judgement(_UNKNOWN, words, f"whether init fails for another cause now: {rest}")
+        return Judgement(_UNKNOWN, words, "whether init fails for another cause now", command=rest)
     return Judgement(_NO, "the lock file can be read")
 
 
@@ -436,16 +436,15 @@ def lost_hashes(x: Examined) -> Judgement | None:
         of_it = f"{len(has)}{'' if is_same else f' of {was.version}'}"
         words = f"{place}: the block of {x.release} has no hash, and commit {commit[:12]} has {of_it}"
         return Judgement(_YES, words, basis=Basis.HASHES, title=_WITHOUT_HASHES)
-    lost = has - frozenset(x.entry.hashes) if is_same else frozenset[str]()
-    if not lost:
+    if not is_same or not (lost := has - frozenset(x.entry.hashes)):
         return None
     words = (
         f"{place}: the block of {x.release} lacks {len(lost)} of the {counted(len(has), 'hash', 'hashes')} that commit "
         f"{commit[:12]} has: init fails where it gets a package that has none of the others"
     )
-    missing = f"which packages they are of: {x.command_line('doctor', '--', x.incident.root or '.')}"
+    missing, command = "which packages they are of", x.command_line("doctor", "--", x.incident.root or ".")
     title = f"the block lacks hashes that commit {commit[:12]} has"
-    return Judgement(_LIKELY, words, missing, basis=Basis.HASHES, title=title)
+    return Judgement(_LIKELY, words, missing, command=command, basis=Basis.HASHES, title=title)
 
 
 def without_hashes(x: Examined) -> Judgement:

@@ -293,7 +293,7 @@ class Judgement(Struct, frozen=True):
         evidence: One sentence or several, without the last full stop.
         missing: The fact that would tell, and the way to it; "" for none.
         as_of: Time of the oldest answer of a registry that was used, ISO 8601 in UTC; None without any.
-        command: A command line that prints the missing fact on the failing machine; "" for none.
+        command: A command line that prints the missing fact, and changes nothing; "" for none.
         basis: The evidence for the verdict.
         title: The cause in words, where its own title is too general; "" for that.
         is_by_download: True if a download of the release's packages here may tell the missing fact.

@@ -366,7 +366,7 @@ def _unasked(x: Examined) -> Judgement | None:
     if not x.servers or x.entry is None:
         return None
     words = f"init would ask {listing([one.place for one in x.servers], 2)}, which is not asked here"
-    return Judgement(_UNKNOWN, words, f"its packages: {x.command_line('verify', *_of_root(x))}", basis=Basis.HERE)
+    return Judgement(_UNKNOWN, words, "its packages", command=x.command_line("verify", *_of_root(x)), basis=Basis.HERE)
 
 
 def _unknown_file(x: Examined) -> Judgement:

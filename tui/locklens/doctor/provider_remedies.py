@@ -309,7 +309,7 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
 def _by_hand(one: Affected, remedy: str, title: str, shown: str, note: str = "") -> Remedy:
     """Return a fix that no command line is: an edit, and the command that shows where."""
     hint = one.line("why", one.examined.name)
-    words = "; ".join(filter(None, (note, f"the hint names {shown}, and changes nothing")))
+    words = "; ".join(filter(None, (note, f"the command names {shown}, and changes nothing")))
     return Remedy(remedy, title, len(one.roots), _NONE, 0, "", words, hint=hint)
 
 
@@ -399,7 +399,7 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
     if x.has_no_source or x.message.kind == "mirror-unreadable":
         what = f"Have a place of provider_installation include {x.name}"
         title = f"{what if x.has_no_source else 'Create the folder, or correct its path'}, by hand"
-        note = "the hint shows the settings that name the place, and changes nothing"
+        note = "the command shows the settings that name the place, and changes nothing"
         yield Remedy(
             "correct-settings",
             title,

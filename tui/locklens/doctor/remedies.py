@@ -485,7 +485,7 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     if x.message.reason is NetworkReason.CERTIFICATE:
         title = f"Have the runner trust the certificate authority of {host}, by hand, if it is one of yours"
         note = (
-            "the hint shows the issuer, and changes nothing: -k is for this look alone; the certificate of your own "
+            "the command shows the issuer, and changes nothing: -k is for this look alone; the certificate of your own "
             "authority belongs in the runner's trust store, or on Linux in the file that SSL_CERT_FILE names"
         )
         yield Remedy("trust-authority", title, roots, _NONE, 0, "", note, hint=_look(url, "-sSvk"), host=host)

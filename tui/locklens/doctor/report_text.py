@@ -322,11 +322,13 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
         titled = wrap(remedy_title(remedy), _WIDTH - 5, break_on_hyphens=False)
         yield from (f"  {'' if number else _mark(count):2} {each}" for number, each in enumerate(titled))
         yield f"     {remedy_costs(remedy)}"
-        if remedy.command or remedy.is_left_out:
-            yield f"     $ {remedy.command}" if remedy.command else f"     the command is {LEFT_OUT}"
-        yield from (f"     {each}" for each in wrap(remedy.note, _WIDTH - 5))
         if remedy.hint:
-            yield f"     hint: {remedy.hint}"
+            yield "     do it by hand: this command changes nothing"
+        if command := remedy.command or remedy.hint:
+            yield f"     $ {command}"
+        elif remedy.is_left_out:
+            yield f"     the command is {LEFT_OUT}"
+        yield from (f"     {each}" for each in wrap(remedy.note, _WIDTH - 5))
     if diagnosis.not_offered:
         yield ""
         yield DO_NOT.upper()
@@ -411,7 +413,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield "|---|---|---|---|"
     for remedy in diagnosis.remedies:
         command = _cell(remedy.command) if remedy.command else LEFT_OUT if remedy.is_left_out else "by hand"
-        command = f"{command}; hint: {_cell(remedy.hint)}" if remedy.hint else command
+        command = f"{command}; {_cell(remedy.hint)} changes nothing" if remedy.hint else command
         note = _cell(remedy.note) if remedy.note else ""
         yield f"| {_cell(remedy_title(remedy))} | {remedy_costs(remedy)} | {command} | {note} |"
     if diagnosis.not_offered:

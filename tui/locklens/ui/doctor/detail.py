@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor import report_text
@@ -119,7 +118,7 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]
         settings: Environment variables of this run that the user's shell does not have, as in the demo.
     """
     if row.cause is not None:
-        yield from _cause_lines(row.cause, row)
+        yield from _cause_lines(row.cause, row, settings)
     if row.remedy is not None:
         yield from _remedy_lines(row.remedy, settings)
     yield from _incident_lines(diagnosis)
@@ -154,7 +153,7 @@ def _incident_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         yield line(Span("  note  ", Role.DIM), on_screen(note), hanging=4)
 
 
-def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
+def _cause_lines(cause: Cause, row: DoctorRow, settings: Mapping[str, str]) -> Iterator[Line]:
     title = Span(cause_title(cause), Role.STRONG)
     yield line(Span(f"{row.state.text}  ", row.state.role), title, hanging=2, copied=title.text)
     yield from heading("EVIDENCE")
@@ -164,10 +163,12 @@ def _cause_lines(cause: Cause, row: DoctorRow) -> Iterator[Line]:
         yield line(Span(f"  as of {cause.as_of}", Role.DIM))
     if cause.missing:
         yield from heading("NEEDED")
-        words = report_text.missing_words(replace(cause, missing=on_screen(cause.missing)))
         if cause.is_by_download:
             yield line(Span("  v downloads packages that may tell it", Role.INFO), hanging=2)
-        yield line(Span(f"  {words}", Role.INFO), hanging=2, copied=report_text.missing_words(cause))
+        words = report_text.missing_words(cause)
+        yield line(Span(f"  {on_screen(cause.missing)}", Role.INFO), hanging=2, copied=words)
+    if cause.command:
+        yield line("  ", Span(cause.command, Role.PLACE), hanging=4, copied=_shell_text(cause.command, settings))
 
 
 def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]:
@@ -188,7 +189,11 @@ def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]
 
 def command_to_copy(remedy: Remedy, settings: Mapping[str, str]) -> ShellText:
     """Return the command of a fix with the settings of this run; "" without one."""
-    command = remedy.command or remedy.hint
+    return _shell_text(remedy.command or remedy.hint, settings)
+
+
+def _shell_text(command: str, settings: Mapping[str, str]) -> ShellText:
+    """Return a command with the settings of this run that it needs."""
     needs = settings and _READS_SETTINGS.search(command)
     return ShellText(f"{_exported(settings)} && {command}" if needs else command)
 
