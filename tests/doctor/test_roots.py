@@ -303,6 +303,57 @@ def test_a_source_that_was_corrected_by_hand_ends_the_error(is_committed: bool, 
     assert document["remedies"][0]["command"] == "terraform -chdir=dns init"
 
 
+GONE = {
+    "provider-unknown": (
+        "\nError: Failed to query available provider packages\n\nCould not retrieve the list of available versions for "
+        "provider acme/vault: provider\nregistry registry.terraform.io does not have a provider named\n"
+        "registry.terraform.io/acme/vault\n"
+    ),
+    "not-locked": (
+        "\nError: Inconsistent dependency lock file\n\nThe following dependency selections recorded in the lock file are\n"
+        "inconsistent with the current configuration:\n  - provider registry.terraform.io/acme/vault: required by this "
+        "configuration but no version is selected\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", GONE)
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("roots", [("net",), ("net", "newer")])
+def test_a_requirement_that_was_reverted_ends_the_error(
+    kind: str, named: bool, roots: tuple[str, ...], top: Path, doctor: Any
+) -> None:
+    command = f"$ cd {roots[0]}\n" if named else ""
+    (top / "ci.log").write_text(command + GONE[kind], "utf-8")
+    files = {top / name / "main.tf": (top / name / "main.tf").read_text("utf-8") for name in roots}
+    for file, text in files.items():
+        added = text.replace("required_providers {", 'required_providers {\n vault = { source = "acme/vault" }', 1)
+        file.write_text(added, "utf-8")
+    git(top, "commit", "-qam", "vault")
+    assert doctor(top, "ci.log")["state"] == "open"
+    fitting = roots[:1] if named else roots
+    for is_committed in (False, True, True):
+        for number, (file, text) in enumerate(files.items()):
+            if not number and len(files) > 1 and not is_committed:
+                file.write_text(text, "utf-8")  # of two roots, one that still requires it ends nothing
+                assert (doctor(top, "ci.log")["state"] == "fixed") is named
+            file.write_text(text, "utf-8")
+        if is_committed:
+            git(top, "commit", "-qam", "no vault", "--allow-empty")
+        document = doctor(top, "ci.log")
+        assert document["fixed"] == f"nothing in {', '.join(fitting)} requires acme/vault any more", is_committed
+        assert roots_of(document) == [list(fitting)]
+
+
+def test_a_requirement_that_nothing_has_is_not_locked_by_a_command_that_refuses(top: Path, doctor: Any) -> None:
+    (top / "ci.log").write_text("$ cd net\n" + GONE["not-locked"], "utf-8")
+    document = doctor(top, "ci.log")
+    assert (document["state"], [one["command"] for one in document["remedies"]]) == ("open", [None])
+    assert document["remedies"][0]["note"] == "nothing in net requires it"
+    evidence = next(one["evidence"] for one in document["causes"] if one["id"] == "not-locked")
+    assert evidence.endswith("nothing in net requires it: the log is of another commit, or of another root")
+
+
 def test_a_log_of_an_older_commit_names_it(top: Path, doctor: Any) -> None:
     (top / "ci.log").write_text(LISTED + failed("acme/netbox", "3.9.1"), "utf-8")
     locked = replace(NETBOX_310, hashes_of="3.9.1")

@@ -37,6 +37,10 @@ OF_HASHES = frozenset({"local-package", "current-package", "shared-cache", "cach
 """Errors of a package that has none of the locked hashes."""
 
 
+OF_REQUIREMENTS = frozenset({"provider-unknown", "not-locked", "provider-not-available", "no-matching-release"})
+"""Errors of a provider that a root requires, and need not have locked."""
+
+
 def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return what has changed since the error, in a clause; "" where it is still to be expected, or nothing tells.
 
@@ -47,6 +51,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.error is None or not x.is_of_root or x.lock.conflict is not None or x.lock.problems:
         return ""
     kind, entry = x.message.kind, x.entry
+    if kind in OF_REQUIREMENTS and entry is None and x.was_required:
+        return f"nothing in {x.where} requires {x.name} any more"
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
     if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
         return ""  # of a root that nobody names, nothing is known to be fixed
@@ -57,8 +63,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.is_of_twin and kind in OF_HASHES:
         return f"{x.lock.path} no longer has {x.message.provider}, which commit {x.tool_commit[:12]} locks"
     if kind == "provider-unknown":
-        is_gone = x.was_required and x.is_unrequired and entry is None
-        return f"nothing in {x.where} requires {x.name} any more" if is_gone else ""
+        return ""
     if entry is None:
         was = next((one.entry for one in x.past if one.entry is not None), None)
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version

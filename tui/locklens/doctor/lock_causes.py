@@ -144,6 +144,7 @@ def bad_merge(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
 
+_OF_OTHERS = "the log is of another commit, or of another root"
 _NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
 
 
@@ -180,13 +181,14 @@ def not_locked(x: Examined) -> Judgement | None:
     if x.message.kind == "readonly-changed":
         words = "the message says that it changes the lock file, and the lines before it that the run had to find"
         if x.configuration is not None and x.configuration.complete:
-            words = (
-                f"{words} {x.name}; nothing in {x.where} requires it: the log is of another commit, or of another root"
-            )
+            words = f"{words} {x.name}; nothing in {x.where} requires it: {_OF_OTHERS}"
             return Judgement(_YES, words, basis=Basis.RUN)
         return Judgement(_YES, f"{words} {x.name}", basis=Basis.RUN)
     if x.message.kind in {"not-locked", "provider-not-available"}:
-        return Judgement(_YES, f"the message says so, and {place}", basis=Basis.RUN)
+        words = f"the message says so, and {place}"
+        if x.is_unrequired:
+            words = f"{words}; nothing in {x.where} requires it: {_OF_OTHERS}"
+        return Judgement(_YES, words, basis=Basis.RUN)
     return Judgement(_LIKELY, place, x.unknown_requirements)
 
 

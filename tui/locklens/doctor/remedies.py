@@ -317,7 +317,7 @@ def _with_another_version(one: Affected, refused: str) -> Remedy:
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked."""
     x = one.examined
-    if x.message.kind == "readonly-changed" and x.is_unrequired:
+    if x.is_unrequired:
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
         yield Remedy("lock", title, len(one.roots), _LOW, None, "", f"nothing in {x.where} requires it")
         return

@@ -15,7 +15,7 @@ from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, holding, likeliest_mirror
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
-from locklens.doctor.fixed import OF_HASHES
+from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.model import Incident, Onset, PackagePath, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
 from locklens.hashes import is_of_zip, packages_of
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.log_roots import Checkout
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
+    from locklens.operations.root_modules import Root
 
 
 _OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
@@ -556,12 +557,22 @@ class Examiner:
         return top if is_within(top, os.path.normpath(base)) else base
 
     def _was_required(self, one: DoctorSubject) -> bool:
-        """True if a commit of a file of the root has the source address that its registry does not know."""
-        if one.error is None or one.error.kind != "provider-unknown" or one.address is None or self._history is None:
+        """True if the root, or each that the log fits, required the provider of an error before, and does not now."""
+        error, address = one.error, one.address
+        if error is None or error.kind not in OF_REQUIREMENTS or address is None:
             return False
-        ends = [f'{start}{one.address.namespace}/{one.address.type}"' for start in '"/']
-        pairs = ((file, end) for file in sorted(one.root.configuration.files) for end in ends)
-        return any(self._history.had_words(file, [end], is_new=False) for file, end in pairs)
+        roots = [self._roots.root(path) for path in one.fitting or (one.root.path,)]
+        if any(root.configuration.unknown_reason or root.configuration.requires(address) for root in roots):
+            return False
+        return all(self._roots.had_requirement(root.path, error) or self._had_source(root, address) for root in roots)
+
+    def _had_source(self, root: Root, address: ProviderAddress) -> bool:
+        """True if a commit of a file of a root has a source address."""
+        if (history := self._history) is None:
+            return False
+        ends = [f'{start}{address.namespace}/{address.type}"' for start in '"/']
+        pairs = ((file, end) for file in sorted(root.configuration.files) for end in ends)
+        return any(history.had_words(file, [end], is_new=False) for file, end in pairs)
 
     def _has_constraint(self, one: DoctorSubject) -> bool:
         """True if the constraint in a message stands where its root requires the provider, or did in a commit.

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.doctor.fixed import OF_REQUIREMENTS
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
@@ -47,6 +48,9 @@ _MOST_READ = 200
 
 _OF_UNLOCKED = frozenset({"not-locked", "provider-unknown", "no-matching-release"})
 """Errors about a provider that the lock file does not have, or need not have."""
+
+_MOST_COMMITS = 2
+"""The most commits before HEAD that are read for a requirement which no root has any more."""
 
 _MOST_FOLDERS = 5_000
 """The most folders that are searched for roots without a lock file."""
@@ -217,6 +221,11 @@ class LogRoots:
         earlier = (self._reader.read_folder(tree, path) for tree in self._earlier_trees)
         return any(self._has_constraint(root, error) for root in earlier)
 
+    def had_requirement(self, path: str, error: RecognisedError) -> bool:
+        """True if a root required the provider of an error in one of the last commits, or at the log."""
+        trees = (*self._earlier_trees, *self._trees_at_the_log, *self._last_trees)
+        return any(self._requires(self._reader.read_folder(tree, path), error) for tree in trees)
+
     def address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
         """Return the provider of an error in a root, which may be that of the other tool's registry; None for none."""
         address = parsed(error.provider, root.tool.parse_source)
@@ -346,10 +355,12 @@ class LogRoots:
     def _requiring(self, error: RecognisedError) -> list[str]:
         """Return the roots that require the provider of an error, else those that do of the other tool's registry."""
         own, others = (
-            [path for path in self._candidates() if self._requires(path, error, is_other=is_other)]
+            [path for path in self._candidates() if self._requires(self.root(path), error, is_other=is_other)]
             for is_other in (False, True)
         )
-        return own or others
+        if own or others or error.kind not in OF_REQUIREMENTS:
+            return own or others
+        return [path for path in self._candidates()[:_MOST_READ] if self.had_requirement(path, error)]
 
     def _at_the_run(self, error: RecognisedError) -> list[str]:
         """Return the roots with a lock file that had all which the log tells of the run: here at its time, else ever.
@@ -454,6 +465,13 @@ class LogRoots:
             trees.append(RevisionTree(repository, repository.resolve("HEAD")))
         return tuple(trees)
 
+    @cached_property
+    def _last_trees(self) -> tuple[Tree, ...]:
+        """The files of the last commits before HEAD."""
+        repository = self._checkout.repository
+        commits = repository.touching(".", 1 + _MOST_COMMITS) if repository is not None else ()
+        return tuple(RevisionTree(repository, one.commit) for one in commits[1:] if repository is not None)
+
     def _has_constraint(self, root: Root, error: RecognisedError) -> bool:
         """True if a root has the constraints that the message names."""
         address = self.address(error, root)
@@ -511,9 +529,8 @@ class LogRoots:
                     break
         return found
 
-    def _requires(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
+    def _requires(self, root: Root, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if the configuration of a root requires the provider, which its lock file may lack."""
-        root = self.root(path)
         address = parsed(error.provider, root.tool.parse_source)
         address = twin_of(address) if is_other and address is not None else address
         return address is not None and bool(root.configuration.of(address))
