@@ -93,6 +93,23 @@ async def test_the_status_is_2_where_nothing_could_be_read(samples: Samples, run
     assert on.app.return_value == 2
 
 
+async def test_an_error_that_nothing_foresaw_is_printed_without_values(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        password = "-".join(["correct", "horse"])
+        raise RuntimeError(f"unforeseen, {len(password)} characters")
+
+    with pytest.raises(RuntimeError):
+        async with running(serving(samples)) as on:
+            monkeypatch.setattr(on.screen, "action_reload", fail)
+            await on.press("r")
+    printed = capsys.readouterr().err
+    assert "unforeseen, 13 characters" in printed
+    assert "in fail" in printed
+    assert "correct-horse" not in printed
+
+
 @pytest.mark.parametrize("part", TwoPaneScreen.PARTS)
 async def test_a_screen_is_not_drawn_between_two_removals(samples: Samples, running: Running, part: str) -> None:
     async with running(serving(samples)) as on:

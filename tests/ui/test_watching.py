@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from kit.git import git
@@ -13,13 +13,11 @@ from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK, NEW, OLD
 from ui.conftest import Driver, Running, until
 
+from locklens.machine import current_folder
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
@@ -49,6 +47,31 @@ async def test_roots_that_are_not_listed_show_up(running: Running, tmp_path: Pat
         await until(on, lambda: "LK006" in on.text or "required" in on.text)
         (top / "docs/new" / LOCK).unlink()
         await until(on, lambda: paths(on) == {"a", "b"})
+
+
+async def test_a_repository_that_replaces_the_one_under_review_is_shown(
+    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of the shell is another one then, and the process is in one that is gone."""
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
+    put(top, {f"a/{LOCK}": NEW})
+    monkeypatch.chdir(top)
+    assert current_folder() == str(top)  # The command line asks for it first.
+    async with running(source_of(top)) as on:
+        shutil.copytree(top, tmp_path / "clone")
+        put(tmp_path / "clone", {f"b/{LOCK}": NEW})
+        shutil.rmtree(top)
+        await on.press("r")
+        await until(on, lambda: f"{top} is not a folder" in on.text)
+        await on.press("5")
+        await on.settle()
+        (tmp_path / "clone").rename(top)
+        await on.press("2")
+        await on.settle()
+        assert "2 roots" in on.lines[0]
+        await on.press("1", "r")
+        await until(on, lambda: paths(on) == {"a", "b"})
+        assert Path.cwd() == top
 
 
 async def test_a_change_on_disk_does_not_take_the_answer_to_a_key_off_the_screen(

@@ -10,6 +10,7 @@ After `-C` the current folder is not that of the user's shell, in which printed 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,12 +80,35 @@ def work_in(folder: str) -> None:
         return
     shell = shell_folder()
     os.chdir(folder)
-    _changed = (os.getcwd(), shell)  # noqa: PTH109  # pathlib is loaded late
+    _changed = (current_folder(), shell)
+
+
+_last = ""
+"""The current folder, as it was last known."""
+
+
+def current_folder() -> str:
+    """Return the current folder; if it was removed, its path, whose folder is entered if there is one again.
+
+    A repository can be deleted and cloned anew, or be replaced by another work tree, while its screens are open.
+
+    Raises:
+        OSError: It was gone from the start.
+    """
+    global _last  # noqa: PLW0603  # the current folder is of the process too
+    try:
+        _last = os.getcwd()  # noqa: PTH109  # pathlib is loaded late
+    except OSError:
+        if not _last:
+            raise
+        with suppress(OSError):
+            os.chdir(_last)
+    return _last
 
 
 def shell_folder() -> str:
     """Return the folder that the user's shell is in."""
-    here = os.getcwd()  # noqa: PTH109
+    here = current_folder()
     return _changed[1] if _changed is not None and _changed[0] == here else here
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from locklens.cli import FINDINGS, INTERRUPTED, UNUSABLE, complain, forget_output, put, tell
 from locklens.cli.commands import COMMANDS, Subcommand, overview, read_options, with_two_dashes
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, RunCancelledError, UsageError
-from locklens.machine import work_in
+from locklens.machine import current_folder, work_in
 from locklens.text import page
 
 TYPE_CHECKING = False
@@ -90,7 +88,7 @@ def _work_in(folder: str) -> None:
     except OSError as error:
         raise ConfigurationError(f"cannot work in {folder}: {error.strerror}") from error
     try:
-        os.getcwd()  # noqa: PTH109
+        current_folder()
     except OSError as error:
         raise ConfigurationError("the current folder no longer exists", hint="change to an existing one") from error
 

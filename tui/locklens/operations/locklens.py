@@ -71,7 +71,9 @@ class LockLens:
         """The folder to work in."""
         from pathlib import Path
 
-        return self._folder or self.request.folder or Path.cwd()
+        from locklens.machine import current_folder
+
+        return self._folder or self.request.folder or Path(current_folder())
 
     @property
     def is_offline(self) -> bool:

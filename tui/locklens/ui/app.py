@@ -372,6 +372,16 @@ class LockLensApp(CopyingApp):
             if screen.is_open:
                 screen.reload()
 
+    def _fatal_error(self) -> None:
+        """End the app after an error that nothing foresaw; unlike Textual's own, without the values of variables.
+
+        Those can be credentials, or what a user would not want in a report.
+        """
+        from rich.traceback import Traceback
+
+        self.bell()
+        self.panic(Traceback(width=None))
+
     def on_unmount(self) -> None:
         """Wait for pending writes of marks and preferences."""
         self._keeper.close()

@@ -23,6 +23,7 @@ from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import Diagnosis, PackagePath
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.lines import Line, Role, Span, line
+from locklens.machine import current_folder
 from locklens.operations.doctor import DoctorRequest, changed_at, version_problem
 from locklens.storage.files import is_within
 from locklens.text import reason_of, visible
@@ -511,8 +512,8 @@ def _shareable(diagnosis: Diagnosis | None) -> Diagnosis | None:
 
 def _folder_at(top: Path) -> Path:
     """Return the current folder; where it is outside of the files under review, their top."""
-    here = Path.cwd()
-    return here if is_within(os.path.realpath(top), os.path.realpath(here)) else top
+    here = current_folder()
+    return Path(here) if is_within(os.path.realpath(top), os.path.realpath(here)) else top
 
 
 def _read_end(path: Path) -> bytes:
