@@ -386,7 +386,8 @@ _ALL = (
         "Malformed hash or unknown scheme: it protects nothing",
         "A hash has a scheme unknown to the tools, or cannot match any package because it is not a valid digest. It is "
         "a block if it is not written as a hash at all: with a line feed, a space, or an invisible letter.",
-        "The tools keep it but never match it: it only looks like protection.",
+        "The tools never match it: it only looks like protection. They keep a malformed one in the file; one of an "
+        "unknown scheme is dropped by an `init` that fetches the package, and kept by any other.",
         f"{forms_in_words()}.",
         "Remove the named lines by hand: `lock` keeps every hash that is locked.",
     ),
@@ -395,9 +396,10 @@ _ALL = (
         ROOT,
         INFO,
         ENTRY,
-        "Formatting differs: the next init rewrites the file",
+        "Formatting differs: an init that changes the file rewrites it all",
         "The file is valid but not byte for byte what the tools write.",
-        "The next `init` that changes anything rewrites the whole file, which fills the next review with noise.",
+        "The next `init` that changes anything rewrites the whole file, which fills the next review with noise. Hashes "
+        "that are not in order, or are listed twice, are such a change by themselves.",
         "Check for CRLF line ends with `file`, and for order, spacing and comments with `locklens format --dry-run`. "
         "`terraform fmt` refuses lock files.",
         "Write it in the canonical format with `locklens format`, in a commit of its own.",
