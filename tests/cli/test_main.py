@@ -143,6 +143,12 @@ def test_an_offline_upgrade_is_not_ok(run: Run, files: Path) -> None:
     assert "LK003 WARN  2 zh added, 2 zh removed, not verified; " in out
 
 
+def test_an_offline_review_of_one_more_h1_says_why_it_is_not_verified(run: Run, files: Path) -> None:
+    (files / "new.hcl").write_bytes(lock((AWS, "5.1.0", [f"h1:{'A' * 43}=", *ZH[:2]])))
+    status, out, _ = run("review", "--offline", "--old", "old.hcl", "--new", "new.hcl")
+    assert (status, out.splitlines()[-1]) == (0, "verdict: warn, 1 of 1 added hash not verified, offline")
+
+
 def test_offline_hashes_are_not_ok(run: Run, files: Path) -> None:
     (files / ".terraform.lock.hcl").write_bytes(NEW)
     common = ("hashes", "--offline", "--no-cache")

@@ -119,6 +119,41 @@ def test_a_root_that_is_removed_counts_among_all(run: Run, top: Path) -> None:
     assert "\n4 roots, 6 changes" in run("review", "--offline", "--format", "text", "--all")[1]
 
 
+def test_a_restricted_review_says_what_it_did_not_compare(run: Run, top: Path) -> None:
+    left_out = "not compared: 3 of 4 lock files, of roots that were not named"
+    for form, words in (("text", left_out), ("markdown", f"- {left_out.capitalize()}.")):
+        for restricted in (True, False):
+            said = run("review", "--offline", "--format", form, *(["--", "other"] if restricted else []))[1]
+            assert (words in said.splitlines()) == restricted, said
+
+
+def test_a_restricted_review_does_not_say_that_an_acceptance_matches_nothing(run: Run, top: Path) -> None:
+    accepted = (
+        'rule = "LK003"\nprovider = "registry.terraform.io/hashicorp/aws"\nreason = "x"\nby = "Ann"\non = 2026-01-01\n'
+    )
+    (top / "locklens.toml").write_text(f'[[accept]]\n{accepted}change = "{"0" * 32}"\n')
+    git(top, "add", "locklens.toml")
+    git(top, "commit", "-qm", "accept")
+    for root in ("live/eu/a", "other"):
+        (top / root / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.1.0"))
+    for restricted in (True, False):
+        said = run("review", "--offline", "--format", "text", *(["--", "other"] if restricted else []))[1]
+        assert ("match no change here" in said) != restricted, said
+
+
+def test_markdown_counts_the_roots_that_have_changes(run: Run, top: Path) -> None:
+    (top / "other" / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.1.0"))
+    (top / "live/eu/a/main.tf").write_text(f"{(top / 'live/eu/a/main.tf').read_text()}# edited\n")
+    said = run("review", "--offline", "--format", "markdown")[1]
+    assert " 2 changes in 1 of 2 roots.\n" in said
+
+
+def test_a_folder_that_is_not_there_has_no_lock_file_to_speak_of(run: Run, top: Path) -> None:
+    (top / "empty").mkdir()
+    assert run("review", "--", "nowhere")[2].splitlines()[0] == "error: nowhere: no such folder"
+    assert run("review", "--", "empty")[2].splitlines()[0] == f"error: empty: no {LOCK} in this folder"
+
+
 def test_init_and_lock_name_the_roots_below(run: Run) -> None:
     for command in ("init", "lock"):
         assert "no configuration in this folder; roots below: live/eu/a, " in run(command, "--dry-run")[2]

@@ -96,6 +96,7 @@ async def test_nothing_changed(samples: Samples, running: Running) -> None:
     async with running(replace(review, lock_files=2)) as on:
         assert "No lock file changed between HEAD@3f9c1e2 and the work tree." in on.text
         assert "2 lock files compared, no findings" in on.text
+        assert "restricted" not in on.text
         assert "unchanged" not in on.text, "a configuration may have changed without a consequence for a lock file"
         assert "CI would pass" in on.text
         await on.press("space")
@@ -104,6 +105,15 @@ async def test_nothing_changed(samples: Samples, running: Running) -> None:
             await on.press(key)
         await on.press("q")
         assert on.app.return_value == 0
+
+
+async def test_nothing_changed_in_the_roots_that_a_run_is_restricted_to(samples: Samples, running: Running) -> None:
+    async with running(replace(samples.review(), lock_files=31, left_out=15)) as on:
+        assert "No lock file of the named roots changed between HEAD@3f9c1e2 and the work tree." in on.text
+        assert "16 of 31 lock files compared, no findings; the run is restricted to the named roots." in on.text
+    async with running(replace(samples.full(), lock_files=31, left_out=15), size=(200, 60)) as on:
+        assert "lock files compared" in on.text
+        assert "16 of 31 lock files" in on.text
 
 
 async def test_an_error_is_shown_with_its_hint_and_can_be_tried_again(

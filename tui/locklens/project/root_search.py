@@ -101,7 +101,7 @@ def find_roots(
     others = (brought.keys() | spelt.keys() | unlocked.keys()) - set(known)
     hint = "review the change in parts, or single files with --old FILE --new FILE"
     _require_few("the change concerns {} folders without a lock file", others, hint)
-    folders = _restricted(known, moved, only, others, tracked, gone)
+    folders = _restricted(known, moved, only, others, tracked, gone, head_tree)
     if only:
         others = _of_named(others, only, brought, spelt)
         # What another spelling stands for may be a part of any root.
@@ -223,6 +223,7 @@ def _restricted(
     others: AbstractSet[str],
     tracked: Collection[str],
     gone: Collection[str],
+    head_tree: Tree,
 ) -> list[str]:
     """Return the folders of `only`; `others` may be named too, and are left out. A hint names no folder of `gone`."""
     if not only:
@@ -246,6 +247,8 @@ def _restricted(
             if above := {*upwards(folder_of(folder or ""))}.intersection(tracked):
                 words += f", as {max(above)} is a submodule, a link or a file"
                 hint = "-C DIR reads a submodule; of a link, name the folder that it leads to"
+            elif folder and folder not in tracked and not head_tree.has_folder(folder):
+                words = "no such folder"
             raise ConfigurationError(words, path=asked or ".", hint=hint)
         chosen[folder] = None
     return list(chosen)

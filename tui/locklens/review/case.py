@@ -124,6 +124,13 @@ class Case(Struct, frozen=True, dict=True):
         return None if is_blocked and not is_claimed else Unverified.NOT_AUTHENTICATED
 
     @property
+    def unreachable(self) -> Unverified | None:
+        """The reason why it is unknown what verifies the `h1`, where no package hash is to be verified."""
+        folders = self.folders
+        is_known = self.new.today is not None or bool(self.to_verify) or bool(folders.to_hash)
+        return None if is_known or not folders.unproven else unverified_by(self.trouble)
+
+    @property
     def trouble(self) -> LookupFailure | None:
         """The reason why the new version is unknown."""
         return self.new.trouble

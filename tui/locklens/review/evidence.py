@@ -224,7 +224,7 @@ def _evidence(case: Case) -> Evidence:
         tuple(sorted(locked.hashed)),
         case.new.released.date().isoformat() if case.new.released is not None else None,
         case.new.days,
-        case.unverified,
+        case.unverified or case.unreachable,
         tuple(dict.fromkeys(mirrored)),
         len(mirrored),
         case.new.source,

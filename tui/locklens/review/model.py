@@ -148,8 +148,8 @@ class Evidence(Struct, frozen=True):
         released: The release date of the new version as the registry reports it, ISO 8601; None if unknown or not
             asked for, as without a cooldown.
         days: Days since then.
-        unverified: The reason why package hashes of the new version are unverified; None if they are not, or if
-            another rule blocks for the same reason.
+        unverified: The reason why package hashes of the new version, or its `h1` where no others are to be verified,
+            are unverified; None if they are not, or if another rule blocks for the same reason.
         mirrors: The mirrors of the CLI configuration that alone have some of the locked hashes.
         mirrored: The number of these hashes.
         source: The page of the release, or else of the provider's source, as the registry's answers name it; unsigned.
@@ -355,8 +355,8 @@ class Change(Struct, frozen=True):
 
     @property
     def unverified(self) -> Unverified | None:
-        """The reason why its package hashes are unverified; None without a finding about that."""
-        is_reported = any(finding.rule == UNVERIFIED_RULE for finding in self.findings)
+        """The reason why its hashes are unverified; None without a finding about that."""
+        is_reported = any(finding.is_doubt for finding in self.findings)
         return self.evidence.unverified if is_reported and self.evidence is not None else None
 
     @property
@@ -496,6 +496,7 @@ class Review(Struct, frozen=True, dict=True):
         offline: True if no registry may be asked.
         roots: The roots with a changed lock file or configuration.
         lock_files: The number of lock files on the new side, changed or not.
+        left_out: The number of those that were not compared, as the run is restricted to other roots.
         notes: Limits of the whole review, each a sentence: gpg is missing, a setting cannot be read.
         policy: The policy that applies.
         policy_side: The origin of the policy.
@@ -514,6 +515,7 @@ class Review(Struct, frozen=True, dict=True):
     head: SideName
     roots: tuple[RootReview, ...]
     lock_files: int = 0
+    left_out: int = 0
     notes: tuple[str, ...] = ()
     policy: Policy = Policy()
     policy_side: PolicySide = PolicySide.NONE
@@ -617,7 +619,7 @@ class Review(Struct, frozen=True, dict=True):
 
     @cached_property
     def unverified_changes(self) -> tuple[Change, ...]:
-        """The changes, and in a survey the unchanged providers, with unverified package hashes."""
+        """The changes, and in a survey the unchanged providers, with a finding that hashes are unverified."""
         return tuple(change for root in self.roots for change in root.changes if change.unverified is not None)
 
 

@@ -193,11 +193,15 @@ def nothing_changed(review: Review) -> str:
     """The placeholder's sentence for a review without changes."""
     base, head = map(side_words, (review.base, review.head))
     base = f"the {base}" if review.base.fork_of else base
-    return (
-        f"No lock file changed between {base} and the {head}."
-        if review.head.kind == "worktree"
-        else f"No lock file changed between {base} and {head}."
-    )
+    head = f"the {head}" if review.head.kind == "worktree" else head
+    where = " of the named roots" if review.left_out else ""
+    return f"No lock file{where} changed between {base} and {head}."
+
+
+def compared_words(review: Review) -> str:
+    """The count of compared lock files, in a restricted run of how many, e.g. "16 of 31 lock files"."""
+    compared = f"{review.lock_files - review.left_out} of " if review.left_out else ""
+    return f"{compared}{counted(review.lock_files, 'lock file')}"
 
 
 MEANINGS = {

@@ -207,6 +207,21 @@ def claimed_word(changes: Collection[Change]) -> str:
     return "added or kept" if has_kept else "added"
 
 
+def left_out_words(review: Review) -> str:
+    """The lock files that a restricted run did not compare; "" where it compared all."""
+    files = f"{review.left_out} of {counted(review.lock_files, 'lock file')}"
+    return f"not compared: {files}, of roots that were not named" if review.left_out else ""
+
+
+def changes_in_roots(review: Review) -> str:
+    """The changes and the roots that have them, of all listed ones: "38 changes (28 distinct) in 26 of 31 roots"."""
+    changed = sum(any(change.kind is not ChangeKind.UNCHANGED for change in root.changes) for root in review.roots)
+    several = f"{changed} of " if changed < len(review.roots) else ""
+    distinct = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(review.changes) else ""
+    changes = counted(len(review.changes), "change")
+    return f"{changes}{distinct} in {several}{counted(len(review.roots), 'root')}"
+
+
 def verdict_words(review: Review) -> str:
     """The verdict, e.g. "ok", or "warn, 12 of 15 added hashes not verified, offline"."""
     unverified = unverified_words(review)

@@ -99,9 +99,7 @@ class _Comment:
         yield ""
         base = reports.side_words(review.base)
         head = reports.side_words(review.head)
-        roots = counted(len(review.roots), "root")
-        changes = counted(len(review.changes), "change")
-        yield f"{code(base)} to {code(head)}: {changes} ({review.distinct_changes} distinct) in {roots}."
+        yield f"{code(base)} to {code(head)}: {reports.changes_in_roots(review)}."
         asked = sum(host.asked and host.error is None for host in review.hosts)
         yield f"Registries that answered: {asked} of {len(review.hosts)}."
 
@@ -109,6 +107,8 @@ class _Comment:
         review = self._review
         if unverified := reports.unverified_words(review):
             yield f"- {unverified}."
+        if left_out := reports.left_out_words(review):
+            yield f"- {left_out[0].upper()}{left_out[1:]}."
         yield "- The code of the providers, and the versions of modules, which lock files do not pin: never checked."
         for host in sorted(review.hosts, key=lambda host: host.host):
             if host.error is not None:

@@ -190,6 +190,8 @@ class _Printer:
         yield from evidence_lines.shared_problem_lines(self._unknown, self._review.changes)
         for host in evidence_lines.host_lines(review):
             yield f"registry {host}"
+        if words := reports.left_out_words(review):
+            yield words
         for note in review.notes:
             yield f"note: {note}"
         checked = [root for root in review.roots if not _has_something(root)]

@@ -16,6 +16,7 @@ from locklens.review.reports.lock_lines import TIER_MEANINGS
 from locklens.text import counted
 from locklens.ui.phrases import (
     MEANINGS,
+    compared_words,
     configuration_read,
     nothing_changed,
     registries_in_short,
@@ -256,12 +257,13 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
     """The panel below the list: counts, registries, notes, and the legend."""
     hashes = review.hashes
     facts = [
+        *([("lock files compared", compared_words(review))] if review.left_out else []),
         ("hashes not verified", f"{hashes.unverified} of {hashes.total} {claimed_word(review.changes)}"),
         ("changes reviewed", reviewed_words(review, marks, findings=False)),
         ("configurations read", configuration_read(review)),
     ]
     if review.own_findings or any(root.findings for root in review.roots):
-        facts.insert(2, ("other findings reviewed", reviewed_words(review, marks, changes=False)))
+        facts.insert(-1, ("other findings reviewed", reviewed_words(review, marks, changes=False)))
     lines = [fact_line(name, Span(text)) for name, text in facts]
     signs = [(reports.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
         ("?", "about the root"),
@@ -281,7 +283,8 @@ _OTHER_SIDES = "  B selects another base or head, also since their common ancest
 def nothing_to_review(review: Review) -> tuple[Line, ...]:
     """Return the compared sides, and pointers to the other views and commands."""
     if review.lock_files:
-        sentence = f"{counted(review.lock_files, 'lock file')} compared, no findings."
+        limit = "; the run is restricted to the named roots" if review.left_out else ""
+        sentence = f"{compared_words(review)} compared, no findings{limit}."
     else:
         sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
     is_watched = review.head.kind in {"worktree", "index"}
