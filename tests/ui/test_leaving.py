@@ -100,10 +100,13 @@ async def test_an_error_that_nothing_foresaw_is_printed_without_values(
         password = "-".join(["correct", "horse"])
         raise RuntimeError(f"unforeseen, {len(password)} characters")
 
-    with pytest.raises(RuntimeError):
+    async def press() -> None:
         async with running(serving(samples)) as on:
             monkeypatch.setattr(on.screen, "action_reload", fail)
             await on.press("r")
+
+    with pytest.raises(RuntimeError):
+        await press()
     printed = capsys.readouterr().err
     assert "unforeseen, 13 characters" in printed
     assert "in fail" in printed

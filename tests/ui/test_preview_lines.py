@@ -134,7 +134,7 @@ def test_steps_end_with_the_plan(samples: Samples) -> None:
     )
     failures = tuple(Diagnostic.of(LockLensError(words), address=name, root="b") for name in ("aws", "tls"))
     plan = planned(samples, "a", diagnostics=failures)
-    standing = PlanProgress("Lock aws in 2 roots", PlanStage.READY, plan, roots=("a", "b"), downloads=downloads)
+    standing = PlanProgress("Lock aws in 3 roots", PlanStage.READY, plan, roots=("a", "b", "c"), downloads=downloads)
     text = said(standing)
     steps = text.split("STEPS")[1].split("FAILED: ")[0]
     assert "  !!  hash packages  1 of 5, 2 failed, 2 not tried\n" in steps
@@ -143,8 +143,8 @@ def test_steps_end_with_the_plan(samples: Samples) -> None:
     assert "      aws 5.2.0 windows_amd64  FAILED  see below\n" in steps
     assert "FAILED  the disk is full" in steps
     assert "  ..  " not in steps
-    assert "  !!  plan  2 roots, 1 failed\n" in steps
-    assert "PLAN  1 provider, 1 of 2 roots, 1 file\n" in text
+    assert "  !!  plan  3 roots, 1 failed\n" in steps
+    assert "PLAN  1 provider, 1 of 3 roots, 1 file\n" in text, "one failed, and one needs no change"
     status = preview_status(standing, "")[0]
     assert "".join(piece.text for piece in status.right).startswith("  1 root failed ")
 

@@ -267,7 +267,7 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
         yield Item(line(Span("PLAN  ", Role.HEADING), standing.title, hanging=6, copied=standing.title))
         return
     grouped = groups(plan)
-    yield Item(line(Span("PLAN  ", Role.HEADING), _extent(plan), hanging=6, copied=standing.title))
+    yield Item(line(Span("PLAN  ", Role.HEADING), _extent(plan, standing.roots), hanging=6, copied=standing.title))
     # Roots of the two tools call providers of different registries the same.
     sharing = Counter(name for name, _ in {(group.first.name, group.first.address) for group in grouped})
     names = [str(one.first.address) if sharing[one.first.name] > 1 else one.first.name for one in grouped]
@@ -327,12 +327,12 @@ def _file_items(plan: Plan, where: str) -> Iterator[Item]:
         yield Item(shown, file.path)
 
 
-def _extent(plan: Plan) -> str:
+def _extent(plan: Plan, reached: Collection[str]) -> str:
     files = written_words(plan)
     if plan.proposal.is_empty:
         return "nothing to write"
     changed = {change.root for change in plan.changes}
-    planned = len(changed | {failed.root for failed in plan.failures})
+    planned = len(changed.union(reached, (failed.root for failed in plan.failures)))
     roots = f"{len(changed)} of {planned} roots" if planned > len(changed) else counted(planned, "root")
     providers = counted(len({change.address for change in plan.changes}), "provider")
     return f"{providers}, {roots}, {files}" if plan.changes else files
