@@ -375,6 +375,38 @@ def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, d
     ]
 
 
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_hashes_of_a_republished_version_that_a_lock_added_are_said_to_be_why_init_passes(
+    is_committed: bool, made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["republished"], copies=()))
+    assert "init accepts" not in str(doctor(folder, "ci.log"))
+    before = (folder / LOCK).read_text("utf-8")
+    clone = folder.parent / "clone"  # of another person, whose writes are not known here
+    shutil.copytree(folder, clone)
+    run(f"locklens -C {shlex.quote(str(clone))} lock --no-cache --accept-republished acme/demo --root=live/prod")
+    now = (clone / LOCK).read_text("utf-8")
+    assert set(re.findall('zh:[^"]+', before)) < set(re.findall('zh:[^"]+', now))
+    (folder / LOCK).write_text(now, "utf-8")
+    if is_committed:
+        git(folder, "commit", "-qam", "providers lock")
+    document = doctor(folder, "ci.log")
+    commit = git(folder, "rev-parse", "--short=12", "HEAD").strip()
+    if is_committed:
+        evidence = next(one["evidence"] for one in document["causes"] if one["id"] == "republished")
+        added = f"commit {commit} locks those of today beside them, which a review blocks (LK001)"
+        assert f"{added}: init accepts the package of today now" in evidence
+    else:
+        assert document["fixed"].startswith("the lock file has the hashes of today's acme/demo 1.4.2 beside those of")
+        note = (
+            f"init passes only since {LOCK} has hashes of other packages of acme/demo 1.4.2, too: a review blocks that"
+        )
+        assert any(one.startswith(note) for one in document["run"]["notes"])
+    without = doctor(folder, "--", "live/prod")
+    evidence = next(one["evidence"] for one in without["causes"] if one["id"] == "republished")
+    assert ("a change that is not committed locks those of today" in evidence) is not is_committed
+
+
 def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["h1-missing"]
     fixes = doctor(made(incident), *incident.options, "ci.log")["remedies"]

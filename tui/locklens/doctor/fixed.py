@@ -210,6 +210,14 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}{assumed}"
 
 
+def of_other_packages(x: Examined) -> str:
+    """Return a note on hashes of today's release beside those of other packages of it, where locklens wrote neither."""
+    if x.written is not None or not x.origins.strange or not _accepts_release(x):
+        return ""
+    words = f"init passes only since {x.lock.path} has hashes of other packages of {x.release}, too"
+    return f"{words}: a review blocks that (LK001), and only the publisher can tell which packages are meant"
+
+
 def _added_words(x: Examined) -> str:
     """Return which hashes of the failing platform were added since; "" where that is not known."""
     assert x.entry is not None

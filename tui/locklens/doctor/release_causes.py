@@ -64,8 +64,23 @@ def republished(x: Examined) -> Judgement | None:
         words = f"{words}; {twin.lock_file}:{twin.entry.line} locked packages of it before"
         return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
     if left != x.packed:
+        words = "; ".join(filter(None, (words, _beside(x))))
         return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
     return _of_signed_hashes(x, words)
+
+
+def _beside(x: Examined) -> str:
+    """Return that today's packages are locked, too, so that init accepts them, in a clause; "" where they are not."""
+    wanted = {zh for platform, zh in x.platforms.items() if x.platform in {"", platform}}
+    if not wanted or not wanted <= x.packed:
+        return ""
+    is_committed = x.origins.is_committed
+    before = next((one.entry for one in x.past[is_committed : is_committed + 1]), None)
+    words = "those of today are locked beside them"
+    if before is not None and not wanted & {*before.hashes}:
+        who = f"commit {x.past[0].commit[:12]}" if is_committed else "a change that is not committed"
+        words = f"{who} locks those of today beside them"
+    return f"{words}, which a review blocks (LK001): init accepts the package of today now"
 
 
 def _of_today(x: Examined, words: str) -> Judgement:

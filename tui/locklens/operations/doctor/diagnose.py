@@ -13,7 +13,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import cause_title, not_offered_for
 from locklens.doctor.examined import from_top
-from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages
+from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages, of_other_packages
 from locklens.doctor.judging import (
     Several,
     joined_causes,
@@ -184,6 +184,8 @@ def _diagnosed(
     places = _places(read.errors, affected, [one or other for one, other in zip(past, ended, strict=True)])
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
+    both = (of_other_packages(one.examined) for one, words in zip(affected, past, strict=False) if words)
+    notes += dict.fromkeys(filter(None, both))
     if not fixed:
         notes += dict.fromkeys(
             filter(
