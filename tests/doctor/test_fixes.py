@@ -800,6 +800,9 @@ def test_a_platform_that_the_release_does_not_have_is_left_out(product: str, mad
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "The release has no package of freebsd_amd64. [CONFIRMED]" in out
     assert "Leave -platform=freebsd_amd64 out of providers lock" in out
+    other = replace(DEMO, hashes_of="1.4.1")  # a commit with the release's own hashes gives it no package, either
+    (folder / LOCK).write_bytes(lock_file(other))
+    assert [one["id"] for one in doctor(folder, "ci.log")["remedies"]] == ["leave-out"]
 
 
 def test_a_version_with_a_package_of_the_platform_ends_the_error_of_the_one_without(made: Any, doctor: Any) -> None:

@@ -50,9 +50,6 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     x, platform = one.examined, one.platform
     if x.entry is None:
         return
-    if x.stale:  # lock adds nothing to an entry with a zh that the release does not have
-        yield from _earlier(one)
-        return
     if x.message.kind == "lock-incomplete":
         yield _with_other_platforms(one)
         return
@@ -69,7 +66,8 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         yield from fix_by_retry(one)  # init did not come to the locked hashes
         yield from upgrade(one, f"Upgrade {x.name}: another version may have a package of {platform}", platform)
         return
-    yield from _with_platform(one)
+    if not x.stale:  # to an entry with a zh that the release does not have, lock adds nothing
+        yield from _with_platform(one)
     yield from _earlier(one)
 
 
