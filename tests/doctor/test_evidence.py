@@ -817,3 +817,26 @@ def test_an_h1_that_is_locked_for_this_machine_is_not_likely_to_be_missing(made:
     assert _evidence(document)["h1-missing"].startswith(
         f"an h1 of {HERE} is locked; that the failing run was on {HERE}"
     )
+
+
+@pytest.mark.parametrize(("more", "words"), [
+    ((), "(locked: darwin_arm64)"),
+    (("linux_arm64",), "(locked: darwin_arm64 and 1 of an unknown platform)"),
+    (("linux_arm64", "windows_amd64"), "(locked: darwin_arm64 and 2 of unknown platforms)"),
+])  # fmt: skip
+def test_an_h1_of_unknown_platform_is_counted_beside_those_of_known_ones(
+    more: tuple[str, ...], words: str, made: Any, doctor: Any
+) -> None:
+    lock = lock_file(replace(DEMO, unpacked=("darwin_arm64", *more)))
+    copy = replace(COPY, platform="darwin_arm64")
+    folder = made(replace(INCIDENTS["h1-missing"], locks=(lock,), copies=(copy,)))
+    name = "terraform-provider-demo_1.4.2_linux_amd64.zip"
+    (folder / name).write_bytes(package_bytes(ADDRESS, "1.4.2", "linux_amd64"))
+    options = "--mirror", "mirror", "--platform", "linux_amd64"
+    given, without = (
+        next(one["evidence"] for one in document["causes"] if one["id"] == "h1-missing")
+        for document in (doctor(folder, *options, *more, "ci.log") for more in (("--package", name), ()))
+    )
+    assert f"no h1 of linux_amd64 is locked for acme/demo 1.4.2 {words}" in given
+    total = len(more) + 1
+    assert f"{total} h1 locked beside 5 zh of packages {words}" in without or not more

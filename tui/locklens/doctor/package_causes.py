@@ -64,10 +64,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY if is_likely else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
     if platform in x.attributed.values():
         return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
-    attributed = sorted(set(x.attributed.values()))
-    of_others = f" (locked: {listing(attributed)})" if attributed else ""
     if platform in x.computed or len(x.attributed) == len(x.unpacked):
-        words = f"no h1 of {platform} is locked for {x.release}{of_others}"
+        words = f"no h1 of {platform} is locked for {x.release}{_attributed(x)}"
         if platform in x.platforms:
             state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
@@ -93,10 +91,17 @@ def _of_untold_h1(x: Examined, platform: str) -> Judgement:
         return Judgement(_LIKELY, words, missing, x.as_of)
     known = len(x.platforms) or len(x.packed)
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
-    zhs, attributed = zh_of_packages(len(x.packed)), sorted(set(x.attributed.values()))
-    of_others = f" (locked: {listing(attributed)})" if attributed else ""
-    words = f"{len(x.unpacked)} h1 locked, of unknown platforms, beside {zhs}{of_others}"
+    of_unknown = "" if x.attributed else ", of unknown platforms,"
+    words = f"{len(x.unpacked)} h1 locked{of_unknown} beside {zh_of_packages(len(x.packed))}{_attributed(x)}"
     return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
+
+
+def _attributed(x: Examined) -> str:
+    """Return the platforms of the locked `h1`, in brackets, with the number of those of unknown ones; "" for none."""
+    unknown = len(x.unpacked) - len(x.attributed)
+    rest = [counted(unknown, "of an unknown platform", "of unknown platforms")] if unknown else []
+    known = [listing(sorted(set(x.attributed.values())))] if x.attributed else []
+    return f" (locked: {' and '.join(known + rest)})" if known else ""
 
 
 def _dry_run(x: Examined, platform: str) -> str:
