@@ -262,3 +262,5 @@ def test_bounds() -> None:
         boxed_log((FAILED, f"Error while installing a/p{n} v1.0.0: unexpected EOF")) for n in range(MOST_ERRORS + 20)
     )
     assert len(read_log(many.encode()).errors) <= MOST_ERRORS + 1
+    folders = "".join(f"+ cd roots/{n}\n{error}" for n in range(MOST_ERRORS + 20))
+    assert len(read_log(folders.encode()).errors) == MOST_ERRORS

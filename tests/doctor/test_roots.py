@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from shutil import copytree, rmtree
 from typing import Any
@@ -276,6 +277,54 @@ def test_of_roots_whose_paths_end_alike_those_with_the_folder_of_the_log_are_tak
     git(top, "add", ".")
     git(top, "commit", "-qm", "one of them has another version")
     assert roots_of(doctor(top, "ci.log")) == [[one for one in fitting if one != "a/live/prod"]]
+
+
+def test_one_message_in_several_runs_is_judged_in_each_root_and_fixed_in_all(top: Path, doctor: Any) -> None:
+    copytree(top / "twin", top / "sound")
+    for name in ("newer", "twin"):
+        (top / name / "main.tf").write_text(requires(BOTH[0], ("acme/netbox", "3.9.1")), "utf-8")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "two roots want 3.9.1")
+    clash = (
+        "Error: Failed to query available provider packages\n\nCould not retrieve the list of available versions for "
+        "provider\nacme/netbox: locked provider registry.terraform.io/acme/netbox\n3.10.0 does not match configured "
+        "version constraint 3.9.1; must use\nterraform init -upgrade to allow selection of new versions\n"
+    )
+    (top / "ci.log").write_text("".join(f"+ cd {name}\n{clash}" for name in ("newer", "twin", "newer")), "utf-8")
+    document = doctor(top, "ci.log")
+    held = [one for one in document["causes"] if one["verdict"] == "yes"]
+    assert (roots_of(document), [one["roots"] for one in held]) == ([["newer", "twin"]], [["newer", "twin"]])
+    assert all(f'"3.9.1" at {name}/main.tf' in held[0]["evidence"] for name in ("newer", "twin"))
+    commands = [one["command"] for one in document["remedies"] if one["id"] == "upgrade"]
+    assert commands == ["locklens upgrade acme/netbox=3.9.1 --root=newer --root=twin"]
+    out = doctor(top, "--format", "text", "ci.log")
+    assert re.search(r"^ROOT +newer, twin  acme/netbox 3.10.0; sound has the same entry$", out, re.MULTILINE)
+    assert roots_of(doctor(top, "ci.log", "--", "twin", "sound")) == [["twin"]]
+    assert roots_of(doctor(top, "ci.log", "--", "sound")) == [["sound"]]
+    assert main(["upgrade", "--no-cache", "acme/netbox=3.9.1", f"--root={top / 'newer'}"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    assert (document["state"], document["causes"][0]["roots"]) == ("open", ["twin"])
+    assert main(["upgrade", "--no-cache", "acme/netbox=3.9.1", f"--root={top / 'twin'}"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    assert document["next"] == "terraform -chdir=newer init && terraform -chdir=twin init"
+
+
+def test_what_each_run_lacked_is_of_its_own_root(top: Path, doctor: Any) -> None:
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    runs = {"dns": "acme/demo", "net": "acme/netbox"}
+    for name, lacked in runs.items():
+        (top / name / ".terraform.lock.hcl").write_bytes(
+            lock_file(*(one for one in (DEMO, NETBOX) if lacked not in one.provider and name != "dns"))
+        )
+    log = "".join(
+        f'$ terraform -chdir={name} init\n- Finding {lacked} versions matching "~> 1.0"...\n\n'
+        f"Error: Provider dependency changes detected\n\n{words}\n"
+        for name, lacked in runs.items()
+    )
+    (top / "ci.log").write_text(log, "utf-8")
+    document = doctor(top, "ci.log")
+    missing = [(one["provider"], one["roots"]) for one in document["causes"] if one["verdict"] == "yes"]
+    assert missing == [(f"registry.terraform.io/{lacked}", [name]) for name, lacked in runs.items()]
 
 
 @pytest.mark.parametrize("is_committed", [False, True])

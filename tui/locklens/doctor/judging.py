@@ -361,7 +361,29 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         own = [one for one in sound if one.causes and not one.examined.fitting]
         found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
     costs = list(TrustCost)
-    return tuple(sorted(_kept_first(list(_named(found.values(), affected))), key=lambda one: costs.index(one.trust)))
+    offers = _kept_first(list(_named(_of_roots(found.values()), affected)))
+    return tuple(sorted(offers, key=lambda one: costs.index(one.trust)))
+
+
+def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:
+    """Return remedies with those as one that differ in nothing but their roots, which require and lock the same."""
+    alike: dict[object, list[tuple[Remedy, Affected]]] = {}
+    for number, group in enumerate(found):
+        remedy, one = group[0]
+        key: object = number
+        if one.is_by_roots(remedy):
+            x = one.examined
+            required = str(x.configuration.constraints(x.address)) if x.configuration and x.address else ""
+            key = replace(one.in_roots(remedy, ()), size=None, roots=0), x.message.says, x.release, required
+        alike.setdefault(key, []).extend(group)
+    joined = []
+    for group in alike.values():
+        remedy, one = group[0]
+        roots = list(dict.fromkeys(root for each, other in group for root in _roots_of(each, other)))
+        if len({each.command for each, _ in group}) > 1 and one.is_by_roots(remedy):
+            group = [(replace(one.in_roots(remedy, roots), roots=each.roots), other) for each, other in group]  # noqa: PLW2901
+        joined.append(group)
+    return joined
 
 
 def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Sequence[Affected]) -> Iterator[Remedy]:

@@ -187,7 +187,7 @@ class RecognisedError(Struct, frozen=True):
         reason: Why a request failed; None if none did.
         hashes: `zh` and `h1` hashes in the message, in its order.
         line: The line of the log where it begins, from 1.
-        folders: The folders that the tool ran in, from prefixes of the log such as Terragrunt's, `cd` or `-chdir=`.
+        folders: The folders that its lines name as that of the run: a prefix such as Terragrunt's, then `folder`.
         folder: The one that a command or a CI system names before the run, also where a prefix names another one;
             "" for none.
         reused: Providers that this run took from the lock file before it failed, as the log names them.
@@ -216,6 +216,11 @@ class RecognisedError(Struct, frozen=True):
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
     run: int = 0
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """What it says, whichever run it is of."""
+        return self.kind, self.provider, self.version, self.constraint
 
     @property
     def plugin_folders(self) -> tuple[str, ...]:
@@ -471,7 +476,8 @@ class Diagnosis(Struct, frozen=True):
         causes: The most likely first.
         onsets: The first commit in which an entry has its hashes, for each with a cause, else for the first one.
         is_locked: Whether the examined root locks the provider; None where the diagnosis is about the whole file.
-        same_entry: Roots with the same entry, relative to the top, as all roots are; without the examined root.
+        same_entry: Roots with the same entry, relative to the top, as all roots are; without the examined ones, which
+            all have it.
         locking: Other roots that lock the provider, in any version.
         roots: Number of lock files in the repository.
         unread: Number of those that cannot be read.

@@ -5,6 +5,7 @@ Copies are in mirrors, plugin caches and data folders: they are moved, replaced 
 
 from __future__ import annotations
 
+import shlex
 from posixpath import join, normpath
 from typing import TYPE_CHECKING, assert_never
 
@@ -145,11 +146,20 @@ class Affected(Struct, frozen=True):
 
     def line(self, command: str, *words: str) -> str:
         """Return a command line of locklens for the roots, as it works in the folder that the user's shell is in."""
-        roots = [f"--root={root}" for root in self.roots if root != "."]
-        if len(roots) < len(self.roots) and roots:
-            roots.insert(0, "--root=.")
         tool = ["--tool", self.examined.tool.name] if self.examined.names_tool else []
-        return self.examined.command_line(command, *words, *tool, *roots)
+        return self.examined.command_line(command, *words, *tool, *_root_words(self.roots))
+
+    def in_roots(self, remedy: Remedy, roots: Sequence[str]) -> Remedy:
+        """Return a remedy whose command line is one of locklens as it is for these roots."""
+        write = replace(remedy.write, roots=tuple(roots)) if remedy.write is not None else None
+        words = [word for word in shlex.split(remedy.command) if not word.startswith(_ROOT_OPTION)]
+        return replace(remedy, command=shell_words([*words, *_root_words(roots)]), write=write)
+
+    def is_by_roots(self, remedy: Remedy) -> bool:
+        """True if a remedy is a command line of locklens that takes several roots, which its options alone tell."""
+        is_merge = remedy.write is not None and remedy.write.command in {"merge", "replace"}
+        is_own = remedy.command.startswith(f"{self.examined.command_line()} ") and " && " not in remedy.command
+        return is_own and not is_merge and not self.examined.fitting
 
     @property
     def mirror_words(self) -> tuple[str, ...]:
@@ -170,6 +180,15 @@ class Affected(Struct, frozen=True):
         x = self.examined
         zh = x.platforms.get(platform)
         return x.case.new.sizes.get(zh) if x.case is not None and zh is not None else None
+
+
+_ROOT_OPTION = "--root="
+
+
+def _root_words(roots: Sequence[str]) -> list[str]:
+    """Return the options of a command line for roots: none for the current folder alone."""
+    words = [f"{_ROOT_OPTION}{root}" for root in roots if root != "."]
+    return [f"{_ROOT_OPTION}.", *words] if words and len(words) < len(roots) else words
 
 
 def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Remedy]:

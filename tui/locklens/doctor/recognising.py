@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MOST_ERRORS = 50
-"""Different errors of one log; more are one failure many times over."""
+"""Different messages of one log, and folders that have one; more are one failure many times over."""
 
 _MOST_BLOCKS = 1_000
 """Different messages that are remembered: a failing run often repeats one."""
@@ -242,8 +242,8 @@ class _Block(Struct, frozen=True):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folder that the lines name: the unit before each, or that of the run."""
-        return tuple(filter(None, (self.unit or self.run.folder,)))
+        """The folders that the lines name: the unit before each, then that of the run."""
+        return tuple(filter(None, dict.fromkeys((self.unit, self.run.folder))))
 
     @property
     def text(self) -> str:
@@ -264,10 +264,11 @@ def read_log(data: bytes) -> ReadLog:
 def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], tuple[RecognisedError, ...]]:
     """Return the known errors in lines, the reasons of others before their wrappers, and those that a later run passed.
 
-    Where a later run got past each of them, they are all that the log tells, and belong to both.
+    One message is an error in each folder that the log names for it: each is of a run of its own. Where a later run got
+    past each of them, they are all that the log tells, and belong to both.
     """
-    found: dict[tuple[str, ...], RecognisedError] = {}
-    lasting: set[tuple[str, ...]] = set()
+    found: dict[tuple[str, ...], dict[tuple[str, ...], RecognisedError]] = {}
+    lasting: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
     known_blocks: dict[tuple[str, ...], tuple[RecognisedError, ...]] = {}
     for block in _blocks(lines):
         if block.lines not in known_blocks:
@@ -275,18 +276,21 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
                 known_blocks.clear()
             known_blocks[block.lines] = tuple(_recognised(block))
         for error in known_blocks[block.lines]:
-            key = (error.kind, error.provider, error.version, error.constraint)
-            run = block.run
-            lasting |= set() if block.is_overcome(error) else {key}
-            told = {name: getattr(run, name) for name in _OF_RUN}
-            known = found.setdefault(key, replace(error, run=run.start, **told))
-            more = tuple(one for one in block.folders if one not in known.folders)
-            if more and len(known.folders) < MOST_ERRORS:
-                found[key] = replace(known, folders=(*known.folders, *more))
+            own = found.setdefault(error.says, {})
+            folders = block.folders or next(iter(own), ())  # what is repeated without a folder is of a known one
+            if folders not in own and len(own) < MOST_ERRORS:
+                own.pop((), None)
+                told = {name: getattr(block.run, name) for name in _OF_RUN}
+                own[folders] = replace(error, run=block.run.start, folders=folders, **told)
+                if (error.says, ()) in lasting:
+                    lasting.add((error.says, folders))
+            if not block.is_overcome(error):
+                lasting.add((error.says, folders))
         if len(found) >= MOST_ERRORS:
             break
-    errors = tuple(error for key, error in found.items() if key in lasting)
-    overcome = tuple(error for key, error in found.items() if key not in lasting)
+    every = [error for own in found.values() for error in own.values()]
+    errors = tuple(error for error in every if (error.says, error.folders) in lasting)
+    overcome = tuple(error for error in every if error not in errors)
     return _without_wrappers(errors or overcome), overcome
 
 

@@ -24,7 +24,7 @@ class ErrorJson(JsonStruct, frozen=True):
     provider: str | None
     version: str | None
     text: str
-    roots: Annotated[list[str], Meta(description="The roots of the error; several where the log does not tell which.")]
+    roots: Annotated[list[str], Meta(description="The roots that the log names for it, else all that it may be of.")]
 
     @classmethod
     def of(cls, error: RecognisedError, roots: Iterable[str]) -> ErrorJson:

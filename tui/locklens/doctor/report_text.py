@@ -52,17 +52,19 @@ def distinct_messages(errors: Sequence[RecognisedError]) -> list[RecognisedError
 
 def same_entry_words(diagnosis: Diagnosis) -> str:
     """Return which other roots have the same entry, or lock a provider that is not locked here; "" if unknown."""
+    same = list(diagnosis.same_entry)
     if diagnosis.is_locked is None or not diagnosis.roots:
         return ""
+    if diagnosis.facts.root is None:
+        return f"{listing(same)} {'has' if len(same) == 1 else 'have'} the same entry" if same else ""
     other = "other root that can be read" if diagnosis.unread else "other root"
     if not diagnosis.is_locked:
         if diagnosis.roots == 1:
             return "not locked here"
         others = f"locked in {listing(list(diagnosis.locking), 3)}" if diagnosis.locking else f"nor in any {other}"
         return f"not locked here, {others}"
-    if diagnosis.same_entry:
-        count = 1 + len(diagnosis.same_entry)
-        return f"the same entry in {count} of {diagnosis.roots} roots, also {listing(list(diagnosis.same_entry))}"
+    if same:
+        return f"the same entry in {1 + len(same)} of {diagnosis.roots} roots, also {listing(same)}"
     if diagnosis.roots == 1:
         return ""
     return f"no {other} has the same entry" if diagnosis.locking else f"no {other} locks it"
@@ -299,7 +301,8 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
     elif not diagnosis.places:
         yield from _labelled("ROOTS", diagnosis.examined)
     else:
-        yield from _labelled("ROOT", error_place_words(diagnosis.places[0]).removeprefix("root "))
+        words = error_place_words(diagnosis.places[0]).removeprefix("root ")
+        yield from _labelled("ROOT", "; ".join(filter(None, (words, same_entry_words(diagnosis)))))
 
 
 def _cause(cause: Cause) -> Iterator[Line | str]:
@@ -386,7 +389,8 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     ran = (facts.platform, " ".join(filter(None, (facts.tool, facts.tool_version))), facts.path and facts.path.value)
     yield f"- ran on: {', '.join(code(one) if one else 'unknown' for one in ran)}"
     if facts.root is None and len(places) == 1:
-        yield f"- {code(error_place_words(diagnosis.places[0]), _LONGEST)}"
+        words = "; ".join(filter(None, (error_place_words(diagnosis.places[0]), same_entry_words(diagnosis))))
+        yield f"- {code(words, _LONGEST)}"
     if facts.root is None and not places:
         yield f"- roots: {code(diagnosis.examined)}"
     if facts.root is not None and len(places) < 2:

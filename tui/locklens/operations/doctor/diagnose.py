@@ -32,7 +32,7 @@ from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.log_roots import MASK, Checkout, LogRoots
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
-from locklens.operations.doctor.subjects import SubjectFinder
+from locklens.operations.doctor.subjects import SubjectFinder, different_first
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, listing
 
@@ -124,6 +124,7 @@ def _diagnosed(
     subjects = finder.subjects()
     left = max(0, len(subjects) - MOST_SUBJECTS)
     if left:
+        subjects = different_first(subjects)
         notes.append(f"only the first {MOST_SUBJECTS} of {len(subjects)} providers are examined")
         subjects = subjects[:MOST_SUBJECTS]
     if checkout.repository is not None:
@@ -181,7 +182,8 @@ def _diagnosed(
     )
     ended, past = past, ["" if found else words for words, found in zip(past, standing, strict=True)]
     past = of_messages(affected, past) if past else past
-    places = _places(read.errors, affected, [one or other for one, other in zip(past, ended, strict=True)])
+    messages = tuple({error.says: error for error in reversed(read.errors)}.values())[::-1]
+    places = _places(messages, affected, [one or other for one, other in zip(past, ended, strict=True)])
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     both = (of_other_packages(one.examined) for one, words in zip(affected, past, strict=False) if words)
@@ -223,14 +225,14 @@ def _diagnosed(
     return Diagnosis(
         "",
         offline=True,
-        errors=read.errors,
+        errors=messages,
         facts=facts,
         causes=tuple(replace(one, roots=_from_top(here, one.roots)) for one in causes),
         remedies=remedies_for(affected) if not fixed else _run_again(pending) or (run_command_again(affected[0]),),
         not_offered=not_offered_for(causes) if not fixed else (),
         onsets=_onsets(examiner, affected, chief, has_several),
         is_locked=None if has_several.providers else _is_locked(chief),
-        same_entry=_from_top(here, _same_entry(finder, chief)),
+        same_entry=_from_top(here, _same_entry(finder, chief, affected)),
         locking=_from_top(here, chief.examined.locking) if chief is not None else (),
         roots=len(checkout.locks),
         left=left,
@@ -263,10 +265,14 @@ def _is_locked(one: Affected | None) -> bool | None:
     return one.examined.entry is not None
 
 
-def _same_entry(finder: SubjectFinder, one: Affected | None) -> tuple[str, ...]:
-    """Return the other roots of the repository with the same entry, whichever roots are examined."""
+def _same_entry(finder: SubjectFinder, one: Affected | None, affected: Sequence[Affected]) -> tuple[str, ...]:
+    """Return the other roots of the repository with the same entry; none where several examined roots differ in it."""
     entry = one.examined.entry if one is not None else None
-    return finder.same_entry(one.examined.root, entry) if one is not None and entry is not None else ()
+    if one is None or entry is None:
+        return ()
+    having = (one.roots[0], *finder.same_entry(one.examined.root, entry))
+    examined = {root for each in affected for root in (each.examined.fitting or each.roots[:1])}
+    return tuple(root for root in having if root not in examined) if examined <= {*having} else ()
 
 
 def _is_of(one: Affected, cause: Cause) -> bool:
@@ -340,10 +346,10 @@ def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
 def _places(
     errors: Sequence[RecognisedError], affected: Sequence[Affected], past: Sequence[str]
 ) -> tuple[ErrorPlace, ...]:
-    """Return where each error is, and whether a cause of it was found, or it is of the past."""
+    """Return where each message is, and whether a cause of it was found, or it is of the past."""
     found = []
     for error in errors:
-        pairs = [(one, words) for one, words in zip_longest(affected, past) if one.examined.error == error]
+        pairs = [(one, words) for one, words in zip_longest(affected, past) if one.examined.message.says == error.says]
         own = [one for one, _ in pairs]
         if own:
             roots = [root for one in own for root in one.examined.fitting or one.roots[: one.examined.is_of_root]]
@@ -352,7 +358,8 @@ def _places(
             x = own[0].examined
             headline = f"{x.name} {error.version}" if error.version and x.address is not None else ""
             headline = headline or _headline(one.examined for one in own)
-            if not error.provider and len(own) > 1:
+            addresses = {one.examined.address for one in own}
+            if not error.provider and (len(addresses) > 1 or (len(own) > 1 and None in addresses)):
                 headline = ""  # the message names none of them
             is_fixed = all(words for _, words in pairs)
             found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause, is_fixed))

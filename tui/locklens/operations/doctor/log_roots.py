@@ -167,25 +167,17 @@ class LogRoots:
         root = self.root(path)
         return root.lock.exists or root.configuration.has_files
 
-    def of_folders(self, error: RecognisedError) -> list[str]:
-        """Return the roots whose folders the log names: of a path on another machine, its end counts.
+    def of_folder(self, error: RecognisedError) -> list[str]:
+        """Return the root whose folder the log names, if any: of a path on another machine, its end counts.
 
         Where what a prefix names is none here, such as a container, the folder of the command is.
         """
-        found = self._of_names(error.folders) or self._of_names(filter(None, (error.folder,)))
+        for name in map(_named_folder, error.folders):
+            begins, ends = _ending_like(name, self._checkout.locks), self._at_end_of(name)
+            if ends is not None or len(begins) == 1:
+                return [ends] if ends is not None else begins
         file = folder_of(error.place)
-        if not found and file and file in self._checkout.locks:
-            found = [file]
-        return list(dict.fromkeys(found))
-
-    def _of_names(self, names: Iterable[str]) -> list[str]:
-        """Return the roots that folders of a log are."""
-        found = []
-        for name in map(_named_folder, names):
-            begins = _ending_like(name, self._checkout.locks)
-            ends = self._at_end_of(name)
-            found += [ends] if ends is not None else begins if len(begins) == 1 else []
-        return found
+        return [file] if file and file in self._checkout.locks else []
 
     def folder_elsewhere(self, error: RecognisedError) -> str:
         """Return the folder that the log names, where none here is or ends like it; "" for any other.
@@ -207,14 +199,11 @@ class LogRoots:
     def fitting(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error fits, with all that the log tells of its run besides.
 
-        Of several, those whose paths end with a folder that the log names, where each such folder has one.
+        Of several, those whose paths end with the folder that the log names, where there are any.
         """
         found = self._of_the_log(error) if error.provider else self._without_provider(error)
-        for names in (error.folders, filter(None, (error.folder,))):
-            ending = [_ending_like(name, found) for name in map(_named_folder, names)]
-            if ending and all(ending):
-                return list(dict.fromkeys(path for paths in ending for path in paths))
-        return found
+        endings = (_ending_like(name, found) for name in map(_named_folder, error.folders))
+        return next(filter(None, endings), found)
 
     def had_constraint(self, path: str, error: RecognisedError) -> bool:
         """True if a root had the constraints of the message in HEAD, or before locklens wrote later than the log."""

@@ -97,11 +97,16 @@ class SubjectFinder:
         named = self._named_roots()
         if self._request.log is None and not self.roots.read.errors:
             return self._of_provider(self._of_roots(named or self._here()))
-        found = []
+        found: dict[object, DoctorSubject] = {}
         stopping = [error for error in self.roots.read.errors if error.kind not in WARNINGS]
-        for error in stopping or self.roots.read.errors:
-            found += self._of_error(error, named)
-        return found
+        errors = stopping or self.roots.read.errors
+        own = {error: self.roots.of_folder(error) for error in errors}
+        if any({*roots} & {*named} for roots in own.values()):  # else the user corrects what the log seems to tell
+            errors = [error for error in errors if not own[error] or {*own[error]} & {*named}]
+        for error in errors:
+            for one in self._of_error(error, named):
+                found.setdefault((error.says, one.root.path, one.address, one.fitting), one)
+        return list(found.values())
 
     def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
         """Return the root, and others with the same entry, of those that were named; relative to the current folder."""
@@ -184,7 +189,8 @@ class SubjectFinder:
         Of several that it fits, the current folder's is taken.
         """
         here, besides = self._checkout.here, tuple[str, ...]()
-        fitting = told = named or self.roots.of_folders(error)
+        own = self.roots.of_folder(error)
+        fitting = told = [path for path in own if path in named] or named or own
         if not told:
             fitting = self.roots.fitting(error)
         if not told and "" not in fitting and (folder := self.roots.folder_elsewhere(error)):
@@ -192,11 +198,11 @@ class SubjectFinder:
         if not told and here in fitting:
             fitting, besides = [here], tuple(path for path in fitting if path != here)
         if not error.provider:
-            paths = named or self._of_each_lock(fitting)
-            found = self._of_searched(error, paths[: len(named) or 1]) or self._of_no_provider(error, paths)
+            paths = fitting if told else self._of_each_lock(fitting)
+            found = self._of_searched(error, paths[: len(told) or 1]) or self._of_no_provider(error, paths)
         else:
             found = []
-            for path in fitting if named else self._of_each_entry(fitting, error):
+            for path in fitting if told else self._of_each_entry(fitting, error):
                 root = self.roots.root(path)
                 address = self.roots.address(error, root)
                 entry = root.lock.by_address.get(address) if address is not None else None
@@ -250,6 +256,16 @@ class SubjectFinder:
                 state = state, str(self.roots.root(path).configuration.constraints(address))
             first.setdefault(state, path)
         return list(first.values())[:_MOST_ENTRIES]
+
+
+def different_first(subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
+    """Return subjects, with those last that say the same as an earlier one: in another root with an equal entry."""
+    first: dict[object, DoctorSubject] = {}
+    for one in subjects:
+        entry = one.entry
+        state = (str(entry.version), frozenset(entry.hashes)) if entry is not None else one.root.path
+        first.setdefault((one.error.says if one.error is not None else None, one.address, state), one)
+    return [*first.values(), *(one for one in subjects if one not in first.values())]
 
 
 def _unsure(subjects: list[DoctorSubject], fitting: Sequence[str]) -> list[DoctorSubject]:

@@ -235,7 +235,7 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         unknown = f"? one of {listing(fitting, 3)}" if label == "root" and fitting else "? not known"
         shown = Span(value, Role.PLAIN) if value else Span(unknown, Role.WARN)
         yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
-    if facts.root is not None and (words := report_text.same_entry_words(diagnosis)):
+    if words := report_text.same_entry_words(diagnosis):
         yield line(Span(" entry    ", Role.DIM), words, hanging=10)
 
 
