@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.demo import SampleLock, lock_file
-from locklens.demo.faults import Fault
+from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.errors import RunCancelledError
@@ -217,6 +217,17 @@ def test_the_signer_of_the_base_is_no_other_one(top: Path, environ: dict[str, st
     (root,) = found.review.roots
     assert [change.kind for change in root.changes] == [ChangeKind.UNCHANGED]
     assert "LK010" not in {one.rule for one in root.all_findings}
+
+
+def test_another_signer_of_the_base_is_one_that_it_has_already(top: Path, tmp_path: Path) -> None:
+    path = top / "a" / LOCK
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition="first")))
+    git(top, "commit", "-qam", "before it was published again, signed by another key")
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    with DemoRegistry(faults=Faults((FaultRule(Fault.OTHER_SIGNER, f"{HOST}/acme/demo", "1.4.2"),))) as registry:
+        found = plan_reviewed(restore(Scope(top, ("a",)), ["demo"]), request(top, environ_of(registry, tmp_path)))
+    known = {one.rule: str(one.accepted) for one in found.review.findings}
+    assert (known["LK001"], known["LK010"]) == ("HEAD has it already", "HEAD has it already")
 
 
 def test_a_hash_that_the_way_back_removes_was_never_in_the_list(top: Path, environ: dict[str, str]) -> None:

@@ -365,7 +365,8 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
             is_over = finding.rule == _UNREADABLE and root.new.is_valid and not root.old.is_valid
         elif _is_as_committed(root, change, unlike):
             # That the replaced entry was signed by another key is no finding of the base, which has this signer.
-            is_over = finding.rule == _OTHER_KEY or _is_of_the_step(finding, change)
+            is_of_replaced = finding.rule == _OTHER_KEY and change.kind is not ChangeKind.UNCHANGED
+            is_over = is_of_replaced or _is_of_the_step(finding, change)
         elif plan.proposal.undoes:
             is_over = not is_from_head and _is_of_the_step(finding, change)
         else:
