@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from ui.test_upgrade_rows import ALL, rows, selection_of
 
 from locklens.lines import Role, Span
+from locklens.review.model import Severity
 from locklens.ui.doctor.detail import DoctorList
 from locklens.ui.hashes import HashesScreen
 from locklens.ui.hashes.rows import HashList, hash_rows
@@ -71,6 +72,20 @@ def test_a_long_root_is_shortened_and_never_left_out(samples: Samples, width: in
     assert len(shown) == len(names)
     for end in ("runner ", "attachments ", " b "):
         assert sum(end in text for text in shown) == 1, (end, shown)
+
+
+@pytest.mark.parametrize(
+    "root", ["infra/stage/monitoring", "live/production/networking/transit-gateway-attachments", "b"]
+)
+def test_a_shortened_root_of_a_finding_has_no_space_before_its_colon(samples: Samples, root: str) -> None:
+    found = samples.finding(
+        "LK005", Severity.BLOCK, "grafana/grafana 2.19.4 is locked and does not satisfy ~> 3.0 (versions.tf:5)"
+    )
+    review = samples.review(samples.root(root, findings=(found,)))
+    listed, made = ChangeList(), RowMaker().rows(outline(review, Grouping.SEVERITY), Setting(Grouping.SEVERITY))
+    listed.lay_out(made, 80)
+    (shown,) = (line_of(list(listed.painted(row, 80, cursor=False))) for row in made if row.depth)
+    assert f"{root[-10:]}: grafana/graf" in shown
 
 
 @pytest.mark.parametrize("width", range(60, 161, 4))

@@ -464,7 +464,7 @@ class ChangeList(FoldingList[Row]):
         room = width - _LEAD - len(name)
         root = harmless(row.where)
         if len(root) + 2 + cell_len(harmless(row.summary)) > room:
-            root = fitted_end(root, min(len(root), _ROOT_WIDTHS[0]))
+            root = fitted_end(root, min(len(root), _ROOT_WIDTHS[0])).rstrip()
         message = _with_place(f"{root}: {row.summary}" if root else row.summary, row.node, room)
         return [*spans, Span(name, Role.STRONG), Span(message)]
 
