@@ -197,7 +197,9 @@ def test_the_undo_of_a_stage_changes_no_version(run: Run, top: Path) -> None:
     (top / "other" / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.0.0"))
     words = "other: hashicorp/aws 5.0.0 -> 5.1.0"
     assert run("stage", "--root", "other")[0] == 0
-    assert f"{words} would no longer be staged" in run("undo", "--dry-run")[2]
+    undone = run("undo", "--dry-run")
+    assert f"{words} would no longer be staged" in undone[2]
+    assert "git add" not in undone[1] + undone[2]
     assert f"{words} is no longer staged" in run("undo")[1]
     assert f"{words} is staged" in run("undo", "--redo")[1]
     (top / "other" / LOCK).unlink()

@@ -290,12 +290,15 @@ def _command(top: Path, write: str, *, is_redo: bool) -> str:
 def _subject(record: Record) -> str:
     """Return the first line of the commit message, after "Stage" for what was staged, or what was done to a folder.
 
-    It is "" for any other write without a message.
+    What was staged without a message is named by its files. It is "" for any other write without a message.
     """
     for folder in record.folders:
         return _folder_title(_shown(folder.place, Path(os.fsdecode(record.top))), has_copy=folder.source != "")
     subject = record.message.partition("\n")[0]
-    return f"Stage: {subject}" if subject and record.target.is_index else subject
+    if not record.target.is_index:
+        return subject
+    names = _names(record, Path(os.fsdecode(record.top))).values()
+    return f"Stage: {subject}" if subject else f"Stage changes of {listing(list(names), _NAMED)}"
 
 
 def _folder_title(shown: str, *, has_copy: bool) -> str:
