@@ -557,6 +557,29 @@ def test_lock_is_not_the_fix_where_a_release_has_no_package_for_a_required_platf
     )
 
 
+def test_no_command_ends_findings_where_no_version_satisfies_the_constraints(run: Run, top: Path) -> None:
+    """The upgrade that was printed failed in every root whose modules ask for versions that exclude each other."""
+    aws, random = "registry.terraform.io/hashicorp/aws", "registry.terraform.io/hashicorp/random"
+    lay(top / "m", ("hashicorp/aws", "", "< 5.0"), ("hashicorp/random", "", ">= 3.0"), locked=False)
+    call = 'module "m" {\n  source = "../m"\n}\n'
+    lay(top / "conflict", AWS, more=call)
+    lay(top / "unlocked", ("hashicorp/aws", "", "~> 5.0"), more=call + BACKEND, locked=False)
+    lay(top / "never", ("hashicorp/aws", "5.84.0", "~> 99.0"))
+    lay(top / "near", ("hashicorp/aws", "5.84.0", "~> 5.86"))
+    checks = {one["id"]: one for one in document(run)["checks"]}
+    words = "no version satisfies ~> 5.0 and < 5.0.0"
+    never = f"never: {aws}: its registry lists no version that satisfies ~> 99.0"
+    assert checks["not-satisfied"]["left_out"] == [f"conflict: {aws}: {words}", never]
+    assert checks["not-satisfied"]["command"] == f"locklens upgrade {aws} -- near"
+    assert checks["lock-missing"]["left_out"] == [f"unlocked: {aws}: {words}"]
+    assert checks["lock-missing"]["command"] == f"locklens lock {random} -- unlocked"
+    (top / "conflict" / LOCK).write_bytes(lock_file(sample_entry("hashicorp/random", "3.6.2", ">= 3.0.0")))
+    checks = {one["id"]: one for one in document(run, "--offline", "--", "conflict", "never")["checks"]}
+    assert (checks["not-locked"]["left_out"], checks["not-locked"]["command"]) == ([f"conflict: {aws}: {words}"], None)
+    # No registry was asked: it may list such a version.
+    assert checks["not-satisfied"]["command"] == f"locklens upgrade {aws} -- never"
+
+
 def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask_for_is_off(
     run: Run, top: Path
 ) -> None:

@@ -193,6 +193,7 @@ class RootReach(Struct, frozen=True):
         constraints: The constraints of each provider that can be upgraded; where there is no configuration, those that
             the lock file records.
         unrequired: Why any other provider is not upgraded or locked, a clause.
+        unselectable: Why no version of a required provider can be selected, a clause.
     """
 
     unread: str = ""
@@ -202,6 +203,7 @@ class RootReach(Struct, frozen=True):
     constraints: Mapping[ProviderAddress, Constraints] = {}
     unrequired: str = ""
     of_init: frozenset[ProviderAddress] = frozenset()
+    unselectable: Mapping[ProviderAddress, str] = {}
 
 
 class Health(Struct, frozen=True):
@@ -476,6 +478,8 @@ def _obstacle(address: ProviderAddress, rules: Collection[str], fixed: Version |
     constraints = reach.constraints.get(address)
     if constraints is None or ("LK040" in rules and address not in reach.required):
         return reach.unrequired
+    if address in reach.unselectable:
+        return reach.unselectable[address]
     if "LK043" not in rules or (fixed is not None and constraints.admits(fixed)):
         return ""
     # The newest version in range may have the same advisories.
@@ -501,20 +505,14 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
         reach = health.reach.get(path, RootReach())
         if reason := reach.unreadable or reach.unlockable:
             left_out.append(LeftOut(path, None, reason))
-        elif any(one.rule == "LK037" for one in own):
-            if root.new.exists:
-                by_hand.append(f"take {root.lock_file} out of .gitignore and commit it")
-            else:
-                parts.setdefault((), []).append(path)
+        elif root.new.exists and any(one.rule == "LK037" for one in own):
+            by_hand.append(f"take {root.lock_file} out of .gitignore and commit it")
         else:
-            refused = _refusals(root)
-            wanted = {one.provider for one in own}
-            refused |= dict.fromkeys(wanted & reach.of_init, _OF_INIT)
-            refused = {one: reach.unrequired for one in wanted if one not in reach.required} | refused
+            wanted = {one.provider for one in own if one.provider is not None} if root.new.exists else reach.required
+            refused = dict.fromkeys(wanted - reach.required, reach.unrequired) | _refusals(root, reach)
             left_out += (LeftOut(path, one, why) for one, why in refused.items() if one in wanted)
             if named := wanted - refused.keys():
-                names = tuple(sorted(one for one in named if one is not None)) if refused else ()
-                parts.setdefault(names, []).append(path)
+                parts.setdefault(tuple(sorted(named)) if refused else (), []).append(path)
     fixes = tuple(Fix(tuple(sorted(roots)), names) for names, roots in sorted(parts.items()))
     return CheckRemedy(fixes, tuple(by_hand), tuple(left_out))
 
@@ -530,7 +528,7 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
         if reason := reach.unreadable or reach.unlockable:
             left_out.append(LeftOut(root.path, None, reason))
             continue
-        refused = _refusals(root) | dict.fromkeys(reach.of_init, _OF_INIT)
+        refused = _refusals(root, reach)
         left_out += (LeftOut(root.path, one, why) for one, why in refused.items())
         names = tuple(sorted(reach.required - refused.keys())) if refused else ()
         if names or not refused:
@@ -547,22 +545,25 @@ def upgradable(health: Health, roots: Collection[str], providers: Collection[Pro
     left_out: list[LeftOut] = []
     for path in sorted(roots):
         reach = health.reach.get(path, RootReach())
-        own = [one for one in providers if one in reach.constraints]
-        if own and not reach.unreadable:
+        if reach.unreadable:
+            left_out.append(LeftOut(path, None, reach.unreadable))
+            continue
+        refused = {one: _obstacle(one, (), None, reach) for one in sorted(providers)}
+        if own := [one for one, reason in refused.items() if not reason]:
             found.update(own)
             taken.append(path)
-        elif reach.unreadable:
-            left_out.append(LeftOut(path, None, reach.unreadable))
         else:
-            left_out += (LeftOut(path, one, reach.unrequired) for one in sorted(providers))
+            left_out += (LeftOut(path, one, reason) for one, reason in refused.items())
     fixes = (Fix(tuple(taken), tuple(sorted(found))),) if taken else ()
     return CheckRemedy(fixes, (), tuple(left_out))
 
 
-def _refusals(root: RootReview) -> dict[ProviderAddress | None, str]:
+def _refusals(root: RootReview, reach: RootReach) -> dict[ProviderAddress, str]:
     """Return the providers of a root that `lock` refuses for the required platforms, each with the reason."""
-    refused = {one.provider: RULES[one.rule].effect.refusal for one in root.findings if _is_refused(one)}
-    return refused | {one.provider: _CASES[one.case] for one in root.findings if one.case in _CASES}
+    own = [(one.provider, one) for one in root.findings if one.provider is not None]
+    refused = {address: RULES[one.rule].effect.refusal for address, one in own if _is_refused(one)}
+    refused |= {address: _CASES[one.case] for address, one in own if one.case in _CASES}
+    return {**refused, **dict.fromkeys(reach.of_init, _OF_INIT), **reach.unselectable}
 
 
 def _is_refused(finding: Finding) -> bool:

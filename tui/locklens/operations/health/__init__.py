@@ -23,6 +23,7 @@ from locklens.operations.health.judging import (
     locked_hashes,
     look_inside,
     signers_of,
+    unreleased,
 )
 from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for, with_local_paths
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from locklens.operations.health.judging import EntryGroup, HealthAnswers
     from locklens.operations.review.request import ReviewRequest
     from locklens.releases import NetworkSettings
+    from locklens.review.health import RootReach
 
     OnProgress = Callable[[str, int, int], None]
     """Called with the name of a step, how many of its items are done, and how many there are."""
@@ -200,7 +202,7 @@ class _Scan(Struct):
             results(judged, self.unknown(self.lacking(unknown_ages))),
             spread_of(judged),
             signers_of(self.groups, roots),
-            {root.review.path: root.reach for root in roots},
+            {root.review.path: _reach_by(root, answers) for root in roots},
             locked_hashes(self.groups),
         )
 
@@ -317,6 +319,12 @@ def _judge_ages(
         for reason in sorted(reasons):
             unknown.setdefault(reason, set()).add(number)
     return unknown
+
+
+def _reach_by(root: ReadRoot, answers: HealthAnswers | None) -> RootReach:
+    """Return what commands can do in a root, by what the registries answered."""
+    late = unreleased(root, answers.available) if answers is not None else {}
+    return replace(root.reach, unselectable={**root.reach.unselectable, **late}) if late else root.reach
 
 
 def _releases(groups: Iterable[EntryGroup]) -> set[tuple[ProviderAddress, str]]:

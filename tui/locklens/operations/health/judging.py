@@ -276,6 +276,20 @@ def _listing(collector: FactCollector, tool: str, address: ProviderAddress) -> L
     return fact
 
 
+def unreleased(root: ReadRoot, available: Available) -> dict[ProviderAddress, str]:
+    """Return the locked providers of a root of which no release satisfies the constraints, each with the reason."""
+    found = {}
+    for entry in root.review.new.entries:
+        constraints = root.reach.constraints.get(entry.address)
+        if constraints is None or constraints.admits(entry.version) or entry.address in root.reach.unselectable:
+            continue
+        listing, _ = available[root.review.tool.name, entry.address]
+        versions = tuple(one.version for one in listing.versions)
+        if listing.trouble is None and newest_matching(versions, constraints) is None:
+            found[entry.address] = f"its registry lists no version that satisfies {constraints}"
+    return found
+
+
 REGISTRY_NOT_ASKED = "registry not asked"
 
 

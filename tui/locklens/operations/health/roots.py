@@ -359,17 +359,25 @@ class _RootsReader:
 
 
 def _reach(root: Root) -> RootReach:
-    configuration = root.configuration
-    requirements = {entry.address: root.requirements(entry.address) for entry in root.lock.entries}
+    configuration, lock = root.configuration, root.lock
+    requirements = {entry.address: root.requirements(entry.address) for entry in lock.entries}
+    constraints = {address: combined(those) for address, those in requirements.items() if those}
+    required = configuration.required()
+    unselectable = {}
+    for address in required:
+        entry, wanted = lock.by_address.get(address), constraints.get(address) or configuration.constraints(address)
+        if (entry is None or not wanted.admits(entry.version)) and (conflicts := wanted.smallest_conflicts()):
+            unselectable[address] = f"no version satisfies {' and '.join(map(str, conflicts[0]))}"
     unknown = configuration.unknown_reason
     return RootReach(
         unknown,
         _unreadable(root),
         "" if configuration.has_files else f"{configuration.undeclared_reason}, and `lock` locks only what is required",
-        configuration.required(),
-        {address: combined(those) for address, those in requirements.items() if those},
+        required,
+        constraints,
         f"could not determine whether it is required: {unknown}" if unknown else "nothing requires it",
-        frozenset(filter(configuration.is_of_init, configuration.required())),
+        frozenset(filter(configuration.is_of_init, required)),
+        unselectable,
     )
 
 
