@@ -117,7 +117,12 @@ def test_a_locked_version_that_is_not_admitted_may_move_down() -> None:
     some = offer("0.9.0:99 1.0.0:90", "< 1.0")
     assert some.is_excluded
     assert suggested(some) == "0.9.0"
-    assert suggested(offer("1.0.0:90", "< 1.0")) == "held back: no version satisfies the constraints"
+    stuck = offer("1.0.0:90", "< 1.0")
+    assert suggested(stuck) == "held back: no version satisfies the constraints"
+    assert [one.is_locked_in_range for one in (some, stuck, offer("1.0.0:90", "~> 1.0"))] == [False, False, True]
+    unknown = (offer("1.0.0:90", ""), replace(offer("1.0.0:90", "~> 1.0"), unread="module a is missing"))
+    assert [one.is_locked_in_range for one in unknown] == [True, None]
+    assert replace(some, requirements=()).is_locked_in_range is None
 
 
 def test_a_locked_version_that_is_withdrawn() -> None:

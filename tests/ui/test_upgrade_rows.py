@@ -68,6 +68,26 @@ ALL = (CURRENT, HELD, READY, SILENT, YOUNG)
 # Rows
 
 
+def test_a_locked_version_that_is_excluded_is_told_wherever_its_root_is() -> None:
+    """It looked like one that is merely held back, although init fails there."""
+    stuck = [offer("1.0.0:90 2.0.0:40", "~> 1.0, < 1.0", root=root, name="x") for root in "bc"]
+    others = (
+        replace(READY, name="acme/x", address=stuck[0].address),
+        replace(HELD, address=stuck[0].address, root="d"),
+    )
+    of = selection_of(others[0], *stuck, others[1])
+    group = rows(of)[1]
+    assert (group.note.text, group.note.role) == ("in 4 roots, 2 need action, 1 held back", Role.WARN)
+    said = text(upgrade_lines(group, of))
+    assert "b  1.0.0  needs action: ~> 1.0 (b/main.tf:1)" in said
+    caution = "CAUTION      ! needs action: the locked 1.0.0 does not satisfy the constraints"
+    assert caution in text(upgrade_lines(rows(of, By.PROVIDER, "root:b")[1], of))
+    assert caution in report.as_text(of)
+    # The upgrade is the action where there is one.
+    down = selection_of(offer("0.9.0:99 1.0.0:90", "< 1.0", root="a"))
+    assert rows(down)[1].note.role is not Role.WARN
+
+
 def test_sections_in_order() -> None:
     assert titles(rows(selection_of(*ALL))) == [
         "CAN UPGRADE NOW  1 provider", "  acme/ready", "HELD BACK  2 providers", "  acme/held", "  acme/young", "NO NEWER VERSION  1 provider", "  acme/current",

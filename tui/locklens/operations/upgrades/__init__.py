@@ -150,6 +150,14 @@ class UpgradeCandidates(Struct, frozen=True):
         return self.locked is not None and bool(self.requirements) and not self.constraints.admits(self.locked)
 
     @property
+    def is_locked_in_range(self) -> bool | None:
+        """True if the locked version satisfies the constraints; None if nothing requires it, or not all are known."""
+        if self.is_excluded:
+            return False
+        is_known = self.locked is not None and self.requirements and not self.unread and not self.recorded
+        return True if is_known else None
+
+    @property
     def is_withdrawn(self) -> bool:
         """True if the registry's answer, which may be an old one, does not list the locked version."""
         return self.locked is not None and bool(self.choices) and self.choice(self.locked) is None

@@ -41,15 +41,16 @@ def upgrade_warnings(
         offer: The provider in its root.
         choice: The candidate version; None for the warnings about the locked one alone.
     """
-    if choice is None:
-        return tuple(_of_the_locked(offer))
-    return (
-        *_of_the_signature(selection, offer, choice),
-        *_of_the_age(selection, offer, choice),
-        *_of_the_platforms(selection, offer, choice),
-        *_of_the_version(selection, offer, choice),
-        *_of_the_locked(offer),
-    )
+    warnings = list(_of_the_locked(offer, choice))
+    if choice is not None:
+        warnings = [
+            *_of_the_signature(selection, offer, choice),
+            *_of_the_age(selection, offer, choice),
+            *_of_the_platforms(selection, offer, choice),
+            *_of_the_version(selection, offer, choice),
+            *warnings,
+        ]
+    return tuple(sorted(warnings, key=lambda warning: warning.severity.rank))
 
 
 def _of_the_signature(
@@ -111,16 +112,17 @@ def _of_the_version(
         yield _warning(str(choice.holds[-1]))
     if choice.version.prerelease:
         yield _warning("pre-release")
-    if offer.is_excluded:
-        words = f"needs action: the locked {offer.locked} does not satisfy the constraints"
-        yield UpgradeWarning(Severity.INFO, words)
     if offer.bump(choice.version) is Bump.MAJOR and offer.is_newer(choice.version):
         yield UpgradeWarning(Severity.INFO, "major version: read the release notes")
     if offer.recorded:
         yield UpgradeWarning(Severity.INFO, offer.recorded)
 
 
-def _of_the_locked(offer: UpgradeCandidates) -> Iterator[UpgradeWarning]:
+def _of_the_locked(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[UpgradeWarning]:
+    if offer.is_excluded:
+        # The upgrade is the action, unless there is none.
+        severity = Severity.WARN if choice is None else Severity.INFO
+        yield UpgradeWarning(severity, f"needs action: the locked {offer.locked} does not satisfy the constraints")
     if offer.is_withdrawn:
         yield _warning(f"the locked {offer.locked} is not listed {offer.answered}".rstrip())
 

@@ -372,6 +372,13 @@ class CandidateJson(JsonStruct, frozen=True):
     provider: str
     root: str
     locked: str | None
+    locked_in_range: Annotated[
+        bool | None,
+        Meta(
+            description="False if the locked version does not satisfy the constraints: init fails; "
+            "null if it is not locked or not required, or if not all constraints are known."
+        ),
+    ]
     recommended: Annotated[str | None, Meta(description="The version that --safe selects if safe is true.")]
     in_range: Annotated[str | None, Meta(description="The version that init -upgrade selects.")]
     newest: str | None
@@ -402,6 +409,7 @@ class CandidateJson(JsonStruct, frozen=True):
             offer,
             provider=offer.address,
             root=offer.root or ".",
+            locked_in_range=offer.is_locked_in_range,
             recommended=recommended.version if recommended is not None else None,
             in_range=offer.in_range.version if offer.in_range is not None else None,
             safe=selection.is_safe(offer),

@@ -214,7 +214,8 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
         mark = "[x] " if selection.is_selected(offer) else "[ ] " if choice is not None else " -  "
         target = Span(f" -> {choice.version}" if choice is not None else "", Role.STRONG)
         edit = Span(f"  *edit {edits_in_short(choice)}" if choice is not None and choice.excluding else "", Role.WARN)
-        held = selection.recommendation(offer).held_by if choice is None else ""
+        reasons = "needs action" if offer.is_excluded else "", selection.recommendation(offer).held_by
+        held = ": ".join(filter(None, reasons)) if choice is None else ""
         name = Span(offer.root or ".", Role.PLACE)
         locked = f"  {offer.locked or 'not locked'}"
         yield line(

@@ -367,13 +367,15 @@ def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelecti
         return Span(", ".join([*against, *more, *without]), Role.WARN)
     if selected:
         return Span(", ".join([f"selected in {selected} of {len(offers)} roots", *without]), Role.DIM)
-    states = Counter(map(selection.state, offers))
+    others = [offer for offer in offers if not offer.is_excluded or selection.target(offer) is not None]
+    pressing, states = len(offers) - len(others), Counter(map(selection.state, others))
     held, orphans = states[Eligibility.HELD], states[Eligibility.NOT_REQUIRED]
     parts = [f"in {len(offers)} roots"]
+    parts += [f"{pressing} need{'s' * (pressing == 1)} action"] if pressing else []
     parts += [f"{held} held back"] if held else []
     parts += [f"not required by {orphans}"] if orphans else []
-    parts += without if lacking != held + orphans else []
-    return Span(", ".join(parts), Role.DIM)
+    parts += without if lacking != pressing + held + orphans else []
+    return Span(", ".join(parts), Role.WARN if pressing else Role.DIM)
 
 
 def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> bool:
