@@ -87,6 +87,31 @@ def test_constraints_that_excluded_one_another_may_be_in_two_files(message: str,
     assert doctor(folder, "ci.log")["state"] == "open"
 
 
+@pytest.mark.parametrize(("withdrawn", "words"), [
+    ((), "none of 3 listed versions satisfies ~> 99.0"),
+    (("1.4.1", "1.4.2"), "the only listed version does not satisfy ~> 99.0"),
+])  # fmt: skip
+def test_of_one_listed_version_no_plural_is_said(
+    withdrawn: tuple[str, ...], words: str, made: Any, doctor: Any
+) -> None:
+    rules = tuple(FaultRule(Fault.WITHDRAWN, "registry.terraform.io/acme/demo", version) for version in withdrawn)
+    lock = lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4"))
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 99.0"),), rules=rules))
+    message = "no available releases match the given constraints ~> 99.0"
+    told = f"Could not retrieve the list of available versions for provider acme/demo: {message}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", told)), "utf-8")
+    assert doctor(folder, "ci.log")["causes"][0]["evidence"].startswith(f"{words} (")
+
+
+def test_a_long_path_stays_whole(made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    path = tmp_path / ("a-folder-with-a-name/" * 7 + "settings.tfrc")
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(path))
+    assert f"NOTE         {path}: the CLI" in doctor(folder, "--format", "text", "ci.log").replace(
+        ":\n" + " " * 13, ": "
+    )
+
+
 def test_git_names_the_commit_of_the_line_across_a_move(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["h1-missing"])
     git = ["git", "-C", str(folder), "-c", "user.name=Mover", "-c", "user.email=m@example.com"]

@@ -257,7 +257,7 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
     yield from _facts(diagnosis, has_places=bool(places))
     yield ""
     certainty = f"[{'OK' if is_clean(diagnosis) else diagnosis.certainty}]"
-    words = wrap(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL_WIDTH) or [""]
+    words = _folded(f"{verdict_sentence(diagnosis)} {certainty}", _WIDTH - _LABEL_WIDTH) or [""]
     yield labelled("VERDICT", words[0], width=_LABEL_WIDTH)
     yield from (" " * _LABEL_WIDTH + more for more in words[1:])
     if diagnosis.next_step:
@@ -308,11 +308,11 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
 def _cause(cause: Cause) -> Iterator[Line | str]:
     mark = {CauseVerdict.YES: "yes", CauseVerdict.LIKELY: "likely", CauseVerdict.NO: "no", CauseVerdict.UNKNOWN: "?"}
     moment = f" (as of {cause.as_of})" if cause.as_of else ""
-    titled = wrap(f"{cause.id}: {cause_title(cause)}", _WIDTH - 9, break_on_hyphens=False)
+    titled = _folded(f"{cause.id}: {cause_title(cause)}", _WIDTH - 9)
     yield from (f"{'' if number else f'  {mark[cause.verdict]}':9}{each}" for number, each in enumerate(titled))
     missing = f"Needed: {cause.missing}" if cause.missing else ""
     for words in (f"{cause.evidence}{moment}", missing):
-        yield from (f"{'':9}{each}" for each in wrap(words, _WIDTH - 9, break_on_hyphens=False))
+        yield from (f"{'':9}{each}" for each in _folded(words, _WIDTH - 9))
     if cause.command:
         yield f"{'':9}$ {cause.command}"
 
@@ -322,7 +322,7 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
         yield ""
         yield line(Span("FIX", Role.STRONG))
     for count, remedy in enumerate(diagnosis.remedies):
-        titled = wrap(remedy_title(remedy), _WIDTH - 5, break_on_hyphens=False)
+        titled = _folded(remedy_title(remedy), _WIDTH - 5)
         yield from (f"  {'' if number else _mark(count):2} {each}" for number, each in enumerate(titled))
         yield f"     {remedy_costs(remedy)}"
         if remedy.hint:
@@ -331,12 +331,12 @@ def _remedies(diagnosis: Diagnosis) -> Iterator[Line | str]:
             yield f"     $ {command}"
         elif remedy.is_left_out:
             yield f"     the command is {LEFT_OUT}"
-        yield from (f"     {each}" for each in wrap(remedy.note, _WIDTH - 5))
+        yield from (f"     {each}" for each in _folded(remedy.note, _WIDTH - 5))
     if diagnosis.not_offered:
         yield ""
         yield DO_NOT.upper()
     for one in diagnosis.not_offered:
-        for number, each in enumerate(wrap(f"{one.what}: {one.why}", _WIDTH - 4)):
+        for number, each in enumerate(_folded(f"{one.what}: {one.why}", _WIDTH - 4)):
             yield f"  {' ' if number else '-'} {each}"
 
 
@@ -353,8 +353,13 @@ def _rest(diagnosis: Diagnosis) -> Iterator[Line | str]:
         yield from _labelled("NOTE", note)
 
 
+def _folded(text: str, width: int) -> list[str]:
+    """Return text in lines of a width; a longer word, such as a path, stays whole, so that it can be copied."""
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
 def _labelled(label: str, words: str) -> Iterator[str]:
-    for number, each in enumerate(wrap(words, _WIDTH - _LABEL_WIDTH, break_on_hyphens=False)):
+    for number, each in enumerate(_folded(words, _WIDTH - _LABEL_WIDTH)):
         yield f"{'' if number else label:{_LABEL_WIDTH}}{each}"
 
 
