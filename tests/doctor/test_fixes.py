@@ -102,7 +102,7 @@ def test_a_merge_that_the_constraint_excludes_ends_nothing(made: Any, doctor: An
     main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.4", "1.4.2"), "utf-8")
     report = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     _, words = report.split("--prefer theirs")
-    assert "requires 1.4.2: init fails with 1.5.0" in words
+    assert "requires 1.4.2: init fails with acme/demo 1.5.0" in words
     assert report.count("init fails with") == 1
     _, theirs = doctor(folder, "ci.log")["remedies"]
     run(theirs["command"])

@@ -500,6 +500,33 @@ def test_of_roots_with_equal_entries_the_one_that_cannot_be_read_is_named(equal:
     assert "has the same entry" not in " ".join(doctor(equal, "--format", "text", "ci.log").split())
 
 
+@pytest.mark.parametrize("is_merge", [True, False, None], ids=["a merge", "no merge", "not committed"])
+def test_git_tells_whether_a_second_block_is_of_a_merge(is_merge: bool | None, equal: Path, doctor: Any) -> None:
+    (equal / "ci.log").write_text(f"$ terraform -chdir=live/qa init\n{DUPLICATE}", "utf-8")
+    lock, main_tf = equal / "live/qa/.terraform.lock.hcl", equal / "live/qa/main.tf"
+    text = lock.read_text("utf-8")
+    if is_merge:
+        git(equal, "checkout", "-qb", "topic")
+        git(equal, "commit", "-qm", "topic", "--allow-empty")
+        git(equal, "checkout", "-q", "-")
+        git(equal, "merge", "-q", "--no-ff", "--no-commit", "topic")
+    lock.write_text(text + text[text.index("provider ") :], "utf-8")
+    main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.4", "1.5.0"), "utf-8")
+    if is_merge is not None:
+        git(equal, "commit", "-qam", "both")
+    commit = git(equal, "rev-parse", "--short=12", "HEAD").strip()
+    document = doctor(equal, "ci.log")
+    merge = next(one for one in document["causes"] if one["id"] == "bad-merge")
+    assert merge["verdict"] == ("yes" if is_merge else "unknown")
+    if is_merge is False:
+        assert merge["evidence"].endswith(f"; it cannot be read since commit {commit}, which is no merge")
+        assert merge["missing"].startswith("whether that commit squashed a branch with such a merge")
+    if is_merge is None:
+        assert merge["missing"] == "whether the change that added the second block was a merge"
+    (restore,) = (one for one in document["remedies"] if one["id"] == "restore-file")
+    assert restore["note"].endswith("main.tf:5 requires 1.5.0: init fails with acme/demo 1.4.2"), restore["note"]
+
+
 def test_the_root_of_a_file_that_locklens_made_readable_is_that_of_the_log(equal: Path, doctor: Any) -> None:
     lock = equal / "live/qa/.terraform.lock.hcl"
     text = lock.read_text("utf-8")

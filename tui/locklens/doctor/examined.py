@@ -81,7 +81,7 @@ class Examined(Struct, frozen=True, dict=True):
         is_written: True if locklens added it, or wrote anything of it, later than the log.
         replaced_version: The version that locklens replaced by the locked one later than the log; "" where it did not.
         is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
-        before_damage: The entries that it had before that, in the newest commit in which it can be read.
+        before_damage: The entries that it had before it could not be read, in the newest commit in which it can be.
         tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
             file took that entry away, committed or not; else "".
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
@@ -91,6 +91,7 @@ class Examined(Struct, frozen=True, dict=True):
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
+        damaging_edit: The commit since which it cannot be read, if it is known, and no merge; else "".
         merge: The merge since which the entry is as it is; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
         without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
@@ -146,6 +147,7 @@ class Examined(Struct, frozen=True, dict=True):
     readable_commit: str = ""
     without_new: frozenset[str] = frozenset()
     damaging_merge: str = ""
+    damaging_edit: str = ""
     merge: str = ""
     made_by: str = ""
     installed: InstalledPlace | None = None

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
-_OF_UNREADABLE = frozenset({"lock-invalid"})
-"""Error kinds that mean the failing run could not read its lock file; any other error means that it could."""
-
-
 _SAME_REQUEST = "the same request on the runner"
 
 _LINE = re.compile(r"line (\d{1,9})")
@@ -41,7 +37,7 @@ def _unreadable(x: Examined, words: str, lines: Collection[int]) -> Judgement:
     """
     if x.error is None:
         return Judgement(_YES, words)
-    if x.message.kind in _OF_UNREADABLE:
+    if x.message.kind == "lock-invalid":
         told = _LINE.search(x.message.text)
         is_other = told is not None and bool(lines) and int(told[1]) not in lines
         if is_other or x.fitting:
@@ -96,7 +92,10 @@ def bad_merge(x: Examined) -> Judgement | None:
     duplicate = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
     if duplicate is not None:
         words = f"{lock.path}:{duplicate.line}: {duplicate.summary}; a merge leaves that, and so does an edit"
-        return Judgement(_UNKNOWN, words, "whether the commit that added the second block is a merge")
+        if x.damaging_edit:
+            words = f"{words}; it cannot be read since commit {x.damaging_edit[:12]}, which is no merge"
+            return Judgement(_UNKNOWN, words, _IF_SQUASHED)
+        return Judgement(_UNKNOWN, words, "whether the change that added the second block was a merge")
     if lock.problems or x.entry is None:
         return None
     if (sides := x.origins.sides) is not None:
@@ -139,12 +138,13 @@ def bad_merge(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
     if x.made_by:
         words = f"{words}; commit {x.made_by[:12]}, which is no merge, made the entry as it is"
-        return Judgement(_UNKNOWN, words, "whether that commit squashed a branch with such a merge: its author")
+        return Judgement(_UNKNOWN, words, _IF_SQUASHED)
     missing = "whether a merge made the entry as it is" if x.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
 
 _OF_OTHERS = "the log is of another commit, or of another root"
+_IF_SQUASHED = "whether that commit squashed a branch with such a merge: its author"
 _NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
 
 
@@ -245,8 +245,12 @@ def constraint_conflict(x: Examined) -> Judgement | None:
     if is_about_listing and x.listing is not None and x.listing.is_known:
         fitting = [one.version for one in x.listing.versions if constraints.admits(one.version)]
         if not fitting:
-            words = f"none of {counted(len(x.listing.versions), 'listed version')} satisfies {constraints}"
-            return Judgement(_YES, f"{words} ({_excluding_constraints(x)})", as_of=x.listing.as_of, title=_NONE_FITS)
+            number, excluding = len(x.listing.versions), _excluding_constraints(x)
+            words = "the only listed version does not satisfy"
+            words = (
+                f"{words if number == 1 else f'none of {number} listed versions satisfies'} {constraints} ({excluding})"
+            )
+            return Judgement(_YES, words, as_of=x.listing.as_of, title=_NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may not offer them"
         return Judgement(_UNKNOWN, words, "provider_installation of the runner")

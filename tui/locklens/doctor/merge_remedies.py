@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.doctor.model import Remedy, TrustCost
-from locklens.doctor.remedies import fix_entry
+from locklens.doctor.remedies import excluding, fix_entry
 from locklens.errors import ConfigurationError
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
-from locklens.project.configuration import constraint_place
 from locklens.text import listing, shell_words
 
 if TYPE_CHECKING:
@@ -93,7 +92,8 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     title = f"Lock {what}, as {name} has" if is_of_other else f"Merge block by block with {name}: {what}"
     notes = [] if conflict.is_staged else ["git's index no longer has the sides: they are read between the markers"]
     sides = [] if is_of_other else ["--prefer", side.value]
-    notes += _excluding(one.examined, clashes, side)
+    taken = (clash.ours if side is MergeSide.OURS else clash.theirs for clash in clashes)
+    notes += excluding(one.examined, filter(None, taken))
     command = one.alone.line("merge", *sides, *of_other)
     if not moved:
         write = one.alone.write("merge", side=side.value)
@@ -104,14 +104,3 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     own = f"those of {versions}" if is_whole else "of one version alone"
     notes.append(f"both sides have the same hashes, which are {own}: {words}")
     return Remedy("merge-again", title, 1, _NONE if is_whole else _LOW, None, command, "; ".join(notes))
-
-
-def _excluding(x: Examined, clashes: Sequence[MergeConflict], side: MergeSide) -> Iterator[str]:
-    """Yield which constraints of the configuration exclude what a side of a conflict locks."""
-    for clash in clashes:
-        entry = clash.ours if side is MergeSide.OURS else clash.theirs
-        if entry is None or x.configuration is None:
-            continue
-        for one in x.configuration.of(entry.address):
-            if not one.constraints.admits(entry.version):
-                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {entry.version}"

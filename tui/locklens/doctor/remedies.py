@@ -13,13 +13,14 @@ from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackageP
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
+from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
 from locklens.text import counted, listing, shell_words
 from locklens.trust.authentication import Refusal
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
@@ -77,7 +78,9 @@ def _elsewhere(one: Affected) -> Remedy:
     listed = x.listing.versions if x.listing is not None else ()
     is_known = bool(listed) and all(each.platforms for each in listed)
     if is_known and not listed_versions(x, platform):
-        note = f"none of the {counted(len(listed), 'listed version')} of {x.name} has a package of {platform}"
+        note = f"none of the {len(listed)} listed versions of {x.name} has a package of {platform}"
+        if len(listed) == 1:
+            note = f"{listed[0].version}, the only listed version of {x.name}, has no package of {platform}"
     else:
         note = f"no listed version of {x.name} that the constraints allow is known to have a package of {platform}"
     title = f"Run init on a platform that has a package, or ask the publisher for one of {platform}"
@@ -375,7 +378,18 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     command = shell_words([*x.git, "diff", revision, "--", x.lock.path])
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
-    yield _restored_file(x, x.readable_commit)
+    restored = _restored_file(x, x.readable_commit)
+    left = excluding(x, (one.entry for one in x.before_damage if one.entry is not None))
+    yield replace(restored, note="; ".join((restored.note, *left)))
+
+
+def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:
+    """Yield which constraints of the configuration exclude what some entries lock."""
+    for entry in entries:
+        for one in x.configuration.of(entry.address) if x.configuration is not None else ():
+            if not one.constraints.admits(entry.version):
+                locked = f"{entry.address.short(x.tool.default_host)} {entry.version}"
+                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {locked}"
 
 
 def _restored_file(x: Examined, commit: str) -> Remedy:

@@ -376,6 +376,8 @@ class Examiner:
         removed_by, is_ignored = self._lost(one)
         is_of_file = one.error is not None and one.error.kind == "lock-invalid"
         is_repaired = is_of_file and self._is_repaired(root.lock)
+        is_damaged = is_repaired or bool(root.lock.problems)
+        damaging = self._history.damage(root.lock) if self._history and root.lock.problems else ("", "")
         twins = self._elsewhere(twin_of(one.address)) if one.address is not None else {}
         return Examined(
             one.error,
@@ -392,7 +394,7 @@ class Examiner:
             replaced_version=self._writes.replaced_version(root.lock, one.address),
             is_written=self._writes.has_written(root.lock, one.address),
             is_repaired=is_repaired,
-            before_damage=self._history.before_damage(root.lock.path) if self._history and is_repaired else (),
+            before_damage=self._history.before_damage(root.lock) if self._history and is_damaged else (),
             tool_commit=self._tool_commit(one),
             locked_before=self._locked_before(root.lock),
             others=tuple(self._with_requirements(one, others, shared)),
@@ -401,7 +403,8 @@ class Examiner:
             if self._history and root.lock.problems
             else "",
             without_new=self._history.without_new_hashes(root.lock) if self._history else frozenset(),
-            damaging_merge=self._history.damaging_merge(root.lock) if self._history and root.lock.problems else "",
+            damaging_merge=damaging[0],
+            damaging_edit=damaging[1],
             merge=self._history.merge_of(past, entry) if self._history and entry is not None else "",
             made_by=self._history.made_by(past, entry) if self._history and entry is not None else "",
             installed=self._installed(root.path, one.error),

@@ -355,14 +355,20 @@ class LockHistory:
         known = _locked_hashes(lock) | states.get(self.newest_readable(lock.path), set())
         return frozenset(commit for commit, hashes in states.items() if hashes <= known)
 
-    def damaging_merge(self, lock: LockFile) -> str:
-        """Return the commit that made a lock file unreadable, if it is a merge; else "".
+    def damage(self, lock: LockFile) -> tuple[str, str]:
+        """Return the commit that made a lock file unreadable if it is a merge, and if it is none; "" for any other.
+
+        It is no merge where its only parent is known to have a readable file.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
         maker = self._damage(lock)
-        return maker.commit if maker is not None and self._repository.commit(maker.commit).parents > 1 else ""
+        if maker is None:
+            return "", ""
+        parents = self._repository.commit(maker.commit).parents
+        is_told = parents == 0 or {one.commit for one in self._locks(lock.path)}.issuperset(maker.parents)
+        return (maker.commit, "") if parents > 1 else ("", maker.commit if is_told else "")
 
     def _damage(self, lock: LockFile) -> _CommittedLock | None:
         """Return the commit that made a lock file unreadable; None if it is not committed so."""
@@ -408,15 +414,19 @@ class LockHistory:
         was_broken = any(one.lock.exists and not one.lock.is_valid for one in self._locks(lock.path))
         return was_broken and lock.exists and lock.is_valid
 
-    def before_damage(self, lock_path: str) -> tuple[PastEntry, ...]:
-        """Return the entries of the newest readable commit of a lock file, before the newest one that is not.
+    def before_damage(self, lock: LockFile) -> tuple[PastEntry, ...]:
+        """Return the entries of the newest readable commit of a lock file, before the newest state that is not.
+
+        Args:
+            lock: The lock file in the work tree.
 
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        locks = self._locks(lock_path)
+        locks = self._locks(lock.path)
         broken = next((one for one in locks if one.lock.exists and not one.lock.is_valid), None)
-        before = self._ancestors(lock_path, broken) if broken is not None else {one.commit for one in locks}
+        broken = None if lock.problems else broken
+        before = self._ancestors(lock.path, broken) if broken is not None else {one.commit for one in locks}
         sound = (one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid)
         found = next(sound, None)
         return tuple(PastEntry(found.commit, found.date, one) for one in found.lock.entries) if found else ()
