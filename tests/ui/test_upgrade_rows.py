@@ -85,7 +85,8 @@ def test_a_locked_version_that_is_excluded_is_told_wherever_its_root_is() -> Non
     assert caution in report.as_text(of)
     # The upgrade is the action where there is one.
     down = selection_of(offer("0.9.0:99 1.0.0:90", "< 1.0", root="a"))
-    assert rows(down)[1].note.role is not Role.WARN
+    said = text(upgrade_lines(rows(down)[1], down))
+    assert said.index("older than the locked 1.0.0") < said.index("needs action: the locked 1.0.0")
 
 
 def test_sections_in_order() -> None:
