@@ -334,6 +334,23 @@ async def test_a_group_shows_the_h1_of_each_variant(samples: Samples, running: R
         assert all(f"+ {text[:13]}…" in detail for text in h1.values())
 
 
+async def test_a_group_whose_roots_differ_has_no_root_s_numbers_for_all(samples: Samples, running: Running) -> None:
+    def change(added: int, removed: int) -> Change:
+        made = samples.change(new="5.1.0", kind=ChangeKind.CHANGED_HASHES, bump=None)
+        facts = [
+            tuple(HashFact(f"h1:{side}{number}") for number in range(many))
+            for side, many in enumerate((added, removed))
+        ]
+        return replace(made, added=facts[0], removed=facts[1], kept=made.kept, id=f"{added}{removed}")
+
+    roots = [samples.root(name, [change(*numbers)]) for name, *numbers in (("a", 1, 1), ("b", 2, 1), ("c", 3, 0))]
+    async with running(samples.review(*roots), size=(140, 60)) as on:
+        await on.press("j")
+        assert on.changes.rows[1].summary == "+1..3 -0..1"
+        detail = " ".join(line.text for line in on.detail.lines)
+        assert "hashes were added and removed. Hashes: 1 h1 to 3 h1 added, none to 1 h1 removed" in detail
+
+
 async def test_a_group_shows_the_constraints_of_all_its_roots(samples: Samples, running: Running) -> None:
     """Those of the first root stood for all; in the list nothing said which root has which."""
     kinds = {"a": "~> 5.0", "b": "~> 5.0", "c": "", "d": ">= 4.0"}

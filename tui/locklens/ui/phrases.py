@@ -21,9 +21,9 @@ from locklens.review.reports.evidence_lines import is_settled
 from locklens.text import ID_DIGITS, counted, identity_of, size_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from locklens.review import HashCount
+    from locklens.review import HashCount, HashFact
 
 _BUMPS = {
     Bump.MAJOR: "Major upgrade",
@@ -67,33 +67,48 @@ _KINDS_IN_SHORT = {
 """The kinds whose words are not their own; the versions of some show it already."""
 
 
-def kind_in_short(change: Change) -> str:
-    """One or two words for the kind of a change; "" if the versions show it already."""
+def kind_in_short(change: Change, *others: Change) -> str:
+    """One or two words for the kind of a change; "" if the versions show it already.
+
+    Of several roots' changes, numbers of hashes that differ are shown as a range.
+    """
     if change.kind is ChangeKind.UPGRADE and change.bump is not None:
         return BUMPS_IN_SHORT[change.bump]
-    words = _KINDS_IN_SHORT.get(change.kind, change.kind.value)
-    return words.format(added=len(change.added), removed=len(change.removed))
+    alike = (change, *others)
+    added, removed = _range([len(one.added) for one in alike], ".."), _range([len(one.removed) for one in alike], "..")
+    return _KINDS_IN_SHORT.get(change.kind, change.kind.value).format(added=added, removed=removed)
 
 
-def what_happened(change: Change) -> str:
-    """One or two sentences about a change, for the top of the detail."""
+def _range(numbers: Sequence[int], between: str) -> str:
+    fewest, most = min(numbers), max(numbers)
+    return str(most) if fewest == most else f"{fewest}{between}{most}"
+
+
+def what_happened(change: Change, *others: Change) -> str:
+    """One or two sentences about a change, in one or several roots, for the top of the detail."""
     old, new = (side.version if side else "" for side in (change.old, change.new))
     bump = _BUMPS[change.bump] if change.bump else "Upgrade"
     words = _KINDS[change.kind].format(bump=bump, old=old, new=new, source=change.moved_from)
-    return f"{words} {_of_hashes(change)}".strip()
+    return f"{words} {_of_hashes((change, *others))}".strip()
 
 
-def _of_hashes(change: Change) -> str:
-    if change.kind in {ChangeKind.CONSTRAINTS_ONLY, ChangeKind.UNCHANGED}:
+def _of_hashes(changes: Sequence[Change]) -> str:
+    """The numbers of hashes; from the fewest to the most where roots differ."""
+    if changes[0].kind in {ChangeKind.CONSTRAINTS_ONLY, ChangeKind.UNCHANGED}:
         return ""
     parts = [
-        f"{count_by_scheme(fact.hash for fact in facts)} {word}"
-        for facts, word in ((change.added, "added"), (change.removed, "removed"))
-        if facts
+        f"{' to '.join(dict.fromkeys(count_by_scheme(hashes) or 'none' for hashes in _ends(facts)))} {word}"
+        for facts, word in (([one.added for one in changes], "added"), ([one.removed for one in changes], "removed"))
+        if any(facts)
     ]
-    if change.kept:
-        parts.append(f"{len(change.kept)} unchanged")
+    if any(one.kept for one in changes):
+        parts.append(f"{_range([len(one.kept) for one in changes], ' to ')} unchanged")
     return f"Hashes: {', '.join(parts)}." if parts else "No hashes."
+
+
+def _ends(facts: Iterable[Sequence[HashFact]]) -> list[list[str]]:
+    by_number = sorted(facts, key=len)
+    return [[fact.hash for fact in each] for each in (by_number[0], by_number[-1])]
 
 
 def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: bool = False) -> tuple[int | None, str]:

@@ -114,7 +114,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     else:
         yield line(f"The same packages in {roots}, in {len(variants)} variants: each has a mark of its own.", hanging=2)
     yield Line()
-    yield line(what_happened(change))
+    yield line(what_happened(change, *(members[0].change for members in variants)))
     unlike = row_differences(node)
     if unlike:
         yield line(Span("The roots differ: ", Role.WARN), f"{', '.join(unlike)}, as listed below.", hanging=2)

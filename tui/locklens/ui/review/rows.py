@@ -276,7 +276,9 @@ def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -
         where = _root_name(node)
     if setting.grouping is Grouping.PROVIDER:
         name, where = where, ""
-    texts = phrase(change), kind_in_short(change)
+    # Equal changes of many roots share what was traced.
+    alike = {(id(one.added), id(one.removed)): one for one in (subject.change for subject in node.subjects)}
+    texts = phrase(change), kind_in_short(change, *alike.values())
     sign, reason = kind_sign(change.kind), _worst_finding(node)
     return Row(node, depth, folded, mark, name, sign, *texts, where, evidence=evidence, reason=reason)
 
