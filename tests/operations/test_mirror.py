@@ -247,6 +247,27 @@ def test_locked_versions_are_mirrored_unless_the_lock_file_is_ignored(monkeypatc
             assert f"terraform-provider-demo_{version}_darwin_arm64.zip" in names
 
 
+def test_a_provider_without_a_locked_version_is_an_error_where_others_have_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As with the tools; the newest version was mirrored without a word."""
+    needs = requires(("acme/demo", "1.0.0"), ("acme/other", ""))
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files={"main.tf": requires(("acme/demo", "1.0.0"))})) as place:
+        assert run("lock") == 0
+        (place.work / "main.tf").write_text(needs)
+        for words in ((), ("--dry-run",)):
+            assert run("mirror", *words, "locked") == 1
+            said = capfd.readouterr()
+            assert "acme/other is required, and the lock file has no version of it" in said.err
+            assert "`locklens lock` locks one" in said.err
+        names = {name.rpartition("/")[2] for name in files(place.work / "locked")}
+        assert {one for one in names if one.endswith(".zip")} == {"terraform-provider-demo_1.0.0_linux_amd64.zip"}
+        assert run("mirror", "-lock-file=false", "newest") == 0
+        # Nothing is locked yet: there is no version to be held to.
+        (place.work / ".terraform.lock.hcl").write_text("# This file is maintained automatically.\n")
+        assert run("mirror", "first") == 0
+
+
 def test_a_package_that_is_not_locked_is_warned_of(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

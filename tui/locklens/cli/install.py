@@ -85,7 +85,7 @@ def add_mirror_options(parser: Parser) -> None:
     group.flag("--prune", "remove packages from the folder that no root requires for these platforms")
     words = "in a registry, replace the index of a version that lacks platforms by one that has them too"
     group.flag("--add-platforms", words)
-    words = "false: the newest versions that satisfy the constraints (default: true, the locked versions)"
+    words = "false: the newest versions in range, as without a lock file (default: true, the locked versions)"
     group.add("--lock-file", type=_flag, default=True, metavar="BOOL", help=words)
     _add_others(group)
     _add_shared(parser, "fetch and write nothing; print what would be fetched")

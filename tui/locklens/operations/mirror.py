@@ -1,7 +1,7 @@
 """`mirror` as a use case: the packages of the providers that roots require, in a folder or in OCI registries.
 
-Versions are the locked ones, or else the newest that satisfy the constraints. Packages come from their registries,
-whatever provider_installation says.
+Versions are the locked ones; where nothing is locked yet, the newest that satisfy the constraints. Packages come from
+their registries, whatever provider_installation says.
 """
 
 from __future__ import annotations
@@ -213,23 +213,34 @@ def _required(
     reader, tree = RootReader(where), FileSystem(where.folder)
     found: dict[object, _Requirement] = {}
     problems: dict[Diagnostic, list[str]] = {}
+    unlocked: dict[str, list[tuple[str, Place]]] = {}
     for name in tuple(dict.fromkeys(where.roots)) or ("",):
         root = reader.read_folder(tree, require_folder(tree, name))
         for problem in unreadable(root, allows_missing=request.allows_missing):
             problems.setdefault(problem, []).append(root.name)
         wanted = root.wanted()
+        has_versions = bool(root.lock.entries) and not request.ignores_locks
         for one in [replace(each, prior=None) for each in wanted] if request.ignores_locks else wanted:
+            first = one.requirements[0]
+            asker = root.name, (first.file, first.line)
+            if has_versions and one.prior is None and not root.configuration.is_of_init(one.address):
+                unlocked.setdefault(root.name_of(one.address), []).append(asker)
+                continue
             if one.prior is not None and (hashes := one.locked_hashes(one.prior.version)):
                 place = root.lock.path, one.prior.line
                 locked.setdefault((root.tool.name, one.address, one.prior.version), {})[place] = hashes
             constraints = tuple(str(requirement.constraints) for requirement in one.requirements)
             question = root.tool.name, one.address, one.locked, constraints
-            first = one.requirements[0]
-            found.setdefault(question, _Requirement(root.tool, one, [])).roots.append(
-                (root.name, (first.file, first.line))
-            )
+            found.setdefault(question, _Requirement(root.tool, one, [])).roots.append(asker)
     failures = [replace(one, root=names[0]) if len(names) == 1 else one for one, names in problems.items()]
+    failures += (_placed(_not_selected(name), askers) for name, askers in unlocked.items())
     return list(found.values()), failures
+
+
+def _not_selected(name: str) -> Diagnostic:
+    words = f"{name} is required, and the lock file has no version of it"
+    hint = "`locklens lock` locks one; -lock-file=false takes the newest versions that satisfy the constraints"
+    return Diagnostic(DiagnosticSeverity.ERROR, "Inconsistent dependency lock file", words, name, hint=hint)
 
 
 def _builds(
