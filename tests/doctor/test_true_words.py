@@ -717,6 +717,9 @@ def test_a_read_only_lock_file_that_has_the_right_providers_now(made: Any, docto
     document = doctor(folder, "ci.log")
     assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/prod init -lockfile=readonly")
     assert document["fixed"].endswith("has just the providers now that live/prod requires")
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "ROOT         live/prod  the lock file\n" in out
+    assert "LOCKED" not in out, "the providers that are left were never wrong"
 
 
 @pytest.mark.parametrize(("fault", "cause", "words"), [

@@ -217,6 +217,8 @@ def _diagnosed(
     facts = known[0].incident if known else Incident()
     if has_several.roots:
         facts = replace(facts, root=None)
+    # What was added or removed is no longer among the providers that are examined, and the others were never wrong.
+    is_of_file = fixed != "" and all(one.examined.message.kind == "readonly-changed" for one in affected)
     here = checkout.here
     if facts.root is not None:
         facts = replace(facts, root=from_top(here, facts.root))
@@ -230,15 +232,15 @@ def _diagnosed(
         causes=tuple(replace(one, roots=_from_top(here, one.roots)) for one in causes),
         remedies=remedies_for(affected) if not fixed else _run_again(pending) or (run_command_again(affected[0]),),
         not_offered=not_offered_for(causes) if not fixed else (),
-        onsets=_onsets(examiner, affected, chief, has_several),
-        is_locked=None if has_several.providers else _is_locked(chief),
+        onsets=_onsets(examiner, affected, chief, has_several) if not is_of_file else (),
+        is_locked=None if has_several.providers or is_of_file else _is_locked(chief),
         same_entry=_from_top(here, _same_entry(finder, chief, affected)),
         locking=_from_top(here, chief.examined.locking) if chief is not None else (),
         roots=len(checkout.locks),
         left=left,
         unread=sum(bool(roots.lock(path).problems) for path in checkout.locks),
         notes=(*notes, *answers.notes),
-        examined=_examined_words(affected, has_several),
+        examined=_examined_words(affected, has_several, is_of_file=is_of_file),
         fixed=fixed,
         next_step=" && ".join(dict.fromkeys(one.next_step for one in pending)),
         places=tuple(replace(one, roots=_from_top(here, one.roots)) for one in places),
@@ -311,14 +313,15 @@ _MOST_BLAMED = 20
 """The most roots with one entry that git is asked about."""
 
 
-def _examined_words(affected: Sequence[Affected], has_several: Several) -> str:
-    """Return the provider that was examined, or of several their number and roots."""
+def _examined_words(affected: Sequence[Affected], has_several: Several, *, is_of_file: bool) -> str:
+    """Return the provider that was examined, or of several their number and roots; or that it is the lock file."""
     if not affected:
         return ""
-    if not has_several.providers and (not has_several.roots or affected[0].examined.fitting):
+    if not is_of_file and not has_several.providers and (not has_several.roots or affected[0].examined.fitting):
         return _headline(one.examined for one in affected)
     addresses = {one.examined.address for one in affected}
     what = counted(len(addresses), "provider") if has_several.providers else affected[0].examined.name
+    what = "the lock file" if is_of_file else what
     roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
     return " ".join(filter(None, (what, has_several.subject((), roots))))
 
