@@ -408,6 +408,8 @@ def test_a_log_of_an_older_commit_names_it(top: Path, doctor: Any) -> None:
     locked = replace(NETBOX_310, hashes_of="3.9.1")
     (top / "net/.terraform.lock.hcl").write_bytes(lock_file(DEMO, locked))
     commit = git(top, "rev-parse", "--short=12", "HEAD").strip()
+    (note,) = (one for one in doctor(top, "ci.log")["run"]["notes"] if one.startswith("the log is of"))
+    assert note.endswith(f"locked in net: that is not committed yet, and commit {commit} has the version of the log")
     git(top, "commit", "-qam", "edited")
     for named in ((), ("--", "net")):
         document = doctor(top, "ci.log", *named)

@@ -270,6 +270,12 @@ def test_a_requirement_that_is_met_now(made: Any, doctor: Any) -> None:
     assert document["state"] == "open"
     words = "the log has the constraint ~> 2.7 on acme/demo, which live/prod neither has nor had"
     assert any(note.startswith(words) for note in document["run"]["notes"])
+    for name in ("main.tf", ".terraform.lock.hcl"):
+        (folder / name).write_bytes((folder / "live/prod" / name).read_bytes())
+    git(folder, "add", "main.tf")
+    git(folder, "commit", "-qm", "a root at the top")
+    notes = doctor(folder, "ci.log", "--", ".")["run"]["notes"]
+    assert any(note.startswith(words.replace("live/prod", "the top folder")) for note in notes)
 
 
 def test_an_entry_without_zh_rules_nothing_out(made: Any, doctor: Any) -> None:

@@ -40,6 +40,8 @@ _NO_MESSAGE = RecognisedError("", "")
 
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
+_TOP = "the top folder"
+
 ASSUMED = "assumed"
 """The beginning of the source of a fact that is assumed."""
 
@@ -365,10 +367,14 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def where(self) -> str:
-        """The root, or those that the log fits, as reports show them."""
-        if self.fitting:
-            return listing([from_top(self.here, root) for root in self.fitting], 3)
-        return from_top(self.here, self.incident.root) if self.incident.root is not None else self.root or "."
+        """The root, or those that the log fits, in sentences."""
+        fitting = [from_top(self.here, root) for root in self.fitting]
+        return listing([_TOP if root == "." else root for root in fitting], 3) if fitting else self.own_root
+
+    @property
+    def own_root(self) -> str:
+        """The root in sentences."""
+        return self.root or _TOP
 
     @property
     def release(self) -> str:

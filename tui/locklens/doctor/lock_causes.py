@@ -161,7 +161,7 @@ def not_locked(x: Examined) -> Judgement | None:
         if unknown:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
         return Judgement(_NO, words)
-    where = (x.root or ".") if x.fitting else x.where
+    where = x.own_root
     place = f"{where} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.removed_by:
         place = f"{place}: {x.removed_by} removed it"
@@ -517,7 +517,7 @@ def _ran_in_root_of_other(x: Examined) -> Judgement | None:
     if not host or x.address is None:
         return None
     ran, own = (next(tool for tool in DIALECTS.values() if tool.default_host == one) for one in (host, x.address.host))
-    locked = f"{x.lock.path}:{x.entry.line} locks" if x.entry is not None else f"{x.root or '.'} requires"
+    locked = f"{x.lock.path}:{x.entry.line} locks" if x.entry is not None else f"{x.own_root} requires"
     words = f"the run asked {host}, and {locked} {x.address}"
     if x.tool_commit:
         words = f"{words}; commit {x.tool_commit[:12]} locks it in {host}"

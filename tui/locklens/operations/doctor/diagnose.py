@@ -183,7 +183,8 @@ def _diagnosed(
     ended, past = past, ["" if found else words for words, found in zip(past, standing, strict=True)]
     past = of_messages(affected, past) if past else past
     messages = tuple({error.says: error for error in reversed(read.errors)}.values())[::-1]
-    places = _places(messages, affected, [one or other for one, other in zip(past, ended, strict=True)])
+    ended = [one or other for one, other in zip(past, ended, strict=True)]
+    places = _places(messages, affected, ended)
     fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
     notes += dict.fromkeys(filter(None, past if not fixed else ()))
     both = (of_other_packages(one.examined) for one, words in zip(affected, past, strict=False) if words)
@@ -199,7 +200,7 @@ def _diagnosed(
                 ),
             )
         )
-        others = (one for one, words in zip_longest(known, past) if one.is_of_other_version and not words)
+        others = (one for one, words in zip_longest(known, ended) if one.is_of_other_version and not words)
         notes += dict.fromkeys(_of_other_version(one) for one in others if not one.fitting)
         notes += dict.fromkeys(_of_which_root(one, known) for one in known if one.fitting)
         pairs = zip(subjects, known, strict=True)
@@ -435,7 +436,7 @@ def _of_other_constraint(x: Examined) -> str:
     """Return a note on a log whose constraint is nowhere here."""
     assert x.error is not None
     return (
-        f"the log has the constraint {x.error.constraint} on {x.name}, which {x.root or '.'} neither has nor had: "
+        f"the log has the constraint {x.error.constraint} on {x.name}, which {x.own_root} neither has nor had: "
         "check out the commit of the failing run, or name its root with -- ROOT"
     )
 
@@ -446,8 +447,10 @@ def _of_other_version(x: Examined) -> str:
     assert x.entry is not None
     commit = next((one.commit[:12] for one in x.past if one.is_of(x.error.version)), "")
     ways = f"commit {commit} has that version there: git checkout {commit}, to judge the log"
+    if x.past and x.past[0].is_of(x.error.version):
+        ways = f"that is not committed yet, and commit {commit} has the version of the log"
     return (
-        f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.root or '.'}: "
+        f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.own_root}: "
         f"{ways if commit else 'name the root of the failing run with -- ROOT, or check its commit out'}"
     )
 
