@@ -906,3 +906,25 @@ def test_another_version_without_the_platform_ends_no_error_of_hashes(
     assert "no zh of linux_amd64 is locked for acme/demo 1.5.0" in found["evidence"]
     (folder / LOCK).write_bytes(lock_file(NEWER))
     assert doctor(folder, *options, "ci.log")["state"] == "fixed"
+
+
+@pytest.mark.parametrize(("line", "again"), [
+    ("+ tofu providers mirror -platform=linux_amd64 ../m", "tofu -chdir=live/prod providers mirror -platform=linux_amd64 ../m"),
+    ("$ cd live/prod && tofu providers mirror ../m 2>&1 | tee log", "tofu -chdir=live/prod providers mirror ../m"),
+    ("$ tofu providers mirror $OUT", None),
+    ("$ tofu providers lock", None),
+    ("", None),
+])  # fmt: skip
+def test_what_failed_is_tried_again_and_not_init(line: str, again: str | None, made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["registry-down"], locks=(lock_file(DEMO),)))
+    words = (
+        "Failed to download registry.terraform.io/acme/demo v1.4.2 for linux_amd64: could not query provider registry for "
+        "registry.terraform.io/acme/demo: request failed after 2 attempts: 500 Internal Server Error returned from "
+        f"https://registry.terraform.io/v1/{'packages/' * 7}live-prod."
+    )
+    (folder / "ci.log").write_text(f"{line}\n\nError: Provider release not available\n\n{words}\n", "utf-8")
+    (fix,) = doctor(folder, "--offline", "--tool", "opentofu", "ci.log")["remedies"]
+    assert (fix["id"], fix["command"]) == ("retry", again)
+    out = doctor(folder, "--offline", "--tool", "opentofu", "--format", "text", "ci.log")
+    assert ("Run the command that failed again" in out) == (again is None)
+    assert f"{'packages/' * 7}live-prod." in out, "no word is broken"

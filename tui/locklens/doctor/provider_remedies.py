@@ -55,10 +55,19 @@ class Affected(Struct, frozen=True):
     @property
     def next_step(self) -> str:
         """The command line that runs init as it failed in the root; ROOT stands for one that the log does not tell."""
+        options = self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
+        return self._tool_line("init", *options)
+
+    @property
+    def failed_line(self) -> str:
+        """The command line that failed; "" where it was one of `providers`, and the log does not have it."""
+        command = self.examined.message.command
+        return self.next_step if command == "init" else self._tool_line(*command.split()) if command else ""
+
+    def _tool_line(self, *words: str) -> str:
         root = "ROOT" if self.examined.fitting else self.path(self.roots[0] if self.roots else ".")
         chdir = () if root == "." else (f"-chdir={root}",)
-        options = self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
-        return self.examined.with_settings(shell_words([self.command_name, *chdir, "init", *options]))
+        return self.examined.with_settings(shell_words([self.command_name, *chdir, *words]))
 
     @property
     def alone(self) -> Affected:

@@ -153,7 +153,30 @@ _FOLDERS = tuple(
 """What names the folder of the run that follows: the tool's option, a shell, Docker, Ansible and CI systems."""
 _INIT = re.compile(r"\b(?:terraform|tofu)\b.{0,200}? init(?P<options>(?: -[^\s;&|]{1,500}){1,20})")
 _OF_INSTALL = re.compile(r"-(?P<option>-?(?:lockfile|plugin-dir)=[^\s\"']+)")
-_NAMING_FOLDERS = ("init -", "chdir", "cd ", "running ", "dir: ", "working-dir", "WORKDIR ")
+_PROVIDERS_COMMAND = re.compile(
+    r"\b(?:terraform|tofu)\b.{0,200}? (?P<command>providers (?:lock|mirror)"
+    r"(?: [^\s;&|<>\"'$`]{1,500}(?=[\s;&|]|$)){0,40}) ?(?:$|[;&|]|\d?>)"
+)
+"""A command line of `providers lock` or `providers mirror`, without what only a shell knows."""
+_PROVIDERS_TITLES = {
+    "providers lock": ("couldnotretrieveprovidersforlocking",),
+    "providers mirror": (
+        "cannotdownloadproviderrelease", "providerreleasenotavailable", "providernotavailablefailedtodownload",
+        "invalidproviderpackagefailedtoauthenticate", "invalidurlforproviderrelease",
+    ),
+}  # fmt: skip
+"""The titles of errors that one command alone has."""
+_TELLING = (
+    "init -",
+    "providers lock",
+    "providers mirror",
+    "chdir",
+    "cd ",
+    "running ",
+    "dir: ",
+    "working-dir",
+    "WORKDIR ",
+)
 _CONSTRAINT = re.compile(
     r"(?:configured version constraint|given constraints|updated version constraints) \"?"
     r"(?P<constraint>[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}(?:, ?[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}){0,20})"
@@ -212,6 +235,7 @@ class _Run(Struct, frozen=True):
     Attributes:
         first: The line that told the last of it.
         start: The line where it begins.
+        command: That of `providers` that it is; "" for another one, or unknown.
     """
 
     first: int
@@ -221,6 +245,7 @@ class _Run(Struct, frozen=True):
     searched: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
+    command: str = ""
 
 
 class _Block(Struct, frozen=True):
@@ -281,6 +306,8 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
             if folders not in own and len(own) < MOST_ERRORS:
                 own.pop((), None)
                 told = {name: getattr(block.run, name) for name in _OF_RUN}
+                if error.command != "init":
+                    told["command"] = block.run.command if block.run.command.startswith(error.command) else ""
                 own[folders] = replace(error, run=block.run.start, folders=folders, **told)
                 if (error.says, ()) in lasting:
                     lasting.add((error.says, folders))
@@ -336,16 +363,17 @@ def _runs(lines: Sequence[LogLine]) -> list[_Run]:
     runs = [_Run(0, lines[0].number if lines else 0)]
     for line in lines:
         text, last = line.text, runs[-1]
-        if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _NAMING_FOLDERS):
+        if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _TELLING):
             continue
         folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
         if folder.startswith("../") and last.folder:  # from where the shell is
             folder = posixpath.normpath(f"{last.folder}/{folder}")
-        options = _options(text)
+        options, found = _options(text), _PROVIDERS_COMMAND.search(text)
+        command = found["command"] if found is not None else ""
         if folder or _STEP.match(text):
-            runs.append(_Run(line.number, line.number, folder, options=options))
-        elif options:
-            runs.append(_Run(line.number, line.number, last.folder, options=options))
+            runs.append(_Run(line.number, line.number, folder, options=options, command=command))
+        elif options or command:
+            runs.append(_Run(line.number, line.number, last.folder, options=options, command=command))
         elif _BEGINS_RUN.match(text) and (last.reused or last.searched):
             if not text.startswith("Initializing provider plugins"):
                 runs.append(_Run(line.number, line.number, last.folder))
@@ -409,11 +437,13 @@ def _event(line: LogLine) -> _Block | None:
 def _recognised(block: _Block) -> Iterator[RecognisedError]:
     whole = squeezed(block.text)
     is_own = any(title in whole for title in TITLES) or _INSTALLING.search(whole) is not None
+    titled = (one for one, titles in _PROVIDERS_TITLES.items() if any(title in whole for title in titles))
+    command = next(titled, "init")
     items = [item for item in _items(block) if _row_of(squeezed(item), is_own=is_own) is not None]
     for text in items or [block.text]:
         row = _row_of(squeezed(text), is_own=is_own)
         if row is not None:
-            yield from _errors(text, row, block.number)
+            yield from (replace(error, command=command) for error in _errors(text, row, block.number))
 
 
 def _row_of(tight: str, *, is_own: bool) -> CatalogueRow | None:

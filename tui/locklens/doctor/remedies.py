@@ -459,7 +459,8 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     note = "TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time" if is_late else ""
     if one.examined.message.kind == "sums-without-package":
         note = "if it fails again, look at what the runner gets from the shasums_url that the registry names"
-    yield Remedy("retry", "Try again", len(one.alone.roots), _NONE, None, one.next_step, note)
+    title = "Try again" if one.failed_line else "Run the command that failed again"
+    yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.failed_line, note)
     if one.examined.message.reason in _OF_THE_WAY:
         yield from fix_request(one)
 
