@@ -103,6 +103,32 @@ def test_of_one_listed_version_no_plural_is_said(
     assert doctor(folder, "ci.log")["causes"][0]["evidence"].startswith(f"{words} (")
 
 
+def test_a_place_of_one_error_that_is_here_tells_the_platform_of_the_others(
+    made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9"))
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
+    (mirror := tmp_path / "mirror").mkdir()
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    block = f'provider_installation {{\n  filesystem_mirror {{\n    path = "{mirror.as_posix()}"\n  }}\n}}\n'
+    settings.write_text(settings.read_text("utf-8") + block, "utf-8")
+    query, lists = (
+        "Failed to query available provider packages",
+        "Could not retrieve the list of available versions for",
+    )
+    nowhere = "provider registry.terraform.io/acme/netbox was not found in any of the search locations"
+    gone = "the previously-selected version 1.4.2 is no longer available"
+    log = boxed_log(
+        (query, f"{lists} provider acme/netbox: {nowhere}", f"  - {mirror.as_posix()}"),
+        (query, f"{lists} provider acme/demo: {gone}"),
+    )
+    (folder / "ci.log").write_text(log.replace("on linux_amd64\n", "\n"), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert [one["kind"] for one in document["errors"]] == ["not-in-sources", "version-gone"]
+    commands = [one["command"] for one in document["remedies"] if one["id"] == "fill-mirror"]
+    assert commands == [f"locklens mirror --platform={this_platform()} {mirror} --root=live/prod"]
+
+
 def test_a_long_path_stays_whole(made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = made(INCIDENTS["plugin-missing"])
     path = tmp_path / ("a-folder-with-a-name/" * 7 + "settings.tfrc")

@@ -342,10 +342,12 @@ class Examiner:
         return self._request.logged != "" and changed >= self._request.logged
 
     def _place_here(self, error: RecognisedError | None, subject: DoctorSubject | None) -> str:
-        """Return the failing folder or file, or one that was searched, if it is on this machine; "" if not."""
+        """Return a folder or file that the log names, the error's own first, and that is here; "" without one."""
         if error is None or subject is None:
             return ""
-        return next(iter(self._here(subject, (error.place, *error.search_folders))), "")
+        others = [place for one in self._read.errors for place in (one.place, *one.search_folders)]
+        places = (error.place, *error.search_folders, *filter(_is_absolute, others))
+        return next(iter(self._here(subject, places)), "")
 
     def _here(self, subject: DoctorSubject, places: Iterable[str]) -> dict[str, Path]:
         """Return the places of a log, which may be relative to its root, that are on this machine."""
