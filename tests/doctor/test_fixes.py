@@ -407,6 +407,32 @@ def test_hashes_of_a_republished_version_that_a_lock_added_are_said_to_be_why_in
     assert ("a change that is not committed locks those of today" in evidence) is not is_committed
 
 
+@pytest.mark.parametrize("is_of_log", [True, False])
+def test_providers_that_a_root_lacks_are_locked_by_one_command(is_of_log: bool, made: Any, doctor: Any) -> None:
+    required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"), ("hashicorp/random", "~> 3.6"))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), required))
+    items = "".join(
+        f"  - provider registry.terraform.io/{name}: required by this configuration but no version is selected\n"
+        for name, _ in required[1:]
+    )
+    head = "Error: Inconsistent dependency lock file\n\nThe following dependency selections recorded in the lock file are\n"
+    text = f"$ terraform -chdir=live/prod plan\n{head}inconsistent with the current configuration:\n{items}"
+    (folder / "ci.log").write_text(text, "utf-8")
+    words = ["ci.log"] if is_of_log else ["--", "live/prod"]
+    (fix,) = (one for one in doctor(folder, *words)["remedies"] if one["id"] == "lock")
+    title = "Lock acme/netbox, hashicorp/random, with the hashes of their signed releases"
+    assert title in " ".join(doctor(folder, "--format", "text", *words).split())
+    assert fix["command"].endswith(" acme/netbox hashicorp/random --root=live/prod")
+    request = DoctorRequest((folder / "ci.log").read_bytes() if is_of_log else None, folder, os.environ, ("live/prod",))
+    (write,) = (one.write for one in diagnose(request).remedies if one.id == "lock" and one.write is not None)
+    assert write.providers == ("acme/netbox", "hashicorp/random")
+    run(fix["command"])
+    text = (folder / LOCK).read_text("utf-8")
+    assert all(f'provider "registry.terraform.io/{name}"' in text for name, _ in required)
+    if is_of_log:
+        assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
 def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["h1-missing"]
     fixes = doctor(made(incident), *incident.options, "ci.log")["remedies"]

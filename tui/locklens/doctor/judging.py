@@ -361,7 +361,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         own = [one for one in sound if one.causes and not one.examined.fitting]
         found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
     costs = list(TrustCost)
-    offers = _kept_first(list(_named(_of_roots(found.values()), affected)))
+    offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
     return tuple(sorted(offers, key=lambda one: costs.index(one.trust)))
 
 
@@ -382,6 +382,27 @@ def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple
         roots = list(dict.fromkeys(root for each, other in group for root in _roots_of(each, other)))
         if len({each.command for each, _ in group}) > 1 and one.is_by_roots(remedy):
             group = [(replace(one.in_roots(remedy, roots), roots=each.roots), other) for each, other in group]  # noqa: PLW2901
+        joined.append(group)
+    return joined
+
+
+def _of_providers(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:
+    """Return remedies with those as one that lock providers of the same roots in the same way."""
+    alike: dict[object, list[list[tuple[Remedy, Affected]]]] = {}
+    for number, group in enumerate(found):
+        remedy, one = group[0]
+        key: object = number
+        if remedy.id == "lock" and remedy.write is not None and one.is_by_roots(remedy):
+            key = replace(remedy, title="", command="", write=replace(remedy.write, providers=()))
+        alike.setdefault(key, []).append(group)
+    joined = []
+    for groups in alike.values():
+        group = [pair for each in groups for pair in each]
+        if len(groups) > 1:
+            remedy, one = group[0]
+            names = list(dict.fromkeys(other.examined.name for _, other in group))
+            remedy = replace(one.of_providers(remedy, names), title=remedies.lock_title(names))
+            group = [(remedy, other) for _, other in group]
         joined.append(group)
     return joined
 

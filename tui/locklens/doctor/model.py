@@ -359,7 +359,7 @@ class RemedyWrite(Struct, frozen=True):
 
     Attributes:
         command: "lock", "merge", "prune", "restore", "upgrade" or "replace": of a folder.
-        provider: The provider as the command names it.
+        providers: The providers as the command names them.
         roots: Relative to the current folder.
         tool: The tool of the roots; "" for the one that is detected in each.
         side: The side of a merge whose entries stand; "" where the merge needs none.
@@ -375,7 +375,7 @@ class RemedyWrite(Struct, frozen=True):
     """
 
     command: str
-    provider: str
+    providers: tuple[str, ...]
     roots: tuple[str, ...]
     tool: str = ""
     side: str = ""

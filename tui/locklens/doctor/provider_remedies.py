@@ -112,10 +112,8 @@ class Affected(Struct, frozen=True):
         """
         commits, own = dict.fromkeys(filter(None, (past.commit, past.last))), self.roots[:1]
         shared = {other.root: other.shared for other in self.examined.others}
-        having = {
-            commit: [root for root in self.roots if root in own or commit in shared.get(root, ())] for commit in commits
-        }
         found, left = [], list(self.roots)
+        having = {one: [root for root in left if root in own or one in shared.get(root, ())] for one in commits}
         for commit in sorted(having, key=lambda one: -len(having[one])):
             if roots := [root for root in having[commit] if root in left]:
                 found.append((commit, replace(self, roots=tuple(roots))))
@@ -126,9 +124,8 @@ class Affected(Struct, frozen=True):
         """Return which roots a fix by constraints, or from a commit, leaves out, in a clause; "" for none."""
         left = [from_top(self.examined.here, root) for root in self.roots if root not in roots]
         need, their = ("needs", "its") if len(left) == 1 else ("need", "their")
-        why = f"{their} constraints differ, or could not be read"
-        if commit:
-            why = f"commit {commit[:12]} has another entry there, or none"
+        of_commit = f"commit {commit[:12]} has another entry there, or none"
+        why = of_commit if commit else f"{their} constraints differ, or could not be read"
         return f"{listing(left, 3)} {need} another fix: {why}" if left else ""
 
     @property
@@ -145,7 +142,7 @@ class Affected(Struct, frozen=True):
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
         tool = self.examined.tool.name if self.examined.names_tool else ""
-        known = {"command": command, "provider": self.examined.name, "roots": self.roots, "tool": tool}
+        known = {"command": command, "providers": (self.examined.name,), "roots": self.roots, "tool": tool}
         return convert({**known, **details}, RemedyWrite)
 
     def path(self, path: str) -> str:
@@ -163,6 +160,12 @@ class Affected(Struct, frozen=True):
         write = replace(remedy.write, roots=tuple(roots)) if remedy.write is not None else None
         words = [word for word in shlex.split(remedy.command) if not word.startswith(_ROOT_OPTION)]
         return replace(remedy, command=shell_words([*words, *_root_words(roots)]), write=write)
+
+    def of_providers(self, remedy: Remedy, names: Sequence[str]) -> Remedy:
+        """Return a remedy whose command line names this provider as it is for several."""
+        write = replace(remedy.write, providers=tuple(names)) if remedy.write is not None else None
+        words = [names if word == self.examined.name else [word] for word in shlex.split(remedy.command)]
+        return replace(remedy, command=shell_words(word for each in words for word in each), write=write)
 
     def is_by_roots(self, remedy: Remedy) -> bool:
         """True if a remedy is a command line of locklens that takes several roots, which its options alone tell."""
@@ -267,7 +270,7 @@ def _asked_for(one: Affected, note: str) -> Remedy:
 def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
     """Return the upgrade to the newest version that satisfies the constraints, or to a named one."""
     name = f"{one.examined.name}={version}" if version else one.examined.name
-    write = one.write("upgrade", provider=name)
+    write = one.write("upgrade", providers=(name,))
     return Remedy("upgrade", title, len(one.roots), _LOW, None, one.line("upgrade", name), _REVIEW, write)
 
 
@@ -291,7 +294,7 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     what = f"{x.name} {version}{', which is locked' if is_locked else ''}"
     title = f"Rewrite the constraints that exclude {what} ({places})"
     command = one.line("upgrade", name, "--edit-constraints")
-    write = one.write("upgrade", provider=name, edits_constraints=True)
+    write = one.write("upgrade", providers=(name,), edits_constraints=True)
     notes = [] if is_locked else [_REVIEW]
     if shared:
         locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in shared], 3)

@@ -20,7 +20,7 @@ from locklens.trust.authentication import Refusal
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
@@ -347,11 +347,17 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     if x.is_denied and x.address is not None and x.address.host == x.tool.default_host:  # others may want a token
         yield from fix_source(one)
         return
-    title = f"Lock {x.name}, with the hashes of its signed release"
+    title = lock_title([x.name])
     write = one.write("lock", platform=x.platform)
     if is_source_implied(x):
         note = f"where the registry has no {x.address}, required_providers has to name its source; {note}"
     yield Remedy("lock", title, len(one.roots), _LOW, None, command, note, write)
+
+
+def lock_title(names: Sequence[str]) -> str:
+    """Return the title of the remedy that locks providers."""
+    releases = "its signed release" if len(names) == 1 else "their signed releases"
+    return f"Lock {listing(list(names), 3)}, with the hashes of {releases}"
 
 
 def _admits(x: Examined, past: PastEntry) -> bool:

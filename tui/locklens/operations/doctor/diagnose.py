@@ -502,12 +502,12 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     tool = DIALECTS.get(write.tool) or settings.tool
     where = Scope(folder, write.roots, tool=tool, test_directory=settings.test_directory)
     if write.command == "restore":
-        return Restore(where, (RestoredProviders(write.roots, (write.provider,)),), write.revision)
+        return Restore(where, (RestoredProviders(write.roots, write.providers),), write.revision)
     if write.command == "merge":
         return ResolveConflicts(where, Preference(write.side) if write.side else None)
     if write.command == "prune":
-        return Prune(where, (write.provider,))
+        return Prune(where, write.providers)
     if write.command == "upgrade":
-        return Upgrade(where, (write.provider,), edits_constraints=write.edits_constraints)
+        return Upgrade(where, write.providers, edits_constraints=write.edits_constraints)
     platforms = (Platform.parse(write.platform),) if write.platform else ()
-    return Lock(where, platforms, (write.provider,), accepts_republished=write.accepts_republished)
+    return Lock(where, platforms, write.providers, accepts_republished=write.accepts_republished)
