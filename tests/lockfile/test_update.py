@@ -120,9 +120,10 @@ def test_when_the_lock_file_does_for_one_platform_alone(
 
 
 def test_what_lock_says_of_a_platform() -> None:
-    assert tracking(None, ["h1:a"]) is Tracking.NEW_PROVIDER
-    assert tracking(entry("a"), ["h1:a"]) is Tracking.NEW_HASHES
-    assert tracking(entry("a", "h1:a", "h1:b"), ["h1:a"]) is Tracking.KNOWN
+    assert tracking(None, V1, ["h1:a"]) is Tracking.NEW_PROVIDER
+    assert tracking(entry("a"), V1, ["h1:a"]) is Tracking.NEW_HASHES
+    assert tracking(entry("a", "h1:a", "h1:b"), V1, ["h1:a"]) is Tracking.KNOWN
+    assert tracking(entry("a", "h1:a"), V2, ["h1:a"]) is Tracking.NEW_VERSION
 
 
 def test_opentofu_migrates_hashicorps_providers_once() -> None:
@@ -354,7 +355,7 @@ def test_lock_makes_the_same_of_every_kind_of_entry(root: Root) -> None:
     for number in range(ORPHAN):
         prior = old.by_address.get(ProviderAddress(TERRAFORM_HOST, "acme", f"p{number}"))
         for platform in (LINUX, DARWIN):
-            news = tracking(prior, release(number, "1.0.0", platform).hashes())
+            news = tracking(prior, Version.parse("1.0.0"), release(number, "1.0.0", platform).hashes())
             assert f"- Obtained acme/p{number} checksums for {platform}; {words[news]}" in said
     # A second run finds nothing and writes all the same.
     said = root.run("providers", "lock", f"-platform={LINUX}")

@@ -59,6 +59,7 @@ class Shelf(RegistrySource):
     def __init__(self, offered: Mapping[str, str], unknown: int = 0) -> None:
         self._offered = {name: [Version.parse(text) for text in versions.split()] for name, versions in offered.items()}
         self._unknown = unknown
+        self.is_of_mirrors = False
         self.broken: frozenset[str] = frozenset()
         self.days: dict[str, int] = {}
         self.signers: dict[str, str] = {}
@@ -280,7 +281,7 @@ def test_why_nothing_newer(top: Path) -> None:
     lay(top, TWO | {LOCK: [entry("aws", "5.2.0"), entry("tls", "4.2.0")]})
     assert remarks(planned(top, Shelf(OFFERED))) == [
         f"aws: kept at 5.2.0; held back: 6.1.0-beta1 by {PIN}, pre-release (needs an exact constraint); 6.0.0 by {PIN}",
-        "tls: 4.2.0 is the newest",
+        "tls: no version newer than 4.2.0 is listed",
     ]
     assert remarks(planned(top, Shelf(OFFERED), "aws=5.2.0")) == ["aws: already locked at 5.2.0"]
 
@@ -357,6 +358,10 @@ def test_a_platform_that_the_new_version_has_no_package_for_is_a_warning(top: Pa
     assert [(remark.severity, remark.words) for remark in plan.remarks] == [
         (DiagnosticSeverity.WARNING, "5.2.0 has no package for plan9_arm: it cannot be installed there")
     ]
+    # The release may well have one, which only the mirror lacks.
+    shelf.is_of_mirrors = True
+    words = "the mirror has no package of 5.2.0 for plan9_arm: the lock file gets no hash of one"
+    assert [remark.words for remark in planned(top, shelf, "aws").remarks] == [words]
 
 
 def test_platforms_that_nobody_knows_are_said(top: Path) -> None:

@@ -32,6 +32,7 @@ class ProgressWording(StrEnum):
 
 _WOULD_TRACK = {
     Tracking.NEW_PROVIDER: "This provider and its checksums for this platform would be added to the lock file",
+    Tracking.NEW_VERSION: "This version and its checksums for this platform would replace those in the lock file",
     Tracking.NEW_HASHES: "Additional checksums for this platform would be added to the lock file",
     Tracking.KNOWN: "All checksums for this platform are already tracked in the lock file",
 }
@@ -39,6 +40,7 @@ _TRACKED = {
     Tracking.NEW_PROVIDER: (
         "This was a new provider and the checksums for this platform are now tracked in the lock file"
     ),
+    Tracking.NEW_VERSION: "This version and its checksums for this platform are now tracked in the lock file",
     Tracking.NEW_HASHES: "Additional checksums for this platform are now tracked in the lock file",
     Tracking.KNOWN: "All checksums for this platform were already tracked in the lock file",
 }

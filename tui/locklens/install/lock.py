@@ -223,9 +223,9 @@ class Locker:
             hashes |= obtained[-1][1]
         if outcomes and isinstance(outcomes[0], _Obtained):
             fetching.warn_of_changes(context, request, request.version, outcomes[0].vouched)
-        prior = request.prior if request.prior is not None and request.prior.version == request.version else None
         for platform, fetched_hashes in obtained:
-            context.emit(HashesObtained(name, platform, tracking(prior, fetched_hashes)))
+            tracked = tracking(request.prior, request.version, fetched_hashes)
+            context.emit(HashesObtained(name, platform, tracked))
         return with_locked_hashes(
             request.prior,
             address=request.address,

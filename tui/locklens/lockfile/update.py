@@ -34,9 +34,10 @@ class Difference(StrEnum):
 
 
 class Tracking(StrEnum):
-    """The report of `providers lock` on the hashes of one platform."""
+    """The report on the hashes of one platform: that of `providers lock`, which does not know of new versions."""
 
     NEW_PROVIDER = "new provider"
+    NEW_VERSION = "new version"
     NEW_HASHES = "new hashes"
     KNOWN = "known"
 
@@ -128,10 +129,12 @@ def is_incomplete(local: Iterable[str], signed: Collection[str], prior: LockEntr
     return not signed and kept <= set(local)
 
 
-def tracking(prior: LockEntry | None, hashes: Iterable[str]) -> Tracking:
-    """Return what `providers lock` reports for the hashes of one platform."""
+def tracking(prior: LockEntry | None, version: Version, hashes: Iterable[str]) -> Tracking:
+    """Return the report on the hashes of one platform."""
     if prior is None:
         return Tracking.NEW_PROVIDER
+    if prior.version != version:
+        return Tracking.NEW_VERSION
     return Tracking.KNOWN if set(hashes) <= set(prior.hashes) else Tracking.NEW_HASHES
 
 

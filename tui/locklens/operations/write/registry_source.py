@@ -97,7 +97,8 @@ class RegistrySource(RegistryRun):
         cancel: threading.Event | None = None,
     ) -> None:
         self._on_event = on_event
-        self._has_methods = settings.methods is not None
+        self.is_of_mirrors = settings.methods is not None
+        """True if versions and packages are those of given mirrors, which may lack some of a release."""
         super().__init__(settings, hosts, cancel)
         self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}
@@ -129,7 +130,7 @@ class RegistrySource(RegistryRun):
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Mapping[Version, int]]:
         """Return the days since the release of each version of each provider; versions of unknown age are left out."""
-        if self._has_methods:
+        if self.is_of_mirrors:
             return {address: {} for address in addresses}  # A mirror has no dates, and registries may not be asked.
         lookup, known = ReleaseLookup(self._session), self._ages.setdefault(tool.name, {})
         missing = [address for address in dict.fromkeys(addresses) if address not in known]
@@ -168,7 +169,7 @@ class RegistrySource(RegistryRun):
     def _context(self, tool: Dialect) -> InstallContext:
         if tool.name not in self._contexts:
             # Like `providers lock`, plans ask registries whatever provider_installation says.
-            source = self._session.installation(tool, Path()) if self._has_methods else None
+            source = self._session.installation(tool, Path()) if self.is_of_mirrors else None
             self._contexts[tool.name] = InstallContext(self._session, tool, self._on_event, source=source)
         return self._contexts[tool.name]
 

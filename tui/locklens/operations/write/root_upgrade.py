@@ -222,7 +222,9 @@ class RootUpgrade:
         if not left or left == platforms:
             return platforms
         lost = ", ".join(str(platform) for platform in platforms if platform not in left)
-        self._warn(address, f"{version} has no package for {lost}: it cannot be installed there")
+        mirrored = f"the mirror has no package of {version} for {lost}: the lock file gets no hash of one"
+        of_release = f"{version} has no package for {lost}: it cannot be installed there"
+        self._warn(address, mirrored if self._source.is_of_mirrors else of_release)
         return left
 
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
@@ -420,7 +422,7 @@ class RootUpgrade:
         newer = explained.offer.newer if explained.offer else ()
         held = [group for group in newer if group.holds]
         if not held:
-            return f"{entry.version} is the newest"
+            return f"no version newer than {entry.version} is listed"
         reasons = "; ".join(f"{group.newest} by {', '.join(map(str, group.holds))}" for group in held[:2])
         return f"kept at {entry.version}; held back: {reasons}"
 
