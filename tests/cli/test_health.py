@@ -454,6 +454,32 @@ def test_a_folder_without_roots_is_not_passed_over(run: Run, tmp_path: Path) -> 
     assert words not in run(str(tmp_path / "empty"))[1]
 
 
+def test_other_repositories_below_are_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above several clones there was nothing to check, without a word of them."""
+    clones = tmp_path / "clones"
+    for name in ("a/one", "two"):
+        git(lay(clones / name, AWS), "init", "-q")
+    git(lay(clones / "plain/.terraform/modules/m", AWS), "init", "-q")
+    monkeypatch.chdir(clones)
+    words = "note: other repositories are not searched: a/one, two; `locklens health DIR` reads one\n"
+    status, out, _ = run("--offline")
+    assert (status, words in out, "nothing was checked" in out) == (2, True, True)
+    assert document(run, "--offline", "a/one", status=0)["run"]["notes"] == []
+    lay(clones / "plain", AWS)
+    assert document(run, "--offline", "--", "plain", status=0)["run"]["notes"] == []
+    assert words in run("--offline")[1]
+    # A repository around them does not track them.
+    git(clones, "init", "-q")
+    assert words in run("--offline")[1]
+    (clones / ".gitignore").write_text("two\n")
+    for number in range(6):
+        git(lay(clones / f"b{number}", AWS), "init", "-q")
+    names = "a/one, b0, b1, b2, b3 and 2 more"
+    assert (
+        f"note: other repositories are not searched: {names}; `locklens health DIR` reads one\n" in run("--offline")[1]
+    )
+
+
 NETBOX, SEARCH = "registry.terraform.io/acme/netbox", "registry.terraform.io/corp/search-sync"
 
 

@@ -25,13 +25,13 @@ from locklens.operations.health.judging import (
     signers_of,
     unreleased,
 )
-from locklens.operations.health.roots import ReadRoot, find_layout, read_roots
+from locklens.operations.health.roots import Layout, ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for, with_local_paths
 from locklens.review.coverage import coverage
 from locklens.review.health import CHECKS, UNREAD, Health, Need, is_undecided, results, spread_of
 from locklens.review.model import Finding, PolicySide, Review, SideName
 from locklens.review.rules import in_order
-from locklens.text import counted
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -103,6 +103,17 @@ _MOST_NOTES = 5
 """The most folders that are named one by one."""
 
 
+def _unsearched_words(layout: Layout) -> tuple[str, ...]:
+    """Return which folders are not searched, in sentences."""
+    words = layout.unsearched[:_MOST_NOTES]
+    if len(layout.unsearched) > len(words):
+        words += (f"{len(layout.unsearched) - len(words)} more folders are not searched",)
+    if layout.repositories:
+        names = listing(layout.repositories, _MOST_NOTES)
+        words += (f"other repositories are not searched: {names}; `locklens health DIR` reads one",)
+    return words
+
+
 def scan_health(
     request: HealthRequest,
     *,
@@ -136,7 +147,7 @@ def scan_health(
         tools = {root.review.new.writer or TERRAFORM for root in roots} if request.tool is None else {request.tool}
         policy = with_local_paths(effective.policy, request.network.environ, tools)
         effective = replace(effective, policy=policy)
-    scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), layout.unsearched)
+    scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), _unsearched_words(layout))
     if request.network is not None:
         scan.has_advisories, problem = look_inside(scan.groups, request.network.cache, effective.policy)
         scan.problems = tuple(filter(None, [problem]))
@@ -164,13 +175,10 @@ class _Scan(Struct):
 
     def notes(self) -> tuple[str, ...]:
         """Return which folders were not searched, and a note if nothing was checked: another folder may be meant."""
-        unsearched = self.unsearched[:_MOST_NOTES]
-        if len(self.unsearched) > len(unsearched):
-            unsearched += (f"{len(self.unsearched) - len(unsearched)} more folders are not searched",)
         if self.roots:
-            return unsearched
+            return self.unsearched
         nothing = f"nothing was checked: no lock file or configuration of a root in or below {self.request.name}"
-        return (*unsearched, nothing)
+        return (*self.unsearched, nothing)
 
     def health(self, answers: HealthAnswers | None) -> Health:
         """Return the health by the files and the answers, None before there are any."""

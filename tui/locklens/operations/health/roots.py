@@ -1,8 +1,8 @@
 """Finds the root modules below a folder, reads them, and judges what needs no other root and no registry.
 
 In a git repository the files are those that git tracks or does not ignore; a folder without git is walked. What the
-tools downloaded (`.terraform`, `.terragrunt-cache`) is left out, and so are submodules, whose files belong to another
-repository. Links to folders are not followed.
+tools downloaded (`.terraform`, `.terragrunt-cache`) is left out, and so are other repositories, such as submodules.
+Links to folders are not followed.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class Layout(Struct, frozen=True):
         is_git: True in a git repository.
         is_generated: True if there are units of Terragrunt, which run modules that no configuration calls.
         unsearched: Folders that could not be listed, in words.
+        repositories: Folders that are not searched because they are other repositories, without submodules.
         packages: Paths that git tracks and that the tools take for packages, by the folder in which they are run.
         is_named: True if the user named the folders, which makes a root of each with a configuration.
     """
@@ -75,6 +76,7 @@ class Layout(Struct, frozen=True):
     is_git: bool
     is_generated: bool = False
     unsearched: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
     packages: Mapping[str, tuple[str, ...]] = {}
     is_named: bool = False
 
@@ -115,28 +117,35 @@ def _of_repository(repository: Repository, folder: Path) -> Layout:
     named = _below(repository.work_files((LOCK_FILE, *GENERATORS, *MODULE_SUFFIXES)), below)
     layout = _layout(tree, [path for path in named if not _is_downloaded(path)], is_git=True)
     packages = packages_by_folder(repository.tracked())
-    return replace(layout, packages={place: paths for place, paths in packages.items() if is_at_or_below(place, below)})
+    others = [place for place in repository.untracked_repositories() if not _is_downloaded(place)]
+    return replace(
+        layout,
+        repositories=tuple(_below(others, below)),
+        packages={place: paths for place, paths in packages.items() if is_at_or_below(place, below)},
+    )
 
 
 def _walked(folder: Path) -> Layout:
-    top, paths, unsearched = os.fspath(folder), list[str](), list[str]()
+    top, paths, unsearched, repositories = os.fspath(folder), list[str](), list[str](), list[str]()
+
+    def enters(place: str, name: str) -> bool:
+        if name in _DOWNLOADED:
+            return False
+        inside = os.path.join(place, name)  # noqa: PTH118
+        if is_other := os.path.lexists(os.path.join(inside, ".git")):  # noqa: PTH118
+            repositories.append(os.path.relpath(inside, top).replace(os.sep, "/"))
+        return not is_other
+
     try:
-        for each in walk(top, most=MAX_FOLDERS, enters=_is_entered):
+        for each in walk(top, most=MAX_FOLDERS, enters=enters):
             if each.error is not None:
                 unsearched.append(f"{each.path or '.'} is not searched: {reason_of(each.error)}")
             paths += (f"{each.path}/{name}" if each.path else name for name in each.files if _is_named(name))
     except TooManyFoldersError:
         words = f"more than {MAX_FOLDERS} folders are not searched"
         raise ConfigurationError(words, path=str(folder), hint="name a folder below it") from None
-    return replace(_layout(WorkTree(folder), paths, is_git=False), unsearched=tuple(unsearched))
-
-
-def _is_entered(place: str, name: str) -> bool:
-    return name not in _DOWNLOADED and not _is_repository(place, name)
-
-
-def _is_repository(place: str, name: str) -> bool:
-    return os.path.lexists(os.path.join(place, name, ".git"))  # noqa: PTH118
+    layout = _layout(WorkTree(folder), paths, is_git=False)
+    return replace(layout, unsearched=tuple(unsearched), repositories=_in_order(repositories))
 
 
 def _repository_of(top: str, place: str) -> str:
@@ -195,7 +204,9 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
     packages = {
         place: paths for place, paths in layout.packages.items() if any(is_at_or_below(place, each) for each in wanted)
     }
-    return replace(layout, locked=tuple(locked), configured=tuple(configured), packages=packages, is_named=True)
+    return replace(
+        layout, locked=tuple(locked), configured=tuple(configured), repositories=(), packages=packages, is_named=True
+    )
 
 
 class ReadRoot(Struct, frozen=True):

@@ -74,6 +74,7 @@ class Repository:
         self._objects = ObjectReader(found.command)
         self._listings: dict[str | None, dict[str, listings.TreeFile]] = {}
         self._work_files_found: list[tuple[str, str]] | None = None
+        self._untracked_repositories: tuple[str, ...] = ()
         self._listing_lock = threading.Lock()
         self._warnings: list[str] = []
         """The beginning of what git said while it listed the work tree."""
@@ -388,6 +389,15 @@ class Repository:
         """
         return tuple(path for _, path in self._work_files() if path.endswith(suffixes))
 
+    def untracked_repositories(self) -> tuple[str, ...]:
+        """Return the folders in the work tree that are repositories of their own, neither submodules nor ignored.
+
+        Raises:
+            RepositoryError: There is no work tree, or git failed.
+        """
+        self._work_files()
+        return self._untracked_repositories
+
     @cached_property
     def left_out(self) -> dict[str, listings.TreeFile]:
         """The files and links that a sparse checkout leaves out, as the index has them, on disk or not.
@@ -525,7 +535,9 @@ class Repository:
         with self._listing_lock:
             if self._work_files_found is None:
                 arguments = ("--others", "--exclude-standard", "-x", ".terraform")
-                self._work_files_found = self._tagged(*arguments, by_patterns=True, warned=self._warnings.append)
+                found = self._tagged(*arguments, by_patterns=True, warned=self._warnings.append)
+                self._work_files_found = [one for one in found if not one[1].endswith("/")]
+                self._untracked_repositories = tuple(path[:-1] for _, path in found if path.endswith("/"))
             return self._work_files_found
 
     def _tagged(
@@ -534,9 +546,8 @@ class Repository:
         arguments = ("ls-files", "-z", "-v", "--cached", *options)
         listed = self._command.records(*arguments, subject="the work tree", by_patterns=by_patterns, warned=warned)
         with closing(listed) as records:
-            # A path that is not merged is there once for each side; an untracked repository ends in "/".
-            kept = [record for record in dict.fromkeys(records) if not record.endswith("/")]
-        return [(record[0], record[2:]) for record in kept]
+            # A path that is not merged is there once for each side.
+            return [(record[0], record[2:]) for record in dict.fromkeys(records)]
 
     def _is_there(self, tag: str, path: str) -> bool:
         place = os.path.join(self.top, path)  # noqa: PTH118
