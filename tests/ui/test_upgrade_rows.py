@@ -388,6 +388,20 @@ def test_a_step_to_the_locked_version_says_that_it_deselects() -> None:
     assert stepped(of, rows(of)[1], -1).words == "deselected acme/x in 2 of 2 roots: that is the locked version"
 
 
+def test_a_step_away_from_the_locked_version_selects_again() -> None:
+    """The way back from a step too far left the provider deselected."""
+    some = [offer("1.0.0:90 1.1.0:60 1.2.0:40", "~> 1.0", root=one, locked=f"1.{n}.0") for n, one in enumerate("ab")]
+    of = selection_of(*some).toggled(some)
+    down = of.moved(some, -1)
+    assert [pick.root for pick in down.picks] == ["a"]
+    assert rows(down)[1].mark == "[-]"
+    assert down.moved(some, 1) == of
+    other = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name="other")
+    # Only what was selected is, and only until it is deselected.
+    assert selection_of(other).moved([other], -1).moved([other], 1).picks == ()
+    assert down.without(some).moved(some, 1).picks == ()
+
+
 def test_versions_that_are_stepped_to() -> None:
     of = selection_of(HELD)
     assert of.picks == ()

@@ -214,6 +214,7 @@ class UpgradeSelection(Struct, frozen=True):
         selected: The providers to upgrade.
         stepped: The versions that the user stepped to, other than the recommended ones.
         as_safe: Members of `selected` that were selected as eligible.
+        parked: Providers that were selected until the user stepped to the locked version; a step away selects them.
     """
 
     offers: CandidateTable = CandidateTable()
@@ -223,6 +224,7 @@ class UpgradeSelection(Struct, frozen=True):
     selected: frozenset[CandidateKey] = frozenset()
     stepped: Mapping[CandidateKey, Version] = MappingProxyType({})
     as_safe: frozenset[CandidateKey] = frozenset()
+    parked: frozenset[CandidateKey] = frozenset()
 
     # Candidates
 
@@ -231,7 +233,8 @@ class UpgradeSelection(Struct, frozen=True):
         before = {offer.key: offer.locked for offer in self.offers.providers}
         moved = {offer.key for offer in offers.providers if before.get(offer.key, offer.locked) != offer.locked}
         stepped = {key: version for key, version in self.stepped.items() if key not in moved}
-        return replace(self, offers=offers, stepped=stepped, selected=self.selected - moved).judged()
+        selected, parked = self.selected - moved, self.parked - moved
+        return replace(self, offers=offers, stepped=stepped, selected=selected, parked=parked).judged()
 
     def with_terms(self, terms: UpgradePolicy) -> UpgradeSelection:
         """Replace the conditions; versions that the user stepped to are kept."""
@@ -294,7 +297,7 @@ class UpgradeSelection(Struct, frozen=True):
     def without(self, offers: Iterable[UpgradeCandidates]) -> UpgradeSelection:
         """Deselect providers."""
         keys = frozenset(offer.key for offer in offers)
-        return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys)
+        return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys, parked=self.parked - keys)
 
     @property
     def safe(self) -> tuple[UpgradeCandidates, ...]:
@@ -455,7 +458,8 @@ class UpgradeSelection(Struct, frozen=True):
                 stepped[offer.key] = target
         moved = replace(self, stepped=stepped)
         gone = {offer.key for offer in asked if moved.target(offer) is None}
-        return replace(moved, selected=self.selected - gone)
+        back = self.parked & {offer.key for offer in asked} - gone
+        return replace(moved, selected=self.selected - gone | back, parked=(self.parked | self.selected & gone) - back)
 
     def _reached(self, offer: UpgradeCandidates) -> Version | None:
         """The version of which the others are newer or older: the target, or else the locked one, listed or not."""
