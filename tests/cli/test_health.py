@@ -445,6 +445,13 @@ def test_a_terragrunt_unit_without_a_lock_file_is_no_root(run: Run, top: Path) -
     assert [root["path"] for root in document(run, "--offline", status=0)["roots"]] == ["unit"]
 
 
+def test_the_spread_of_a_single_root_is_no_rest_of_others(run: Run, top: Path) -> None:
+    lay(top / "a", AWS)
+    assert "\n  1 provider in one root each (--list-roots names all)\n" in run("--offline")[1]
+    lay(top / "b", AWS, ("hashicorp/random", "3.6.2", ">= 3.0.0"))
+    assert "\n  1 more provider in one root each (--list-roots names all)\n" in run("--offline")[1]
+
+
 def test_a_folder_without_roots_is_not_passed_over(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     words = "nothing was checked: no lock file or configuration of a root in or below"

@@ -158,7 +158,8 @@ def _spreads(spreads: Sequence[Spread], *, lists_all: bool) -> Iterator[Line | s
     if len(common) > len(shown):
         yield f"  {counted(len(common) - len(shown), 'more provider')} (--list-roots names all)"
     if not lists_all and len(spreads) > len(common):
-        yield f"  {counted(len(spreads) - len(common), 'more provider')} in one root each (--list-roots names all)"
+        noun = "more provider" if common else "provider"
+        yield f"  {counted(len(spreads) - len(common), noun)} in one root each (--list-roots names all)"
 
 
 def limits(health: Health) -> Iterator[str]:
