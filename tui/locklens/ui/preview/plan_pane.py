@@ -300,7 +300,7 @@ def _platform_lines(group: Group) -> Iterator[Line]:
         if change.platforms:
             names = ", ".join(sorted(map(str, change.platforms)))
             alike[names] = alike.get(names, 0) + 1
-    verb = "adds" if group.first.kind == "change" else "locks"
+    verb = "adds hashes for" if group.first.kind == "change" else "locks"
     for names, number in alike.items():
         where = f"  in {counted(number, 'root')}" if len(alike) > 1 else ""
         yield line(Span(f"      {verb} ", Role.DIM), names, Span(where, Role.DIM), hanging=12)
