@@ -54,7 +54,7 @@ def add_demo_options(parser: Parser) -> None:
     group.add("--metadata", metavar="DIR", help=words)
     words = f"diagnose a sample incident, on the Doctor screen or as text: {', '.join(sorted(CauseId))} (default: none)"
     group.add("--incident", metavar="CAUSE", help=words)
-    add_reading_options(parser, ("tui", *formats_of("review")), has_roots=False)
+    add_reading_options(parser, ("tui", *formats_of("review")), roots="")
 
 
 def _check_demo(options: Namespace) -> None:

@@ -181,7 +181,7 @@ def add_health_options(parser: Parser) -> None:
     )
     words = "folder to search; in a git repository, without the files that git ignores"
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help=f"{words} (default: the current one)")
-    add_reading_options(parser, ("tui", *formats_of("health")))
+    add_reading_options(parser, ("tui", *formats_of("health")), roots="every root in or below DIR")
 
 
 def _check_health(options: Namespace) -> None:

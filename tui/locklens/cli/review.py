@@ -118,7 +118,7 @@ def add_why_options(parser: Parser) -> None:
 
 
 def add_reading_options(
-    parser: Parser, formats: Sequence[str], *, reviews: bool = True, has_roots: bool = True
+    parser: Parser, formats: Sequence[str], *, reviews: bool = True, roots: str = "every root of the repository"
 ) -> None:
     """Add the options of commands that read all of a repository.
 
@@ -126,12 +126,12 @@ def add_reading_options(
         parser: Receives them.
         formats: The choices of --format.
         reviews: True for options that select changes and hashes.
-        has_roots: True for options that name roots.
+        roots: The roots that are read where no option names any; "" for no such options.
     """
     parser.set_defaults(old=None, new=None, report=[], all=False, prove="none", verify=False, history=False)
     parser.set_defaults(root=[])
-    if has_roots:
-        parser.group("scope").add_roots("every root of the repository")
+    if roots:
+        parser.group("scope").add_roots(roots)
     group = parser.group("common options")
     group.add_output(formats, None if "tui" in formats else "text")
     if reviews:

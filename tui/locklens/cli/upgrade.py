@@ -37,7 +37,8 @@ def add_upgrade_options(parser: Parser) -> None:
     group.add_platforms("platform to lock", "those of the policy, and those locked now, where known")
     group.flag("--list", "write nothing; list the available versions, and what holds them back")
     group.add("--format", choices=formats_of("upgrade"), help="format of --list (default: text)")
-    words = "upgrade what is eligible: in range, past the cooldown, no major version, and of the same signer"
+    words = "upgrade what is eligible: in range, past the cooldown, no major version, and of the same signer; and lock"
+    words += " what is required and not locked"
     group.flag("--safe", words)
     group.flag("--ignore-cooldown", "select releases of any age, and say so")
     group.flag("--include-major", "with --list or --safe: major versions are eligible too")
