@@ -74,6 +74,30 @@ def test_it_is_taken_back_and_done_again(top: Path) -> None:
     assert contents(top) == after
 
 
+def test_it_says_what_stays_staged(top: Path) -> None:
+    def git(*words: str) -> None:
+        identity = "-c", "user.name=Ann", "-c", "user.email=ann@example.org"
+        subprocess.run(["git", "-C", str(top), *identity, *words], check=True)
+
+    def warnings(*, is_redo: bool = False) -> list[tuple[str, str]]:
+        return [(one.detail, one.hint) for one in undo(top, is_redo=is_redo).diagnostics]
+
+    words = "git's index keeps what is staged of hashicorp/tls: the next commit has it"
+    hint = f"git restore --staged -- infra/{LOCK} unstages all of the file"
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
+    apply(undo(top).proposal)
+    git("add", ".")
+    unstaging = f"git rm --cached -- infra/{LOCK} unstages all of the file"
+    assert warnings(is_redo=True) == [(words, unstaging)], "without a commit there is nothing to restore from"
+    git("commit", "-qm", "first")
+    apply(undo(top, is_redo=True).proposal)
+    assert warnings() == []
+    git("add", ".")
+    assert warnings() == [(words, hint)]
+    git("commit", "-qm", "second")
+    assert warnings() == [], "what is committed is not staged"
+
+
 def test_only_the_last_one_is_taken_back(top: Path) -> None:
     apply(Prune(Scope(top, ("infra",))).plan().proposal)
     pruned = contents(top)

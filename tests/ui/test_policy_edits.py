@@ -234,13 +234,16 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
         assert (pinned["keys"], pinned["why"], pinned["by"]) == ([fingerprint], "phoned", "Ann Example")
         await until(on, lambda: not screen.is_asking and "D drop pin" in on.lines[-1])
         assert "pinned" not in {row.state.text for row in screen.left.rows}, "the base has no pin yet"
+        git(top, "add", POLICY_FILE)
         await on.press("D")
         await until(on, on.has_preview)
         await on.ready()
         assert "locklens keys drop acme" in on.plan
-        assert "locklens.toml is as in HEAD again: nothing is left to commit" in on.plan
+        assert "locklens.toml is as in HEAD again" in on.plan
+        assert "git's index keeps what is staged of locklens.toml: the next commit has it" in on.plan
         await on.press("enter")
         await until(on, lambda: "trust" not in policy(top))
+        git(top, "restore", "--staged", POLICY_FILE)
         assert git(top, "status", "--porcelain", POLICY_FILE) == "", "every byte is as it was"
 
 

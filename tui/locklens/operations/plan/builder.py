@@ -16,16 +16,19 @@ from msgspec.structs import replace
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
 from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
 from locklens.lockfile import LockEntry, LockFile, differing
+from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import splice
+from locklens.machine import git_words
 from locklens.operations.comparison import within
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words, file_order
 from locklens.operations.root_modules import Root, RootReader, common_folder, folders_with_locks, no_root
 from locklens.project import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree
 from locklens.storage.journal import WriteTarget
+from locklens.text import listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     from locklens.addresses import Platform, ProviderAddress
@@ -267,6 +270,45 @@ def put_entries(
         old = now.get(before or address)
         edited, locked_for = edits.get(address, ()), platforms.get(address, ())
         draft.changes.append(PlannedChange(root.path, address, name, old, entry, edited, locked_for, before))
+
+
+def warn_of_staged(draft: PlanBuilder, reverted: Mapping[str, Collection[ProviderAddress]]) -> None:
+    """Warn that git's index, which is not written, keeps changes that a plan reverts in the work tree.
+
+    Args:
+        draft: The plan.
+        reverted: The providers whose entries are reverted, by file; none for a file that has no entries or the same.
+    """
+    from locklens.project.git import Repository
+
+    try:
+        found = Repository.discover(draft.top)
+    except NoRepositoryError:
+        return
+    with found as repository:
+        if repository.is_bare:
+            return
+        head = None if repository.is_unborn else repository.resolve("HEAD")
+        disk = FileSystem(draft.top)
+        for path, indexed in repository.index.read(tuple(reverted)).items():
+            planned = draft.files.get(path)
+            left = planned.new if planned is not None else disk.read(path)
+            committed = repository.show(head, path) if head is not None else None
+            # Line ends are those of the checkout in the work tree, and git's in its index.
+            sides = [data and data.replace(b"\r\n", b"\n") for data in (committed, indexed.data, left)]
+            if indexed.problem is not None or sides[1] in (sides[0], sides[2]):
+                continue
+            root, names = path.rpartition("/")[0], [path]
+            if reverted[path]:
+                then, staged, after = (parse(data or b"", path) for data in sides)
+                kept = {one for one, *_ in differing(then, staged)} & {one for one, *_ in differing(staged, after)}
+                tool = staged.writer or after.writer or then.writer
+                names = [one.short(tool.default_host) if tool else str(one) for one in sorted(kept & {*reverted[path]})]
+            if names:
+                git = ("restore", "--staged") if head is not None else ("rm", "--cached")
+                words = f"git's index keeps what is staged of {listing(names)}: the next commit has it"
+                unstaging = shell_words(git_words(draft.top, *git, paths=[path]))
+                draft.warn(root, words, hint=f"{unstaging} unstages all of the file")
 
 
 def require_sound(root: Root) -> None:

@@ -71,7 +71,7 @@ class PlanReview(Struct, frozen=True):
         tip: The revision whose policy judges: the base, or the branch whose fork point the base is; "" where
             `against` is.
         has_others: True if a commit has other entries too: of the planned lock files, or of others that are staged.
-        is_committed: True if the planned files are as in HEAD: there is nothing to commit.
+        is_committed: True if the planned files are as in HEAD.
         uncommitted: The changes of the plan as a commit makes them: from the entries of HEAD; None where HEAD is not
             known.
     """
@@ -210,7 +210,7 @@ def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tup
 def _beside_head(
     plan: Plan, planned: _Planned, comparison: Comparison
 ) -> tuple[bool, bool, tuple[PlannedChange, ...] | None]:
-    """Return what a commit has: whether other entries too, whether nothing at all, and which changes of the plan.
+    """Return what a commit has: whether other entries too, whether these very files, and which changes of the plan.
 
     Other entries are those of its lock files that differ and are not the plan's, and for a plan for the index, other
     lock files that are staged. A merge in progress, whose commit has the entries of both sides, is no other change.

@@ -9,23 +9,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
-from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import deviations, render
-from locklens.machine import git_words
 from locklens.operations.plan import Plan, Scope, command_line, joined_plans
-from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound, require_valid
+from locklens.operations.plan.builder import (
+    ScopedPlanBuilder,
+    put_entries,
+    require_sound,
+    require_valid,
+    warn_of_staged,
+)
 from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
-from locklens.text import listing, shell_words, visible
+from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry, LockFile
-    from locklens.project.git import Repository
 
 
 class Prune(FileOperation, frozen=True):
@@ -203,7 +206,6 @@ def restore(
     with Repository.discover(where.folder) as repository:
         commit = repository.resolve_base(revision)
         before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
-        staged = _staged(repository, [root.lock.path for root in draft.roots])
     locks = {path: parse(data, f"{revision}:{lock_path(path)}") for path, data in before.items() if data is not None}
     roots = [
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
@@ -222,29 +224,10 @@ def restore(
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             require_valid(lock)
             _restore_root(draft, root, lock, selected[root.path])
-            _warn_of_staged(draft, root, staged[root.lock.path] & selected[root.path])
+    sound = [root for root in roots if not draft.has_failed(root.path)]
+    warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
     command = command_line("restore", where, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
     return replace(draft.plan(command), restored_from=revision)
-
-
-def _staged(repository: Repository, paths: Sequence[str]) -> dict[str, frozenset[ProviderAddress]]:
-    """Return the providers whose entries in git's index are not those of the last commit, by lock file."""
-    head = None if repository.is_unborn else repository.resolve("HEAD")
-    found = {}
-    for path, indexed in repository.index.read(paths).items():
-        committed = repository.show(head, path) if head is not None else None
-        sides = (parse(data or b"", path) for data in (committed, indexed.data))
-        found[path] = frozenset(address for address, *_ in differing(*sides) if indexed.problem is None)
-    return found
-
-
-def _warn_of_staged(draft: ScopedPlanBuilder, root: Root, staged: frozenset[ProviderAddress]) -> None:
-    """Warn that the index, which is not written, keeps the changes that are reverted in the work tree."""
-    if staged:
-        names = listing([root.name_of(address) for address in sorted(staged)])
-        words = f"git's index keeps what is staged of {names}: the next commit has it"
-        unstaging = shell_words(git_words(draft.top, "restore", "--staged", paths=[root.lock.path]))
-        draft.warn(root.path, words, hint=f"{unstaging} unstages all of the file")
 
 
 def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected: frozenset[ProviderAddress]) -> None:

@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError, LockLensError
 from locklens.machine import locklens_words, path_from_shell
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import Plan, PlannedFile, Scope
-from locklens.operations.plan.builder import PlanBuilder
+from locklens.operations.plan.builder import PlanBuilder, warn_of_staged
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem
@@ -154,6 +154,7 @@ class DropPin(FileOperation, frozen=True):
             raise ConfigurationError(f"no pin of {self.name!r}", path=POLICY_FILE, hint=hint)
         draft.put_policy(without_pin(draft.data, pin))
         draft.describe_policy(f"the pin of {self.name}", f"dropped: {_pin_in_words(pin)}")
+        warn_of_staged(draft, {POLICY_FILE: ()})
         return draft.plan(shell_words([*_start_words(self.top), "keys", "drop", self.name]))
 
 

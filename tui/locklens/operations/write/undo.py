@@ -22,7 +22,7 @@ from locklens.lockfile.parse import parse
 from locklens.machine import shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words
-from locklens.operations.plan.builder import PlanBuilder
+from locklens.operations.plan.builder import PlanBuilder, warn_of_staged
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
 from locklens.operations.write.resolve import note_next_step, stages_of
@@ -34,6 +34,8 @@ from locklens.text import listing, reason_of, shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from locklens.addresses import ProviderAddress
 
 _NAMED = 3
 
@@ -152,14 +154,19 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         hint = f"the same change of the files as they are now: {record.shown}" if is_redo else hint
         raise StaleLockFileError(f"{_listed(touched)}: changed since, {refusal}", hint=hint)
     draft = PlanBuilder(top, target, _describing(target, is_redo=is_redo))
+    reverted: dict[str, list[ProviderAddress]] = {}
     for file, data in before.items():
         planned = PlannedFile(names[file], data, file.new if is_redo else file.old)
         draft.put(planned)
-        draft.changes += _changes(planned)
+        changes = [*_changes(planned)]
+        reverted[planned.path] = [change.address for change in changes]
+        draft.changes += changes
         for words, dry_run in _of_conflicts(planned):
             draft.describe(f"{planned.path}: {words}", dry_run=f"{planned.path}: {dry_run}")
             if words == _RESOLVED_AGAIN and stages_of(planned.path, top) is not None:
                 note_next_step(draft, planned.path)
+    if not target.is_index:
+        warn_of_staged(draft, reverted)
     change = f"the change applied on {_moment(record)}: {_subject(record) or record.shown}"
     verbs = ("reapplies", "would reapply") if is_redo else ("reverts", "would revert")
     draft.describe(f"{verbs[0]} {change}", dry_run=f"{verbs[1]} {change}")

@@ -442,7 +442,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     def action_copy(self) -> None:
         """Copy the commit message, the highlighted line of the detail, or the command line."""
         text, words = self._copied
-        self.say(copy_text(self.app, text, words) if text else "nothing to copy: nothing is left to commit")
+        self.say(copy_text(self.app, text, words) if text else "nothing to copy: this plan has no commit message")
 
     @property
     def _place(self) -> tuple[Path, FilePlace] | None:

@@ -145,7 +145,7 @@ class PlanProgress(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """The commit message; "" if nothing would be written, or nothing is left to commit then."""
+        """The commit message; "" if nothing would be written, or the files are as in HEAD then."""
         known, plan = self.plan_review, self.plan
         if plan is None or (known is None and plan.proposal.undoes) or (known is not None and known.is_committed):
             return ""
@@ -562,7 +562,7 @@ def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
     yield line(f"  policy: {POLICY_FILE} edited, no lock file changes", hanging=4)
     review = plan_review.review
     if plan_review.is_committed:
-        words = f"{POLICY_FILE} is as in HEAD again: nothing is left to commit"
+        words = f"{POLICY_FILE} is as in HEAD again"
     elif review.policy.accept_from is AcceptFrom.HEAD:
         words = "what is added counts at once: the base has accept_from = head"
     else:
