@@ -146,3 +146,37 @@ def test_an_entry_that_the_base_has_without_a_version_is_judged(tmp_path: Path, 
     (change,) = [change for root in json.loads(out)["roots"] for change in root["changes"]]
     assert (change["kind"], len(change["hashes"]["added"]), status) == ("new-provider", 2, 0)
     assert "what that lacks is shown as new" in out
+
+
+BROKEN = OLD.replace('version = "5.1.0"', "version = {{")
+
+
+@pytest.mark.parametrize(
+    ("files", "severity", "words"),
+    [
+        ({f"{ROOT}/{LOCK}": OLD}, "info", "every provider is shown as new"),
+        ({f"{ROOT}/{LOCK}": f"{BROKEN}#\n"}, "info", "nothing is compared"),
+        ({f"{ROOT}/{LOCK}": "# Nothing.\n"}, "warn", "what it locked is unknown"),
+        ({f"{ROOT}/{LOCK}": None}, "warn", "what it locked is unknown"),
+        ({f"{ROOT}/main.tf": "# Other.\n"}, "", ""),
+        ({f"{ROOT}/{LOCK}": None, f"other/{LOCK}": BROKEN}, "", ""),
+    ],
+    ids=["repaired", "still broken", "emptied", "deleted", "untouched", "moved"],
+)
+def test_an_old_side_that_cannot_be_read_is_told_of_once_and_as_such(
+    tmp_path: Path, files: dict[str, str | None], severity: str, words: str
+) -> None:
+    git(tmp_path, "init", "-q")
+    commit(tmp_path, {f"{ROOT}/{LOCK}": BROKEN})
+    for path in [path for path, text in files.items() if text is None]:
+        git(tmp_path, "rm", "-q", path)
+    commit(tmp_path, {path: text for path, text in files.items() if text is not None})
+    _, out, _ = locklens(tmp_path, "review", "HEAD~..HEAD", "--offline", "--format", "json")
+    found = [one for root in json.loads(out)["roots"] for one in root["findings"] if one["rule"] == "LK019"]
+    of_old = [one for one in found if "the old side" in one["message"]]
+    assert [(one["severity"], one["line"]) for one in of_old] == ([(severity, None)] if severity else [])
+    assert all(words in one["message"] for one in of_old)
+    assert sum(one["severity"] == "block" for one in found) == (not severity or words == "nothing is compared")
+    _, out, _ = locklens(tmp_path, "review", "HEAD~..HEAD", "--offline", "--format", "sarif")
+    told = [one["message"]["text"] for one in json.loads(out)["runs"][0]["results"] if one["ruleId"] == "LK019"]
+    assert sum("every command fails" in one for one in told) == len(found) - len(of_old)

@@ -95,18 +95,11 @@ def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) ->
     return Comparer().compare(old, new, include_unchanged=include_unchanged)
 
 
-def readable_old_side(old: LockFile) -> tuple[LockFile, str]:
-    """Return the substitute for an old side that cannot be read, and a clause that describes it.
-
-    The substitute is its readable part, one side of its conflict, or nothing; for a valid file, the file and "".
-    """
-    if old.is_valid:
-        return old, ""
+def readable_old_side(old: LockFile) -> LockFile:
+    """Return a file, or for one that cannot be read its readable part, one side of its conflict, or nothing."""
     if old.is_complete:
-        return old, f"compared with its readable part{'; what that lacks is shown as new' if old.unreadable else ''}"
-    if old.conflict is not None:
-        return old.conflict.ours, f"compared with {old.conflict.names[0]}"
-    return LockFile.absent(old.path), "every provider is shown as new"
+        return old
+    return old.conflict.ours if old.conflict is not None else LockFile.absent(old.path)
 
 
 def _differences(keys: Sequence[ChangeKey], pairs: Sequence[EntryPair]) -> list[Change]:

@@ -273,7 +273,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
     if setting.tool is None and new.data and new.writer is not tool:
         new = parse(new.data, new.path, dialect=tool)
     new = _with_staged_sides(comparison, new, tool)
-    changes = setting.comparer.compare(readable_old_side(old)[0], new, include_unchanged=setting.include_unchanged)
+    changes = setting.comparer.compare(readable_old_side(old), new, include_unchanged=setting.include_unchanged)
     root = RootReview(
         path=pair.path,
         lock_file=lock_file,
@@ -380,7 +380,7 @@ def _base_locks(comparison: Comparison, parsed: Mapping[str, LockFile]) -> Itera
     for path in comparison.base_locks:
         if path not in unchanged:
             lock = parsed.get(path)
-            yield readable_old_side(lock)[0] if lock is not None else read_lock(comparison.base.tree, path, None)
+            yield readable_old_side(lock) if lock is not None else read_lock(comparison.base.tree, path, None)
 
 
 def _with_other_roots(

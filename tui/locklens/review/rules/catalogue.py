@@ -116,8 +116,7 @@ _ALL = (
         "more packages beside the old ones, or an unknown manifest that the entry did not have: the list has grown "
         "since, or the entry was made from a mirror, or lost hashes by an edit.",
         "The same version with different bytes is the sign of a stolen release account. "
-        "`terraform init` refuses it; "
-        "`terraform providers lock` silently adds the new hashes beside the old ones.",
+        "`terraform init` refuses it; `terraform providers lock` silently adds the new hashes beside the old ones.",
         "Fetch the release's SHA256SUMS and search it for the old zh: hashes of the lock file and their file names.",
         "Keep the old hashes (restore the entry), and ask the publisher, by another way than the registry, whether and "
         "why the version was republished.",
@@ -410,13 +409,19 @@ _ALL = (
         BLOCK,
         ENTRY,
         "Lock file cannot be read: every command fails",
-        "A syntax error, git conflict markers, a provider that is locked twice, or a value that is "
-        "not in its normal form.",
+        "A syntax error, git conflict markers, a provider that is locked twice, or a value that is not in its normal "
+        "form. If only the old side has the error, the severity is info, or warn if nothing is locked any more.",
         "Every command of the tools fails. A conflict resolved by hand can combine a version with the hashes of "
         "another one.",
         "Run `terraform providers`: the error names the problem.",
         "Git conflict: `locklens merge --root DIR` (M on Review, with the branch checked out) merges by block. Any "
         "other error: correct the named line, or restore the file with `git checkout`. Then run `terraform init`.",
+        cases={
+            "old side": RuleWording(
+                "Old side of the lock file cannot be read: not all changes are known",
+                "Review the changes since a commit whose lock file can be read: `locklens review COMMIT..HEAD`.",
+            )
+        },
     ),
     Rule(
         "LK020",

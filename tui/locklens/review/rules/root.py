@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
-from locklens.review.changes import readable_old_side
 from locklens.review.model import RootReview, Severity
 from locklens.review.rules import Verdict
 from locklens.text import counted, identity_of, listing
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
 
     from locklens.lockfile import Conflict, LockFile
     from locklens.policy.model import PolicyChange
+
+
+OLD_SIDE = "old side"
+"""The case of a lock file whose old side cannot be read."""
 
 
 def refused(lock: LockFile) -> Iterator[Verdict]:
@@ -45,11 +48,29 @@ def _half_conflicts(lock: LockFile, conflict: Conflict) -> Iterator[Verdict]:
 
 
 def _unreadable(root: RootReview) -> Iterator[Verdict]:
-    yield from refused(root.new)
-    if not root.old.is_valid:
-        problem, (_, shown) = root.old.problems[0], readable_old_side(root.old)
-        message = f"the old side cannot be read ({problem.summary}): {shown}"
-        yield Verdict(message, problem.line, root.old.path, severity=Severity.INFO)
+    old, new = root.old, root.new
+    yield from refused(new)
+    if old.is_valid or not (new.is_valid or root.is_rewritten):
+        return  # The errors of a file with the same bytes are those of the new side.
+    compared, is_known = _compared(old, new)
+    problem = old.problems[0]
+    message = f"the old side cannot be read (line {problem.line}: {problem.summary}): {compared}"
+    yield Verdict(message, severity=Severity.INFO if is_known else Severity.WARN, case=OLD_SIDE)
+
+
+def _compared(old: LockFile, new: LockFile) -> tuple[str, bool]:
+    """Return what the providers of the new side are compared with, a clause; False if all that changed is unknown."""
+    if not new.is_complete:
+        return "nothing is compared", True  # The errors of the new side block by themselves.
+    if old.conflict is not None:
+        return f"compared with {old.conflict.names[0]}", True
+    if old.is_complete and not old.unreadable:
+        return "compared with its readable part", True
+    if not new.entries:
+        return f"what {'else ' if old.entries else ''}it locked is unknown", False
+    if old.is_complete:
+        return "compared with its readable part; what that lacks is shown as new", True
+    return "every provider is shown as new", True
 
 
 def _not_canonical(root: RootReview) -> Iterator[Verdict]:
