@@ -338,16 +338,18 @@ def test_filtering_by_proof(samples: Samples) -> None:
     )
     stale = replace(good, removed=tuple(replace(fact, proof=Proof.STALE) for fact in good.removed))
     asked = replace(bad, evidence=None)
+    assert bad.new is not None
+    kept = replace(bad, kind=ChangeKind.CONSTRAINTS_ONLY, old=bad.new, added=(), removed=(), kept=bad.added)
     root = samples.root()
 
     def found(text: str) -> list[bool]:
         narrowed = parse_filter(text, REVIEW_GRAMMAR)
         assert not narrowed.problem
-        return [narrowed.is_match(Candidate(root, change)) for change in (good, bad, stale, asked)]
+        return [narrowed.is_match(Candidate(root, change)) for change in (good, bad, stale, asked, kept)]
 
-    assert found("proof:unknown") == [False, True, False, False]
-    assert found("proof:stale") == [False, False, True, False]
-    assert found("proof:signed") == [True, True, True, False]
+    assert found("proof:unknown") == [False, True, False, False, True]
+    assert found("proof:stale") == [False, False, True, False, False]
+    assert found("proof:signed") == [True, True, True, False, True]
     assert "no proof begins with 'x'" in parse_filter("proof:x", REVIEW_GRAMMAR).problem
     signer = replace(good, new_signer=Signer(Tier.PARTNER, (key(NEW_KEY),)))
     assert parse_filter(NEW_KEY.lower(), REVIEW_GRAMMAR).is_match(Candidate(root, signer))

@@ -448,9 +448,9 @@ class Candidate:
 
 
 def _proofs(change: Change) -> Iterator[str]:
-    """Yield the proofs of the claimed hashes, and of removed and kept ones those that only such hashes have."""
-    yield from (fact.proof.value for fact in change.claimed)
-    yield from (fact.proof.value for fact in (*change.removed, *change.kept) if fact.kind.was_locked)
+    """Yield the proofs of the locked hashes, and of removed ones those that only such hashes have."""
+    yield from (fact.proof.value for fact in change.locked)
+    yield from (fact.proof.value for fact in change.removed if fact.kind.was_locked)
 
 
 _LAST = float("inf")

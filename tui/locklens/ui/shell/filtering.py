@@ -84,7 +84,7 @@ KIND = FilterField("kind", "upgrade", f"of this kind: {', '.join(_KINDS)}", _KIN
 PROOF = FilterField(
     "proof",
     "unknown",
-    f"an added or locked hash has this proof: {', '.join(Proof)}; stale hashes may be removed ones",
+    f"a locked hash has this proof: {', '.join(Proof)}; stale hashes may be removed ones",
     tuple(Proof),
 )
 TIER = FilterField("tier", "partner", f"the key has this tier: {', '.join(Tier)}", tuple(Tier))
