@@ -141,11 +141,11 @@ def test_a_restricted_review_does_not_say_that_an_acceptance_matches_nothing(run
         assert ("match no change here" in said) != restricted, said
 
 
-def test_markdown_counts_the_roots_that_have_changes(run: Run, top: Path) -> None:
+def test_text_and_markdown_count_roots_and_changes_in_the_same_words(run: Run, top: Path) -> None:
     (top / "other" / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.1.0"))
     (top / "live/eu/a/main.tf").write_text(f"{(top / 'live/eu/a/main.tf').read_text()}# edited\n")
-    said = run("review", "--offline", "--format", "markdown")[1]
-    assert " 2 changes in 1 of 2 roots.\n" in said
+    for form, words in (("text", "\n2 of 4 roots, 2 changes: "), ("markdown", ": 2 of 4 roots, 2 changes.\n")):
+        assert words in run("review", "--offline", "--format", form)[1]
 
 
 def test_a_folder_that_is_not_there_has_no_lock_file_to_speak_of(run: Run, top: Path) -> None:

@@ -22,7 +22,7 @@ from textual.app import App
 
 from locklens.machine import find_program
 from locklens.review.model import Change, Finding, Review, Severity
-from locklens.review.reports import changes_in_roots, verdict_words
+from locklens.review.reports import roots_and_changes, verdict_words
 from locklens.review.reports.findings import distinct_changes, reported_findings
 from locklens.text import counted, shell_word, visible
 
@@ -81,7 +81,7 @@ def finding_markdown(finding: Finding) -> ShellText:
 def review_markdown(review: Review) -> MarkdownItems:
     """The whole review as a list: the verdict, distinct changes, the worst and most frequent first, and findings."""
     changes = sorted(distinct_changes(review), key=lambda one: (_rank(one.change.severity), -len(one.members)))
-    words = f" {verdict_words(review)}, {changes_in_roots(review)}"
+    words = f" {verdict_words(review)}, {roots_and_changes(review)}"
     items = [
         f"- **locklens review**{markdown_text(words)}",
         *_change_items([change for _, change in one.members] for one in changes),

@@ -213,13 +213,12 @@ def left_out_words(review: Review) -> str:
     return f"not compared: {files}, of roots that were not named" if review.left_out else ""
 
 
-def changes_in_roots(review: Review) -> str:
-    """The changes and the roots that have them, of all listed ones: "38 changes (28 distinct) in 26 of 31 roots"."""
-    changed = sum(any(change.kind is not ChangeKind.UNCHANGED for change in root.changes) for root in review.roots)
-    several = f"{changed} of " if changed < len(review.roots) else ""
+def roots_and_changes(review: Review) -> str:
+    """The roots with something to list, of all roots, and the changes: "31 of 32 roots, 38 changes (28 distinct)"."""
+    several = f"{len(review.roots)} of " if review.all_roots > len(review.roots) else ""
+    roots = counted(review.all_roots if several else len(review.roots), "root")
     distinct = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(review.changes) else ""
-    changes = counted(len(review.changes), "change")
-    return f"{changes}{distinct} in {several}{counted(len(review.roots), 'root')}"
+    return f"{several}{roots}, {counted(len(review.changes), 'change')}{distinct}"
 
 
 def verdict_words(review: Review) -> str:

@@ -99,7 +99,7 @@ class _Comment:
         yield ""
         base = reports.side_words(review.base)
         head = reports.side_words(review.head)
-        yield f"{code(base)} to {code(head)}: {reports.changes_in_roots(review)}."
+        yield f"{code(base)} to {code(head)}: {reports.roots_and_changes(review)}."
         asked = sum(host.asked and host.error is None for host in review.hosts)
         yield f"Registries that answered: {asked} of {len(review.hosts)}."
 

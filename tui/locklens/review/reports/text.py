@@ -87,12 +87,8 @@ class _Printer:
         base = reports.side_words(review.base)
         head = reports.side_words(review.head)
         yield f"locklens review  {base} -> {head}"
-        changes = review.changes
-        noted = f" ({review.distinct_changes} distinct)" if review.distinct_changes != len(changes) else ""
         findings = reports.all_findings_in_words(review) or "no findings"
-        several = f"{len(review.roots)} of " if review.all_roots > len(review.roots) else ""
-        roots = counted(review.all_roots if several else len(review.roots), "root")
-        yield f"{several}{roots}, {counted(len(changes), 'change')}{noted}: {findings}"
+        yield f"{reports.roots_and_changes(review)}: {findings}"
 
     def _shared_groups(self) -> list[list[tuple[RootReview, Change]]]:
         """The changes shared by several roots, worst first; in each group the worst root first."""
