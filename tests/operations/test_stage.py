@@ -139,6 +139,29 @@ def test_the_edited_configuration_is_staged_too(edited: Path) -> None:
     assert git(edited, "status", "--porcelain").split("\n") == [f"M  {LOCK}", "M  main.tf", "A  new.tf"]
 
 
+def test_a_root_that_is_deleted_is_staged_with_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = {f"old/{LOCK}": lock(entry("aws")), "old/main.tf": requiring("1.0.0"), "old/notes.md": b"notes"}
+    top = repository(tmp_path / "top", old)
+    for path in old:
+        (top / path).unlink()
+    monkeypatch.chdir(top)
+    found = reviewing(top)
+    stage = marked_blocks(found, top, marks(found, "aws"))
+    alone = stage.plan()
+    (remark,) = alone.remarks
+    assert remark.words == "old/main.tf is deleted, which is not staged: the next commit still has the file"
+    assert remark.hint == "git add -- old/main.tf stages its deletion too"
+    plan = replace(stage, with_configuration=True).plan()
+    assert not plan.remarks
+    assert "the deletion of old/main.tf would be staged" in plan.dry_run_words
+    assert reviewed_plan(plan, found) == [] != reviewed_plan(alone, found)
+    assert plan.proposal.command == f"git add -- old/{LOCK} old/main.tf"
+    apply(plan.proposal)
+    assert git(top, "status", "--porcelain").split("\n") == [f"D  old/{LOCK}", "D  old/main.tf", " D old/notes.md"]
+
+
 def test_a_new_root_is_judged_with_the_configuration_that_is_staged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,11 @@ async def test_what_is_marked_is_staged_and_taken_back(running: Running, tmp_pat
         assert "after this, 2 entries of these files differ from HEAD in git's" in text
         assert "git -C " in text, "as it works in the folder of the shell"
         assert index(top, f"a/{LOCK}") == OLD
+        await on.press("f")
+        nothing = "git knows of no edited or deleted configuration file in the roots that are staged"
+        assert f"stage files: {nothing}" in on.text
+        assert isinstance(on.app.screen, PreviewScreen)
+        assert f"OFF  {nothing}" in [one.text for one in on.app.screen.help_lines()]
         await on.press("escape")
         assert on.is_on_top
         assert index(top, f"a/{LOCK}") == OLD
@@ -95,7 +100,7 @@ async def test_the_edited_configuration_is_offered(running: Running, tmp_path: P
         text = await previewed(on)
         assert "LK005" in text
         assert "a/main.tf differs from the index and is not staged" in text
-        assert "f  stages the edited configuration files of these roots too" in text
+        assert "f  stages the edited or deleted configuration files too" in text
         assert isinstance(on.app.screen, PreviewScreen)
         assert not any(one.text.startswith("OFF") for one in on.app.screen.help_lines())
         await on.press("f")

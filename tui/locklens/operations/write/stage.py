@@ -19,15 +19,17 @@ from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.root_modules import Root
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
+from locklens.project.git.index import IndexedFile
+from locklens.project.tree import folder_of
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
 from locklens.storage.journal import WriteTarget
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.project.git.index import GitIndex, IndexedFile
+    from locklens.project.git.index import GitIndex
     from locklens.project.tree import WorkTree
 
 
@@ -53,7 +55,7 @@ class Stage(FileOperation, frozen=True):
     Attributes:
         top: The top of the work tree.
         chosen: The blocks.
-        with_configuration: True to stage the edited configuration files of their roots too, each as a whole.
+        with_configuration: True to stage their edited and deleted configuration files too, each as a whole.
     """
 
     top: Path
@@ -87,7 +89,8 @@ class Stage(FileOperation, frozen=True):
             staging = _Staging(repository.index, SparseWorkTree(repository), on_root)
             staging.run(self.chosen)
             visible = frozenset(repository.paths(UncommittedSide.WORK_TREE))
-            staging.take_configuration(self.chosen, visible, is_staged=self.with_configuration)
+            tracked = repository.paths(UncommittedSide.INDEX)
+            staging.take_configuration(self.chosen, visible, tracked, is_staged=self.with_configuration)
             return staging.plan()
 
 
@@ -195,21 +198,26 @@ class _Staging:
                     self._require_reviewed(blocks.root)
                     self._stage(blocks, before[path], added.get(path))
 
-    def take_configuration(self, chosen: Iterable[StagedBlocks], visible: Collection[str], *, is_staged: bool) -> None:
-        """Plan to stage the configuration files that differ from the index, or warn of them.
+    def take_configuration(
+        self, chosen: Iterable[StagedBlocks], visible: Collection[str], tracked: Iterable[str], *, is_staged: bool
+    ) -> None:
+        """Plan to stage the configuration files that differ from the index or are deleted, or warn of them.
 
         Args:
             chosen: The blocks of the roots.
             visible: Files of the work tree that git does not ignore.
+            tracked: Files of the index.
             is_staged: True to stage the files, False for warnings.
         """
         planned = {path.rpartition("/")[0] for path in self._draft.files}
         roots = [blocks.root for blocks in chosen if blocks.root.path in planned]
         files = {file: root for root in reversed(roots) for file in _configuration_files(root) if file in visible}
+        deleted = dict(self._deleted({root.path: root for root in roots}, tracked))
+        files |= deleted
         before = self._index.read(tuple(files))
-        edited = [file for file in files if self._disk.read(file) != before[file].data]
-        added = self._added(edited, files) if edited else {}
-        for file in sorted(edited):
+        edited = [file for file in files if file not in deleted and self._disk.read(file) != before[file].data]
+        added = self._added(edited, files) | dict.fromkeys(deleted, IndexedFile())
+        for file in sorted((*edited, *deleted)):
             new, old = added.get(file), before[file]
             if new is None or new.data == old.data:
                 continue
@@ -217,7 +225,9 @@ class _Staging:
             if not is_staged:
                 next_one = "the index's" if old.data is not None else "no such file"
                 words = f"{file} differs from the index and is not staged: the next commit has {next_one}"
-                hint = f"{self._git_add(file)} stages the file too"
+                if file in deleted:
+                    words = f"{file} is deleted, which is not staged: the next commit still has the file"
+                hint = f"{self._git_add(file)} stages {'its deletion' if file in deleted else 'the file'} too"
                 self._draft.warn(root.path, words, hint=hint, next_step=NextStep.STAGE_CONFIGURATION)
                 continue
             with self._draft.attempt(root.path):
@@ -225,7 +235,16 @@ class _Staging:
                     raise old.problem
                 self._draft.put(PlannedFile(file, old.data, new.data))
                 self._whole.append(file)
-                self._draft.describe(f"{file} is staged", dry_run=f"{file} would be staged")
+                what = f"the deletion of {file}" if file in deleted else file
+                self._draft.describe(f"{what} is staged", dry_run=f"{what} would be staged")
+
+    def _deleted(self, roots: Mapping[str, RootReview], tracked: Iterable[str]) -> Iterator[tuple[str, RootReview]]:
+        """Yield the configuration files in the folders of roots that are in the index and not on disk."""
+        for path in tracked:
+            root = roots.get(folder_of(path))
+            suffixes = (*root.tool.file_suffixes, *root.tool.test_suffixes) if root is not None else ()
+            if root is not None and path.endswith(suffixes) and self._disk.read(path) is None:
+                yield path, root
 
     def plan(self) -> Plan:
         """Return the plan."""

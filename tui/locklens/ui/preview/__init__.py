@@ -50,10 +50,11 @@ if TYPE_CHECKING:
 _WITH_FILES = Key(
     "f",
     "with_files",
-    "stage configuration files: the edited ones beside the lock file; again: the lock file alone",
+    "stage configuration files: those edited or deleted beside the lock file; again: the lock file alone",
     "stage files",
 )
 _OF_STAGING = "only in a Preview of staging (S)"
+_NOT_EDITED = "git knows of no edited or deleted configuration file in the roots that are staged"
 
 PREVIEW_KEYS = KeyTable(
     KeyGroup(
@@ -255,7 +256,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         has_files = standing.plan is not None and bool(standing.plan.proposal.files)
         acts = {
             "enter": not plan_pane.refusal(standing),
-            "f": standing.leaves_configuration,
+            "f": not self._no_configuration and standing.stage not in _MOVING,
             "m": standing.lacks_modules,
             "r": standing.stage not in _MOVING,
             "tab": standing.plan is not None,
@@ -275,15 +276,19 @@ class PreviewScreen(LockLensScreen[Closed]):
             "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
         )
         yield line()
-        yield from keys.key_help(PREVIEW_KEYS, () if self._is_of_staging else [(_OF_STAGING, (_WITH_FILES,))])
+        yield from keys.key_help(PREVIEW_KEYS, [(reason, (_WITH_FILES,))] if (reason := self._no_configuration) else ())
         yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
         yield from keys.help_section("SIGNS", SIGN_MEANINGS)
 
     @property
-    def _is_of_staging(self) -> bool:
+    def _no_configuration(self) -> str:
+        """Why no configuration file is staged or left to stage; "" if one is, or while that is not known."""
         from locklens.operations.write.stage import Stage
 
-        return isinstance(self._operation, Stage)
+        if not isinstance(self._operation, Stage):
+            return _OF_STAGING
+        is_known = self._known.stage is PlanStage.READY and not self._operation.with_configuration
+        return _NOT_EDITED if is_known and not self._known.leaves_configuration else ""
 
     @property
     def _about(self) -> plan_pane.Group | str | None:
@@ -362,14 +367,14 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._plan_again(self._operation)
 
     def action_with_files(self) -> None:
-        """Plan to stage the edited configuration files too, or the lock files alone."""
+        """Plan to stage the edited and deleted configuration files too, or the lock files alone."""
         from locklens.operations.write.stage import Stage
 
-        operation = self._operation
-        if isinstance(operation, Stage):
-            self._plan_again(replace(operation, with_configuration=not operation.with_configuration))
+        operation, reason = self._operation, self._no_configuration
+        if reason or not isinstance(operation, Stage):
+            self.refuse(f"stage files: {reason}")
         else:
-            self.refuse(f"stage files: {_OF_STAGING}")
+            self._plan_again(replace(operation, with_configuration=not operation.with_configuration))
 
     def action_without_modules(self) -> None:
         """Plan again without the modules that cannot be read."""

@@ -34,7 +34,7 @@ COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
 """Signs before the review of the plan, and where it is of another step; else those of the review are used."""
 _WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
-_WITH_CONFIGURATION = "stages the edited configuration files of these roots too"
+_WITH_CONFIGURATION = "stages the edited or deleted configuration files too"
 _AS_HEAD = "as in HEAD"
 _FINDINGS = 8
 _ROOTS_NAMED = 3
@@ -107,7 +107,7 @@ class PlanProgress(Struct, frozen=True):
 
     @property
     def leaves_configuration(self) -> bool:
-        """True if edited configuration files are not staged with the lock files, and can be."""
+        """True if edited or deleted configuration files are not staged with the lock files, and can be."""
         return self._has(NextStep.STAGE_CONFIGURATION) > 0
 
     @property
