@@ -194,8 +194,8 @@ _ALL = (
         "The locked version does not satisfy the constraints of the configuration, all modules taken together.",
         "`init` fails. Usually the constraint was edited without updating the lock file.",
         "Run `terraform init` without -upgrade: the error names the constraint.",
-        "Restore the entry or correct the constraint, whichever is wrong; or commit the lock file that `init -upgrade` "
-        "writes for this configuration.",
+        "Correct the constraint, or restore the entry if that is what changed; or commit the lock file that "
+        "`init -upgrade` writes for this configuration.",
     ),
     Rule(
         "LK006",
@@ -540,7 +540,8 @@ _ALL = (
             ),
             UNREACHABLE: RuleWording(
                 "h1 hash not verified yet",
-                "Review again once the registry gives this release: until then no package can be hashed.",
+                "Review again, without --offline, once the registry gives this release: until then no package can be "
+                "hashed.",
             ),
         },
     ),
