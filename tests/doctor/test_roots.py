@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from shutil import copytree, rmtree
@@ -392,6 +393,94 @@ def test_a_requirement_that_was_reverted_ends_the_error(
         document = doctor(top, "ci.log")
         assert document["fixed"] == f"nothing in {', '.join(fitting)} requires acme/vault any more", is_committed
         assert roots_of(document) == [list(fitting)]
+
+
+def of_netbox(words: str) -> str:
+    return words.replace("acme/vault", "acme/netbox")
+
+
+READ_ONLY = (
+    "- Reusing previous version of acme/demo from the dependency lock file\n- Finding latest version of acme/vault...\n\n"
+    "Error: Provider dependency changes detected\n\nChanges to the required provider dependencies were detected, but "
+    'the lock file is read-only. To use and record these requirements, run "terraform init"\n'
+    'without the "-lockfile=readonly" flag.\n'
+)
+
+
+@pytest.mark.parametrize("is_of_module", [False, True])
+@pytest.mark.parametrize("log", [GONE["not-locked"], READ_ONLY])
+def test_a_root_whose_requirement_was_reverted_failed_and_none_that_locks_the_provider(
+    log: str, is_of_module: bool, top: Path, doctor: Any
+) -> None:
+    file = top / "dns/main.tf"
+    text, source = file.read_text("utf-8"), 'netbox = { source = "acme/netbox" }'
+    added = text.replace("required_providers {", f"required_providers {{\n {source}", 1)
+    if is_of_module:
+        (top / "modules/app").mkdir(parents=True)
+        (top / "modules/app/main.tf").write_text(f"terraform {{\n required_providers {{\n {source}\n }}\n}}\n", "utf-8")
+        added = f'{text}module "app" {{\n source = "../modules/app"\n}}\n'
+    file.write_text(added, "utf-8")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "netbox")
+    (top / "ci.log").write_text(of_netbox(log), "utf-8")
+    document = doctor(top, "ci.log")
+    assert (document["state"], roots_of(document)) == ("open", [["dns"]])
+    git(top, "revert", "--no-edit", "HEAD")
+    for number in range(4):
+        document = doctor(top, "ci.log")
+        assert document["fixed"] == "nothing in dns requires acme/netbox any more"
+        assert roots_of(document) == [["dns"]]
+        (top / "notes.txt").write_text(str(number), "utf-8")
+        git(top, "add", ".")
+        git(top, "commit", "-qm", "notes")
+    locked = (top / "net/.terraform.lock.hcl").read_bytes()
+    for state in (lock_file(DEMO), locked):  # this one may have failed so, too: it locks the provider since then alone
+        (top / "net/.terraform.lock.hcl").write_bytes(state)
+        git(top, "commit", "-qam", "net")
+    os.utime(top / "net/.terraform.lock.hcl", (1, 1))  # nothing tells that it was changed later than the log
+    document = doctor(top, "ci.log")
+    assert (document["state"], roots_of(document)) == ("open", [["dns", "net"]])
+
+
+def test_a_read_only_lock_file_that_would_still_change_is_not_fixed_by_a_reverted_requirement(
+    top: Path, doctor: Any
+) -> None:
+    file = top / "dns/main.tf"
+    text = file.read_text("utf-8")
+    required = "required_providers {\n"
+    file.write_text(text.replace(required, f'{required} vault = {{ source = "acme/vault" }}\n', 1), "utf-8")
+    git(top, "commit", "-qam", "vault")
+    (top / "ci.log").write_text(f"$ cd dns\n{READ_ONLY}", "utf-8")
+    file.write_text(text.replace(required, f'{required} other = {{ source = "acme/other" }}\n', 1), "utf-8")
+    git(top, "commit", "-qam", "another one instead")
+    assert doctor(top, "ci.log")["state"] == "open"
+
+
+def test_a_constraint_of_a_module_that_is_gone_since_tells_the_root(top: Path, doctor: Any) -> None:
+    for name in ("net", "dns"):
+        text = (top / name / "main.tf").read_text("utf-8")
+        (top / name / "main.tf").write_text(f"# {name}\n{text}", "utf-8")
+    (top / "modules/db").mkdir(parents=True)
+    (top / "modules/db/main.tf").write_text(requires(("acme/demo", ">= 1.5.0")), "utf-8")
+    git(top, "commit", "-qam", "names")
+    with (top / "net/main.tf").open("a", encoding="utf-8") as file:
+        file.write('module "db" {\n source = "../modules/db"\n}\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "a database")
+    git(top, "revert", "--no-edit", "HEAD")
+    (top / "ci.log").write_text(
+        "\nError: Failed to query available provider packages\n\nCould not retrieve the list of available versions for "
+        "provider\nacme/demo: locked provider registry.terraform.io/acme/demo\n1.4.2 does not match configured version "
+        "constraint ~> 1.4, >= 1.5.0; must use\nterraform init -upgrade to allow selection of new versions\n", "utf-8"
+    )  # fmt: skip
+    for named in ((), ("--", "net")):
+        document = doctor(top, "ci.log", *named)
+        assert document["fixed"] == "acme/demo 1.4.2 satisfies ~> 1.4 now"
+        assert roots_of(document) == [["net"]]
+    document = doctor(top, "ci.log", "--", "dns")
+    assert document["state"] == "open"
+    words = "the log has the constraint ~> 1.4, >= 1.5.0 on acme/demo, which neither dns nor its last commits have: "
+    assert any(note.startswith(words) for note in document["run"]["notes"])
 
 
 def test_a_requirement_that_nothing_has_is_not_locked_by_a_command_that_refuses(top: Path, doctor: Any) -> None:

@@ -148,21 +148,26 @@ def test_a_missing_provider_is_fixed_where_no_root_that_the_log_fits_lacks_it(
         assert f"live/{({'newp', 'newq'} - {*mended}).pop()}/main.tf" in first["evidence"]
 
 
-def test_a_root_that_nobody_names_is_not_fixed(several: Path, doctor: Any) -> None:
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_root_that_neither_the_log_nor_a_commit_names_is_not_fixed(
+    is_known: bool, several: Path, doctor: Any
+) -> None:
     git(several, "add", "--all")
     git(several, "commit", "-qm", "roots")
     main_tf = several / "live/bump/main.tf"
     main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.5", "~> 1.4.0"), "utf-8")
-    git(several, "commit", "-qam", "no root has the constraint of the log, nor has HEAD")
+    git(several, "commit", "-qam", "no root has the constraint of the log", *(() if is_known else ("--amend",)))
     document = doctor(several, _log(several, VIOLATED))
+    if is_known:
+        assert document["facts"]["root"] == "live/bump"
+        assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/bump init")
+        return
     assert (document["state"], document["next"], document["facts"]["root"]) == ("open", None, None)
     assert "live/bump" in document["errors"][0]["roots"]
     assert any("does not tell which root failed" in note for note in document["run"]["notes"])
     out = doctor(several, "--format", "text", "real.log")
     assert "FIXED" not in out
     assert "ROOT         ?" in out
-    document = doctor(several, "real.log", "--", "live/bump")
-    assert (document["state"], document["next"]) == ("fixed", "terraform -chdir=live/bump init")
 
 
 def test_a_constraint_that_no_commit_here_has_is_of_another_commit(several: Path, doctor: Any) -> None:

@@ -51,7 +51,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.error is None or not x.is_of_root or x.lock.conflict is not None or x.lock.problems:
         return ""
     kind, entry = x.message.kind, x.entry
-    if kind in OF_REQUIREMENTS and entry is None and x.was_required:
+    is_ended = kind in OF_REQUIREMENTS or (kind == "readonly-changed" and not x.fitting and _is_exact(x))
+    if is_ended and entry is None and x.was_required:
         return f"nothing in {x.where} requires {x.name} any more"
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
     if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
@@ -117,8 +118,14 @@ def _agreed(x: Examined) -> str:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
     if x.configuration is None or x.unknown_requirements or x.locked_before in {None, now}:
         return ""
-    is_agreed = now == frozenset(x.configuration.required())
-    return f"{x.lock.path} has just the providers now that {x.where} requires" if is_agreed else ""
+    return f"{x.lock.path} has just the providers now that {x.where} requires" if _is_exact(x) else ""
+
+
+def _is_exact(x: Examined) -> bool:
+    """True if the lock file has just the providers that the root requires, all of which are known."""
+    if x.configuration is None or x.unknown_requirements:
+        return False
+    return frozenset(x.lock.by_address) == frozenset(x.configuration.required())
 
 
 def _is_completed(x: Examined) -> bool:

@@ -160,8 +160,7 @@ def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
         return cause
     about = examined.message.version if examined.is_of_other_version else examined.message.constraint
     words = f"{cause.evidence}; the log is of {about}, which is not what is here"
-    missing = "the lock file of the failing run: of another root (-- ROOT) or commit"
-    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=missing)
+    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=lock_causes.LOCK_OF_RUN)
 
 
 def as_of_the_run(cause: Cause) -> Cause:

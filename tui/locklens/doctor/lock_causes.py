@@ -144,6 +144,7 @@ def bad_merge(x: Examined) -> Judgement | None:
 
 
 _OF_OTHERS = "the log is of another commit, or of another root"
+LOCK_OF_RUN = "the lock file of the failing run: of another root (-- ROOT) or commit"
 _IF_SQUASHED = "whether that commit squashed a branch with such a merge: its author"
 _NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
 
@@ -160,6 +161,8 @@ def not_locked(x: Examined) -> Judgement | None:
         words = f"{x.release} is locked ({x.lock.path}:{x.entry.line})"
         if unknown:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
+        if x.message.kind == "not-locked":  # what the message says of its run is true, whatever is here
+            return Judgement(_UNKNOWN, f"{words}, and was not for the failing run: {_OF_OTHERS}", LOCK_OF_RUN)
         return Judgement(_NO, words)
     where = x.own_root
     place = f"{where} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
@@ -178,14 +181,11 @@ def not_locked(x: Examined) -> Judgement | None:
         if is_source_implied(x):
             words = f"{words}; no required_providers names its source, so that {x.address} is meant"
         return Judgement(_YES, words)
-    if x.message.kind == "readonly-changed":
-        words = "the message says that it changes the lock file, and the lines before it that the run had to find"
-        if x.configuration is not None and x.configuration.complete:
-            words = f"{words} {x.name}; nothing in {x.where} requires it: {_OF_OTHERS}"
-            return Judgement(_YES, words, basis=Basis.RUN)
-        return Judgement(_YES, f"{words} {x.name}", basis=Basis.RUN)
-    if x.message.kind in {"not-locked", "provider-not-available"}:
+    if x.message.kind in {"readonly-changed", "not-locked", "provider-not-available"}:
         words = f"the message says so, and {place}"
+        if x.message.kind == "readonly-changed":
+            words = "the message says that it changes the lock file, and the lines before it that the run had to find"
+            words = f"{words} {x.name}"
         if x.is_unrequired:
             words = f"{words}; nothing in {x.where} requires it: {_OF_OTHERS}"
         return Judgement(_YES, words, basis=Basis.RUN)

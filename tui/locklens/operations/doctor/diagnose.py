@@ -436,7 +436,8 @@ def _of_other_constraint(x: Examined) -> str:
     """Return a note on a log whose constraint is nowhere here."""
     assert x.error is not None
     return (
-        f"the log has the constraint {x.error.constraint} on {x.name}, which {x.own_root} neither has nor had: "
+        f"the log has the constraint {x.error.constraint} on {x.name}, "
+        f"which neither {x.own_root} nor its last commits have: "
         "check out the commit of the failing run, or name its root with -- ROOT"
     )
 

@@ -564,12 +564,13 @@ class Examiner:
     def _was_required(self, one: DoctorSubject) -> bool:
         """True if the root, or each that the log fits, required the provider of an error before, and does not now."""
         error, address = one.error, one.address
-        if error is None or error.kind not in OF_REQUIREMENTS or address is None:
+        if error is None or error.kind not in {*OF_REQUIREMENTS, "readonly-changed"} or address is None:
             return False
         roots = [self._roots.root(path) for path in one.fitting or (one.root.path,)]
         if any(root.configuration.unknown_reason or root.configuration.requires(address) for root in roots):
             return False
-        return all(self._roots.had_requirement(root.path, error) or self._had_source(root, address) for root in roots)
+        name = error.provider or str(address)
+        return all(self._roots.had_requirement(root.path, name) or self._had_source(root, address) for root in roots)
 
     def _had_source(self, root: Root, address: ProviderAddress) -> bool:
         """True if a commit of a file of a root has a source address."""

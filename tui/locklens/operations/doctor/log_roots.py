@@ -49,7 +49,7 @@ _MOST_READ = 200
 _OF_UNLOCKED = frozenset({"not-locked", "provider-unknown", "no-matching-release"})
 """Errors about a provider that the lock file does not have, or need not have."""
 
-_MOST_COMMITS = 2
+_MOST_COMMITS = 10
 """The most commits before HEAD that are read for a requirement which no root has any more."""
 
 _MOST_FOLDERS = 5_000
@@ -206,14 +206,17 @@ class LogRoots:
         return next(filter(None, endings), found)
 
     def had_constraint(self, path: str, error: RecognisedError) -> bool:
-        """True if a root had the constraints of the message in HEAD, or before locklens wrote later than the log."""
-        earlier = (self._reader.read_folder(tree, path) for tree in self._earlier_trees)
-        return any(self._has_constraint(root, error) for root in earlier)
+        """True if a root had the constraints of the message in one of the last commits, or at the log."""
+        return any(self._has_constraint(root, error) for root in self._earlier(path))
 
-    def had_requirement(self, path: str, error: RecognisedError) -> bool:
-        """True if a root required the provider of an error in one of the last commits, or at the log."""
-        trees = (*self._earlier_trees, *self._trees_at_the_log, *self._last_trees)
-        return any(self._requires(self._reader.read_folder(tree, path), error) for tree in trees)
+    def had_requirement(self, path: str, name: str) -> bool:
+        """True if a root required a provider in one of the last commits, or at the log."""
+        return any(self._requires(root, name) for root in self._earlier(path))
+
+    def _earlier(self, path: str) -> Iterator[Root]:
+        """Yield a root, with its modules, as it was in HEAD, at the log, and in the last commits before HEAD."""
+        for tree in (*self._earlier_trees, *self._trees_at_the_log, *self._last_trees):
+            yield self._reader.read_folder(tree, path)
 
     def address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
         """Return the provider of an error in a root, which may be that of the other tool's registry; None for none."""
@@ -279,8 +282,18 @@ class LogRoots:
         found = self._of_the_run(self._candidates(), error)
         if any(self._is_listed(path, error) for path in found):
             return found
+        reusing = self._reusing(error)
+        having = reusing[:_MOST_READ] if error.searched else []
+        having = [path for path in having if all(self.had_requirement(path, name) for name in error.searched)]
         requiring = [path for path in found if self._is_whole(path, error)]  # it may lock them since the run
-        return requiring or self._reusing(error) or [path for path in found if self._may_have(path, error)]
+        having += [path for path in requiring[:_MOST_READ] if having and self._once_lacked(path, error.searched)]
+        return having or requiring or reusing or [path for path in found if self._may_have(path, error)]
+
+    def _once_lacked(self, path: str, names: Iterable[str]) -> bool:
+        """True if the lock file of a root had none of some providers in a commit, so that it may lock them since."""
+        searched = self.addresses(path, names)
+        lacked = lambda lock: lock.exists and lock.is_complete and not searched & set(lock.by_address)  # noqa: E731
+        return self.history is not None and self.history.last_where(lock_path(path), lacked) != ""
 
     def _may_have(self, path: str, error: RecognisedError) -> bool:
         """True if a root locks or requires all that the run took from its lock file, as far as is known."""
@@ -318,7 +331,11 @@ class LogRoots:
             return [path for path in broken if self._fits(path, error)] or broken
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
-            return [path for path in requiring if self._lacked(path, error)] or requiring
+            lacking = [path for path in requiring if self._lacked(path, error)]
+            if error.kind == "not-locked" and not lacking:  # one that always locked the provider did not fail so
+                once = [path for path in requiring[:_MOST_READ] if self._once_lacked(path, (error.provider,))]
+                lacking = [*self._having_required(error), *once]
+            return lacking or requiring
         if error.constraint and error.version:  # it may have locked another version since
             locking = self._locking(replace(error, version=""))
             if own := self._constrained(locking[:_MOST_READ], error):
@@ -344,12 +361,15 @@ class LogRoots:
     def _requiring(self, error: RecognisedError) -> list[str]:
         """Return the roots that require the provider of an error, else those that do of the other tool's registry."""
         own, others = (
-            [path for path in self._candidates() if self._requires(self.root(path), error, is_other=is_other)]
+            [path for path in self._candidates() if self._requires(self.root(path), error.provider, is_other=is_other)]
             for is_other in (False, True)
         )
-        if own or others or error.kind not in OF_REQUIREMENTS:
-            return own or others
-        return [path for path in self._candidates()[:_MOST_READ] if self.had_requirement(path, error)]
+        return own or others or (self._having_required(error) if error.kind in OF_REQUIREMENTS else [])
+
+    def _having_required(self, error: RecognisedError) -> list[str]:
+        """Return the roots that required the provider of an error in one of the last commits, and do not lock it."""
+        paths = [path for path in self._candidates()[:_MOST_READ] if not self._fits(path, error)]
+        return [path for path in paths if self.had_requirement(path, error.provider)]
 
     def _at_the_run(self, error: RecognisedError) -> list[str]:
         """Return the roots with a lock file that had all which the log tells of the run: here at its time, else ever.
@@ -518,9 +538,9 @@ class LogRoots:
                     break
         return found
 
-    def _requires(self, root: Root, error: RecognisedError, *, is_other: bool = False) -> bool:
-        """True if the configuration of a root requires the provider, which its lock file may lack."""
-        address = parsed(error.provider, root.tool.parse_source)
+    def _requires(self, root: Root, name: str, *, is_other: bool = False) -> bool:
+        """True if the configuration of a root requires a provider, which its lock file may lack."""
+        address = parsed(name, root.tool.parse_source)
         address = twin_of(address) if is_other and address is not None else address
         return address is not None and bool(root.configuration.of(address))
 
