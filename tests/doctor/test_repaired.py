@@ -102,3 +102,32 @@ def test_an_entry_without_hashes_is_found_without_a_log(broken: Path, doctor: An
     cause = doctor(broken, "--provider", "acme/demo", "--", "live/prod")["causes"][0]
     assert (cause["id"], cause["verdict"]) == ("hand-edit", "yes")
     assert cause["evidence"] == f"{LOCK}:4: the block of acme/demo 1.4.2 has no hash, and commit {before} has 7"
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+@pytest.mark.parametrize(
+    ("mended", "words"),
+    [
+        (WHOLE, "the same entry in 2 of 2 roots, also live/other"),
+        (WHOLE.replace(DROPPED, b""), "no other root has the same entry"),
+    ],
+)
+def test_a_commit_whose_lock_file_cannot_be_read_does_not_hide_the_ones_before(
+    mended: bytes, words: str, *, is_committed: bool, broken: Path, doctor: Any
+) -> None:
+    (broken / "live/other").mkdir()
+    (broken / "live/other/.terraform.lock.hcl").write_bytes(WHOLE)
+    (broken / LOCK).write_bytes(mended)
+    first, last = git(broken, "rev-parse", "--short=12", "HEAD~"), ""
+    if is_committed:
+        git(broken, "commit", "-qam", "repaired")
+        last = git(broken, "rev-parse", "--short=12", "HEAD")
+    words = f"ROOT live/prod acme/demo 1.4.2; {words}"
+    text = " ".join(doctor(broken, "--format", "text", "--provider=acme/demo", "--", "live/prod").split())
+    assert words in text
+    if mended == WHOLE:
+        assert (f"LOCKED since commit {first}" in text) is is_committed
+        return
+    assert words in " ".join(doctor(broken, "--format", "text", "ci.log").split())
+    assert (f"LOCKED since commit {last}" in text and '"repaired" (-1 zh)' in text) is is_committed
+    assert "added 1.4.2" not in text

@@ -89,7 +89,6 @@ class Examined(Struct, frozen=True, dict=True):
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit that is no later; None without one.
         others: The provider in other lock files.
-        locking: Their roots, relative to the folder of the diagnosis.
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
@@ -169,7 +168,6 @@ class Examined(Struct, frozen=True, dict=True):
     start: str = "."
     top: str = "."
     here: str = ""
-    locking: tuple[str, ...] = ()
     is_constraint_of_here: bool = True
     was_required: bool = False
     removed_by: str = ""

@@ -236,7 +236,7 @@ def _diagnosed(
         onsets=_onsets(examiner, affected, chief, has_several) if not is_of_file else (),
         is_locked=None if has_several.providers or is_of_file else _is_locked(chief),
         same_entry=_from_top(here, _same_entry(finder, chief, affected)),
-        locking=_from_top(here, chief.examined.locking) if chief is not None else (),
+        locking=_from_top(here, _locking(finder, chief)),
         roots=len(checkout.locks),
         left=left,
         unread=sum(bool(roots.lock(path).problems) for path in checkout.locks),
@@ -266,6 +266,12 @@ def _is_locked(one: Affected | None) -> bool | None:
     if one is None or one.examined.address is None or one.examined.lock.problems:
         return None
     return one.examined.entry is not None
+
+
+def _locking(finder: SubjectFinder, one: Affected | None) -> tuple[str, ...]:
+    """Return the other roots of the repository that lock the provider."""
+    address = one.examined.address if one is not None else None
+    return finder.locking(one.examined.root, address) if one is not None and address is not None else ()
 
 
 def _same_entry(finder: SubjectFinder, one: Affected | None, affected: Sequence[Affected]) -> tuple[str, ...]:
@@ -433,7 +439,7 @@ def _of_no_root(named: str, x: Examined) -> str:
 
 
 def _of_other_constraint(x: Examined) -> str:
-    """Return a note on a log whose constraint is nowhere here."""
+    """Return a note on a log whose constraint is neither here nor in what was read of the history."""
     assert x.error is not None
     return (
         f"the log has the constraint {x.error.constraint} on {x.name}, "

@@ -400,7 +400,6 @@ class Examiner:
             tool_commit=self._tool_commit(one),
             locked_before=self._locked_before(root.lock),
             others=tuple(self._with_requirements(one, others, shared)),
-            locking=tuple(map(self._checkout.shown, others)),
             readable_commit=self._history.newest_readable(root.lock.path)
             if self._history and root.lock.problems
             else "",

@@ -17,7 +17,7 @@ from locklens.lockfile.parse import parse
 from locklens.storage.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -175,7 +175,8 @@ class LockHistory:
         """Return the states of an entry, the newest first; of equal neighbours only the oldest.
 
         The first is that of the commit that made the entry as it is, the second the one that this commit replaced.
-        Other branches may have had states that a merge dropped; they come next.
+        Other branches may have had states that a merge dropped; they come next. A commit whose file cannot be read
+        whole says nothing about an entry.
 
         Args:
             lock_path: Relative to the top.
@@ -184,13 +185,13 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        locks = self._locks(lock_path)
+        locks = self._whole(lock_path)
         if not locks:
             return ()
         now = _version_and_hashes(locks[0].lock.by_address.get(address))
-        maker = self._maker(lock_path, lambda lock: _version_and_hashes(lock.by_address.get(address)) == now)
+        maker = _maker(locks, lambda lock: _version_and_hashes(lock.by_address.get(address)) == now)
         assert maker is not None  # the newest lock file fits
-        before = self._ancestors(lock_path, maker)
+        before = _ancestors(locks, maker)
         of_line = [one for one in locks if one.commit in before]
         own = _states([maker, *sorted(of_line, key=lambda one: one.commit not in maker.parents[:1])], address)
         if len(own) < 2:
@@ -306,7 +307,7 @@ class LockHistory:
         Raises:
             RepositoryError: Git cannot read the history.
         """
-        maker = self._maker(lock.path, lambda old: part(old) == part(lock))
+        maker = _maker(self._locks(lock.path), lambda old: part(old) == part(lock))
         return maker.date if maker is not None else ""
 
     def providers(self, lock_path: str, until: str) -> frozenset[ProviderAddress] | None:
@@ -374,7 +375,7 @@ class LockHistory:
         """Return the commit that made a lock file unreadable; None if it is not committed so."""
         locks = self._locks(lock.path)
         is_committed = locks and locks[0].lock.data == lock.data
-        return self._maker(lock.path, lambda old: not old.is_valid) if is_committed else None
+        return _maker(locks, lambda old: not old.is_valid) if is_committed else None
 
     def merge_of(self, past: Sequence[PastEntry], now: LockEntry) -> str:
         """Return the commit that made an entry as it is, if it is a merge; else "".
@@ -426,7 +427,7 @@ class LockHistory:
         locks = self._locks(lock.path)
         broken = next((one for one in locks if one.lock.exists and not one.lock.is_valid), None)
         broken = None if lock.problems else broken
-        before = self._ancestors(lock.path, broken) if broken is not None else {one.commit for one in locks}
+        before = _ancestors(locks, broken) if broken is not None else {one.commit for one in locks}
         sound = (one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid)
         found = next(sound, None)
         return tuple(PastEntry(found.commit, found.date, one) for one in found.lock.entries) if found else ()
@@ -464,32 +465,11 @@ class LockHistory:
         words = f"line {line}" if line else ""
         return Onset(maker.commit, maker.date, facts.author, facts.subject, words, is_oldest=is_oldest)
 
-    def _maker(self, lock_path: str, fits: Callable[[LockFile], bool]) -> _CommittedLock | None:
-        """Return the commit from which on a lock file fits; None if the newest does not.
-
-        It is looked for as `git blame` does, from each commit to a parent that fits: by their dates, commits of
-        branches that a merge joined later stand between one another.
-        """
+    def _whole(self, lock_path: str) -> list[_CommittedLock]:
+        """Return the commits whose lock file could be read whole, each with those of them that are next before it."""
         locks = self._locks(lock_path)
-        known = {one.commit: one for one in locks}
-        found = None
-        before = next((one for one in locks[:1] if fits(one.lock)), None)
-        while before is not None:
-            found = before
-            parents = (known[parent] for parent in found.parents if parent in known)
-            before = next((one for one in parents if fits(one.lock)), None)
-        return found
-
-    def _ancestors(self, lock_path: str, commit: _CommittedLock) -> set[str]:
-        """Return the commits of a lock file that are before one of them."""
-        parents = {one.commit: one.parents for one in self._locks(lock_path)}
-        found, waiting = set[str](), [*commit.parents]
-        while waiting:
-            one = waiting.pop()
-            if one not in found:
-                found.add(one)
-                waiting += parents.get(one, ())
-        return found
+        broken = {one.commit: one.parents for one in locks if not one.lock.is_complete}
+        return [one._replace(parents=_beyond(one.parents, broken)) for one in locks if one.commit not in broken]
 
     def _locks(self, lock_path: str) -> list[_CommittedLock]:
         if lock_path not in self._read:
@@ -542,7 +522,7 @@ class LockHistory:
 
         The lines that are left of an entry do not tell which commit took others away.
         """
-        states = _states(self._locks(path), now.address)
+        states = _states(self._whole(path), now.address)
         number = next(
             (n for n, one in enumerate(states) if _version_and_hashes(one.entry) == _version_and_hashes(now)), None
         )
@@ -552,6 +532,43 @@ class LockHistory:
         facts = self._repository.commit(maker.commit)
         change = _change(older, now) if facts.parents < 2 else "a merge"
         return Onset(maker.commit, maker.date, facts.author, facts.subject, change)
+
+
+def _maker(locks: Sequence[_CommittedLock], fits: Callable[[LockFile], bool]) -> _CommittedLock | None:
+    """Return the commit from which on a lock file fits; None if the newest does not.
+
+    It is looked for as `git blame` does, from each commit to a parent that fits: by their dates, commits of branches
+    that a merge joined later stand between one another.
+    """
+    known = {one.commit: one for one in locks}
+    found = None
+    before = next((one for one in locks[:1] if fits(one.lock)), None)
+    while before is not None:
+        found = before
+        parents = (known[parent] for parent in found.parents if parent in known)
+        before = next((one for one in parents if fits(one.lock)), None)
+    return found
+
+
+def _ancestors(locks: Sequence[_CommittedLock], commit: _CommittedLock) -> set[str]:
+    """Return the commits of a lock file that are before one of them."""
+    return {*_walked(commit.parents, {one.commit: one.parents for one in locks})}
+
+
+def _beyond(commits: Sequence[str], left_out: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return commits with, in the place of those that are left out, the next ones before them."""
+    return tuple(one for one in _walked(commits, left_out) if one not in left_out)
+
+
+def _walked(commits: Sequence[str], parents: Mapping[str, Sequence[str]]) -> dict[str, None]:
+    """Return commits, and those that are reached from them over parents that are known."""
+    found, waiting = dict[str, None](), [*commits]
+    while waiting:
+        one = waiting.pop(0)
+        if one not in found:
+            found[one] = None
+            waiting += parents.get(one, ())
+    return found
 
 
 def _states(locks: Sequence[_CommittedLock], address: ProviderAddress) -> list[PastEntry]:

@@ -136,6 +136,11 @@ class SubjectFinder:
             found.append(DoctorSubject(subject.error, root, subject.address, entry))
         return _unsure(found, paths)
 
+    def locking(self, own: str, address: ProviderAddress) -> tuple[str, ...]:
+        """Return the other roots that lock a provider, relative to the current folder."""
+        paths = (path for path in self._checkout.locks if path != own and address in self.roots.lock(path).by_address)
+        return tuple(map(self._checkout.shown, paths))
+
     def _of_provider(self, subjects: list[DoctorSubject]) -> list[DoctorSubject]:
         """Return the subjects of the provider that was named; all of them without a name."""
         name = self._request.provider
