@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -527,6 +528,32 @@ def test_a_mirror_that_the_user_names_is_fixed_once_it_is_filled(made: Any, doct
     assert main([*filling.split()[1:], "--no-cache"], no_screen) == 0
     document = doctor(folder, *incident.options, "ci.log")
     assert (document["state"], "has a locked hash" in document["fixed"]) == ("fixed", True)
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_mirror_that_was_filled_ends_the_error_of_whichever_root_failed(
+    is_same: bool, made: Any, doctor: Any
+) -> None:
+    incident = INCIDENTS["mirror-differs"]
+    folder = made(incident)
+    lock = (folder / LOCK).read_bytes()
+    other = folder / "live/other"
+    other.mkdir()
+    (other / "main.tf").write_bytes((folder / "live/prod/main.tf").read_bytes())
+    altered = re.sub(rb'"zh:...', b'"zh:012', re.sub(rb'"h1:...', b'"h1:abc', lock))
+    (other / ".terraform.lock.hcl").write_bytes(lock if is_same else altered)
+    log = folder / "ci.log"
+    log.write_text(log.read_text("utf-8").replace("live/prod", "."), "utf-8")
+    document = doctor(folder, *incident.options, "ci.log")
+    assert (document["state"], document["errors"][0]["roots"]) == ("open", ["live/other", "live/prod"])
+    command = next(one["command"] for one in document["remedies"] if one["id"] == "replace-copy")
+    _, aside, filling = command.split(" && ")
+    subprocess.run(aside, shell=True, cwd=folder, check=True)
+    assert main([*filling.split()[1:], "--no-cache"], no_screen) == 0
+    document = doctor(folder, *incident.options, "ci.log")
+    assert (document["state"], "has a locked hash" in (document["fixed"] or "")) == (
+        ("fixed", True) if is_same else ("open", False)
+    )
 
 
 def test_a_file_that_cannot_be_read_is_of_the_commit_that_broke_it(made: Any, doctor: Any) -> None:

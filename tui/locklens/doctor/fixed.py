@@ -56,7 +56,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"nothing in {x.where} requires {x.name} any more"
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
     if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
-        return ""  # of a root that nobody names, nothing is known to be fixed
+        return _of_shared_place(x)  # else, of a root that nobody names, nothing is known to be fixed
     if kind == "lock-invalid":
         return _readable_words(x) if x.is_repaired else ""
     if kind == "readonly-changed":
@@ -103,6 +103,16 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     return _changed(x, causes) if kind in OF_HASHES else ""
 
 
+def _of_shared_place(x: Examined) -> str:
+    """Return that a mirror or plugin cache, which any of the roots uses, has a package that the lock file accepts now.
+
+    A package that was moved aside in a root is that root's alone.
+    """
+    if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version:
+        return ""
+    return _exchanged(x) if x.is_mirror_replaced or not x.replaced else ""
+
+
 def _readable_words(x: Examined) -> str:
     """Return that a lock file can be read again, with the providers that were never locked in it."""
     host = x.tool.default_host
@@ -116,7 +126,7 @@ def _agreed(x: Examined) -> str:
     now = frozenset(x.lock.by_address)
     if x.of_run:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
-    if x.configuration is None or x.unknown_requirements or x.locked_before in {None, now}:
+    if x.locked_before in {None, now}:
         return ""
     return f"{x.lock.path} has just the providers now that {x.where} requires" if _is_exact(x) else ""
 
