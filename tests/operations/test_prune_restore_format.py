@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,21 @@ def test_restore_says_what_stays_staged(top: Path) -> None:
     git(top, "add", ".")
     git(top, "commit", "-qm", "second")
     assert warnings("aws", revision="HEAD~1") == [], "what differs from the revision is not staged for that"
+
+
+def test_restore_names_the_lock_file_of_a_root_that_may_have_moved(top: Path) -> None:
+    def hint() -> str:
+        (failure,) = restore(Scope(top, ("moved",)), ["aws"]).failures
+        return failure.hint
+
+    (top / "moved").mkdir()
+    shutil.copy(top / ".terraform.lock.hcl", top / "moved")
+    assert hint() == "delete the file to go back to no lock file, or name another revision with --from"
+    (top / ".terraform.lock.hcl").unlink()
+    assert hint() == (
+        "HEAD has .terraform.lock.hcl, not on disk any more: if the root was moved, its entries are there, "
+        "and git show prints them"
+    )
 
 
 def test_restore_from_another_revision(top: Path) -> None:

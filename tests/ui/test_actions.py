@@ -198,7 +198,7 @@ def test_a_chosen_platform_without_a_package_is_left_out_by_name(samples: Sample
 async def test_restore_is_offered_where_the_base_has_the_lock_file_of_a_root_that_is_there(
     running: Running, tmp_path: Path
 ) -> None:
-    locked = {"changed": "aws", "emptied": "null", "removed": "random"}
+    locked = {"before": "vault", "changed": "aws", "emptied": "null", "removed": "random"}
     files = {f"{name}/{LOCK_FILE}": lock(entry(provider)) for name, provider in locked.items()}
     files |= {f"{name}/main.tf": b"" for name in locked}
     top = repository(tmp_path / "top", files)
@@ -206,7 +206,9 @@ async def test_restore_is_offered_where_the_base_has_the_lock_file_of_a_root_tha
     put(top, {f"changed/{LOCK_FILE}": lock(entry("aws", "2.0.0")), f"added/{LOCK_FILE}": unlike})
     (top / "emptied" / LOCK_FILE).unlink()
     shutil.rmtree(top / "removed")
+    (top / "before").rename(top / "moved")
     said = {
+        "moved": "restore: moved was moved from before, where the base has the lock file",
         "added": f"restore: the base has no added/{LOCK_FILE}",
         "removed": "restore: removed is no root any more: git restores its files",
     }

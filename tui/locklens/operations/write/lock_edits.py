@@ -22,7 +22,8 @@ from locklens.operations.plan.builder import (
 from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
-from locklens.text import visible
+from locklens.project import LOCK_FILE
+from locklens.text import listing, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -144,6 +145,10 @@ _SHOWN_REVISION = 12
 """Digits of a commit in a title."""
 
 
+_NAMED = 3
+"""Lock files in a hint."""
+
+
 class RestoredProviders(Struct, frozen=True):
     """Providers to restore, and their roots."""
 
@@ -206,6 +211,7 @@ def restore(
     with Repository.discover(where.folder) as repository:
         commit = repository.resolve_base(revision)
         before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
+        others = repository.paths(commit, named=LOCK_FILE) if None in before.values() else ()
     locks = {path: parse(data, f"{revision}:{lock_path(path)}") for path, data in before.items() if data is not None}
     roots = [
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
@@ -221,6 +227,9 @@ def restore(
             if lock is None:
                 words = f"{visible(revision)} has no such file, so there is nothing to restore"
                 hint = "delete the file to go back to no lock file, or name another revision with --from"
+                if gone := [path for path in others if draft.disk.read(path) is None]:
+                    named = f"{visible(revision)} has {listing(gone, _NAMED)}, not on disk any more"
+                    hint = f"{named}: if the root was moved, its entries are there, and git show prints them"
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             require_valid(lock)
             _restore_root(draft, root, lock, selected[root.path])
