@@ -26,6 +26,7 @@ from locklens.dialect import OPENTOFU
 from locklens.operations.doctor import DoctorRequest
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.write.resolve import ResolveConflicts
+from locklens.operations.write.undo import ReplaceFolder
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
@@ -706,6 +707,51 @@ def test_a_block_that_was_added_twice_is_of_the_commit_that_added_it(
     assert git(folder, *shlex.split(fixes[0])[1:])
     git(folder, *shlex.split(fixes[1])[1:])
     assert (folder / LOCK).read_text("utf-8") == text
+
+
+NOT_INSTALLED = (
+    "The installed provider plugins are not consistent with the packages selected in the dependency lock file:\n"
+    f"  - {DEMO.provider}: there is no package for {DEMO.provider} 1.4.2 cached in .terraform/providers"
+)
+
+
+@pytest.fixture
+def elsewhere_installed(made: Any) -> Path:
+    """Returns a repository whose live/prod has the package in its data folder, and live/qa has not."""
+    incident = INCIDENTS["plugin-corrupted"]
+    folder: Path = made(replace(incident, copies=(replace(incident.copies[0], edition=""),)))
+    (folder / "live/qa/.terraform/providers").mkdir(parents=True)
+    for name in (".terraform.lock.hcl", "main.tf"):
+        shutil.copy(folder / "live/prod" / name, folder / "live/qa" / name)
+    (folder / "real.log").write_text(boxed_log(("Required plugins are not installed", NOT_INSTALLED)), "utf-8")
+    return folder
+
+
+def test_a_copy_is_put_where_nothing_was_installed_by_the_line_that_is_printed(
+    elsewhere_installed: Path, doctor: Any
+) -> None:
+    folder, package = elsewhere_installed, f".terraform/providers/{DEMO.provider}/1.4.2/linux_amd64"
+    document = doctor(folder, "real.log", "--platform", "linux_amd64", "--", "live/qa")
+    use = next(one for one in document["remedies"] if one["id"] == "use-copy")
+    request = DoctorRequest((folder / "real.log").read_bytes(), folder, {}, roots=("live/qa",), platform="linux_amd64")
+    write = next(one.write for one in diagnose(request).remedies if one.id == "use-copy" and one.write)
+    operation = remedy_operation(write, folder, request)
+    assert isinstance(operation, ReplaceFolder)
+    assert operation.plan().proposal.command == use["command"]
+    subprocess.run(use["command"], shell=True, check=True, cwd=folder)
+    copied = {one.name: one.read_bytes() for one in (folder / "live/qa" / package).iterdir()}
+    assert copied == {one.name: one.read_bytes() for one in (folder / "live/prod" / package).iterdir()}
+
+
+def test_what_is_installed_in_one_root_is_not_said_of_each_that_a_log_fits(
+    elsewhere_installed: Path, doctor: Any
+) -> None:
+    document = doctor(elsewhere_installed, "real.log")
+    assert document["errors"][0]["roots"] == ["live/prod", "live/qa"]
+    (fix,) = [one for one in document["remedies"] if one["id"] == "reinstall"]
+    assert fix["note"] == "ROOT stands for the root that failed, which the log does not tell"
+    out = doctor(elsewhere_installed, "real.log", "--format", "text")
+    assert "in live/prod, live/qa: Install the locked package\n" in out
 
 
 def test_the_version_of_the_log_is_the_one_that_is_not_listed(made: Any, doctor: Any) -> None:

@@ -6,7 +6,7 @@ Copies are in mirrors, plugin caches and data folders: they are moved, replaced 
 from __future__ import annotations
 
 import shlex
-from posixpath import join, normpath
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct, convert
@@ -387,10 +387,10 @@ def _replacement(one: Affected, target: FoundPackage, copy: FoundPackage) -> Rem
     entry = one.examined.entry
     assert entry is not None
     there = one.path(target.path)
-    command, note = shell_words(["cp", "-R", "--", f"{one.path(copy.path)}/", there]), ""
-    if target.aside:
-        command = _aside_line(there, target.aside, command)
-        note = _link_words(target) or f"what is in {target.path} now is kept aside"
+    made, copied = ["mkdir", "-p", "--", dirname(there)], ["cp", "-R", "--", f"{one.path(copy.path)}/", there]
+    line = _aside_line(there, target.aside, shell_words(copied))
+    command = line if target.aside else f"{shell_words(made)} && {shell_words(copied)}"
+    note = (_link_words(target) or f"what is in {target.path} now is kept aside") if target.aside else ""
     title = f"Put the copy in {copy.path} in its place, which the lock file accepts"
     write = one.write("replace", place=target.place, base=target.base, source=copy.place, locked=entry.hashes)
     return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note, write)
@@ -575,12 +575,12 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)
         there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced, and not kept" if there else ""
-        if own is not None and not is_other and x.entry is not None:
+        if own is not None and not is_other and x.entry is not None and not x.fitting:
             note = "on the machine of the log; here the locked package is installed: run the failed command again"
         where = replace(one, roots=("ROOT",)) if x.fitting else one.alone
         is_of_all = len(x.lock.entries) > 1
         what = "packages of all providers" if is_of_all else "package"
-        title = f"Install the locked {what}{' again' if own is not None else ''}"
+        title = f"Install the locked {what}{' again' if own is not None and not x.fitting else ''}"
         line = one.next_step if x.replaced else x.with_settings(where.line("init"))  # as the move aside said
         size = one.size_of(x.platform)
         yield Remedy("reinstall", title, len(one.alone.roots), _NONE, size, line, note, is_of_all=is_of_all)

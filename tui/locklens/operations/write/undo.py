@@ -445,10 +445,10 @@ class ReplaceFolder(FileOperation, frozen=True):
     def _command(self, aside: str) -> str:
         start = shell_folder()
         place = _below(start, self.place)
-        moved = shell_words(["mv", "--", place, _below(start, aside)]) if aside else ""
+        moved = ["mv", "--", place, _below(start, aside)] if aside else ["mkdir", "-p", "--", str(Path(place).parent)]
         source = f"{_below(start, os.path.realpath(self.source))}/"
         copied = shell_words(["cp", "-R", "--", source, place]) if self.source else ""
-        return " && ".join(filter(None, (moved, copied)))
+        return " && ".join(filter(None, (shell_words(moved), copied)))
 
     def _shown(self, place: str) -> str:
         """Return a path relative to the current folder where it is below it."""
