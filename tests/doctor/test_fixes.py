@@ -877,6 +877,19 @@ def test_a_platform_that_the_release_does_not_have_is_left_out(product: str, mad
     assert [one["id"] for one in doctor(folder, "ci.log")["remedies"]] == ["leave-out"]
 
 
+def test_the_command_that_a_platform_is_left_out_of_is_the_one_that_failed(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    words = (
+        f"Failed to download {DEMO.provider} v1.4.2 for freebsd_amd64: provider {DEMO.provider} 1.4.2 is not available "
+        "for freebsd_amd64."
+    )
+    (folder / "ci.log").write_text(boxed_log(("Provider release not available", words)), "utf-8")
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert fix["id"] == "leave-out"
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "Leave -platform=freebsd_amd64 out of providers mirror, where no root runs on it\n" in out
+
+
 def test_a_version_with_a_package_of_the_platform_ends_the_error_of_the_one_without(made: Any, doctor: Any) -> None:
     folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
     words = f"Provider {DEMO.provider} v1.4.2 does not have a package available for your current platform, linux_amd64."

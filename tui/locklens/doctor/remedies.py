@@ -56,7 +56,8 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         return
     if platform and x.platforms and platform not in x.platforms:
         if "is not available for" in x.text:
-            title = f"Leave -platform={platform} out of providers lock, where no root runs on it"
+            command = "mirror" if "failed to download" in x.text else "lock"
+            title = f"Leave -platform={platform} out of providers {command}, where no root runs on it"
             yield Remedy("leave-out", title, len(one.alone.roots), _NONE, 0, "")
         offered = list(upgrade(one, f"Upgrade {x.name}: a newer version has a package of {platform}", platform))
         yield from offered
