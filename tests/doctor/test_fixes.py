@@ -521,6 +521,22 @@ def test_a_root_of_the_other_tool_is_a_cause_of_its_own(both: Path, doctor: Any)
     assert out.count("WARNING") == 1
 
 
+def test_the_tool_that_wrote_a_lock_file_refuses_it_where_it_has_more_than_is_required(both: Path, doctor: Any) -> None:
+    place = both / "live/opentofu/.terraform.lock.hcl"
+    place.write_bytes(lock_file(RANDOM, DEMO))
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    log = f"- Finding hashicorp/random versions matching\n\nError: Provider dependency changes detected\n\n{words}\n"
+    (both / "ci.log").write_text(f"OpenTofu v1.12.6\n{log}", "utf-8")
+
+    def note() -> Any:
+        fixes = doctor(both, "--tool", "opentofu", "ci.log", "--", "live/opentofu")["remedies"]
+        return next(one["note"] for one in fixes if one["id"] == "use-tool")
+
+    assert note() == "acme/demo is not required: init fails with Terraform, too, until that is fixed"
+    place.write_bytes(lock_file(RANDOM))
+    assert note() is None
+
+
 def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> None:
     words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
     log = f"- Finding hashicorp/random versions matching\n\nError: Provider dependency changes detected\n\n{words}\n"

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from locklens.dialect import DIALECTS
 from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
@@ -423,15 +424,29 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
             f"{writer.product} locks what {writer.default_host} has today: entries of another host do not count there"
         )
         cost = _NONE if is_locked else _LOW
-        yield Remedy(
-            "use-tool", title, len(one.alone.roots), cost, None, as_writer.next_step, "" if is_locked else note
-        )
+        left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
+        note = "; ".join(filter(None, ("" if is_locked else note, left)))
+        yield Remedy("use-tool", title, len(one.alone.roots), cost, None, as_writer.next_step, note)
     if x.message.kind == "provider-unknown" or x.other_registry:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
         yield _migration_shown(one) if x.tool_commit else run_again(one)
         return
     yield from fix_entry(one)
+
+
+def _left_by_tool(x: Examined, writer: str) -> str:
+    """Return what init has to change with the other tool, too, which has another registry alone; "" for nothing."""
+    if x.configuration is None or x.unknown_requirements:
+        return ""
+    hosts = {tool.default_host for tool in DIALECTS.values()}
+    locked, required = (
+        {each.short(each.host) if each.host in hosts else str(each) for each in some}
+        for some in (x.lock.by_address, x.configuration.required())
+    )
+    odd = ((locked - required, "not required"), (required - locked, "not locked"))
+    words = [f"{listing(sorted(some), 3)} {'is' if len(some) == 1 else 'are'} {why}" for some, why in odd if some]
+    return f"{' and '.join(words)}: init fails with {writer}, too, until that is fixed" if words else ""
 
 
 def _migration_shown(one: Affected) -> Remedy:
