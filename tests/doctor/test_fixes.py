@@ -679,6 +679,12 @@ def test_a_version_that_the_registry_does_not_list_is_in_no_fix(made: Any, docto
         shutil.rmtree(folder)
 
 
+def test_a_version_whose_signature_was_not_looked_at_is_offered_as_such(made: Any, doctor: Any) -> None:
+    (fix,) = doctor(made(INCIDENTS["key-revoked"]), "ci.log")["remedies"]
+    assert fix["id"] == "upgrade"
+    assert "the signature of that version was not checked: upgrade refuses one that is not valid" in fix["note"]
+
+
 @pytest.mark.parametrize(("version", "fixes"), [("", []), ("1.4.2", ["upgrade"])])
 def test_no_upgrade_is_offered_where_no_version_is_known_to_have_a_key(
     version: str, fixes: list[str], made: Any, doctor: Any

@@ -512,7 +512,8 @@ def test_a_sentence_names_what_it_is_about(cause: str, words: str, made: Any, do
 
 
 def test_the_note_of_a_fix_is_in_all_reports(made: Any, doctor: Any) -> None:
-    folder, note = made(INCIDENTS["key-changed"]), "a new version is a new decision: review it"
+    unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
+    folder, note = made(INCIDENTS["key-changed"]), f"a new version is a new decision: review it; {unchecked}"
     assert [one["note"] for one in doctor(folder, "ci.log")["remedies"]] == [note]
     assert f"| `{note}` |" in doctor(folder, "--format", "markdown", "ci.log")
 

@@ -296,7 +296,10 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     if one.examined.entry is None and (refused := one.examined.message.version):
         yield _with_another_version(one, refused)
     elif not one.examined.is_of_other_version:
-        yield from upgrade(one, title)
+        unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
+        for other in upgrade(one, title):
+            note = "; ".join(filter(None, (other.note, unchecked if other.command else "")))
+            yield replace(other, note=note)
 
 
 def _refused(x: Examined) -> str:
