@@ -87,7 +87,7 @@ def test_what_was_never_locked_is_left_to_init_unless_it_may_not_write(broken: P
     main_tf, log = broken / "live/prod/main.tf", broken / "ci.log"
     main_tf.write_text(main_tf.read_text("utf-8").replace("acme/netbox", "acme/other"), "utf-8")
     (broken / LOCK).write_bytes(WHOLE)
-    lacks = f"{LOCK} can be read now, and lacks acme/other, which live/prod requires and init adds"
+    lacks = f"{LOCK} can be read now, and lacks acme/other, which live/prod requires and init has to add"
     assert doctor(broken, "ci.log")["fixed"] == lacks
     log.write_text(f"$ terraform -chdir=live/prod init -lockfile=readonly\n{log.read_text('utf-8')}", "utf-8")
     document = doctor(broken, "ci.log")

@@ -117,7 +117,7 @@ def _readable_words(x: Examined) -> str:
     """Return that a lock file can be read again, with the providers that were never locked in it."""
     host = x.tool.default_host
     new = listing([each.short(host) for each in sorted(new_requirements(x))], 3)
-    lacks = f", and lacks {new}, which {x.where} requires and init adds" if new else ""
+    lacks = f", and lacks {new}, which {x.where} requires and init has to add" if new else ""
     return f"{x.lock.path} can be read now{lacks}"
 
 
