@@ -80,7 +80,7 @@ def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: 
 
 def test_a_root_that_is_named_is_compared_with_all(several: Path, doctor: Any) -> None:
     out = " ".join(doctor(several, "--offline", "--format", "text", "ci.log", "--", "ver").split())
-    assert "ROOT ver acme/demo 1.4.2; the same entry in 2 of 4 roots, also ver2" in out
+    assert "ROOT ver acme/demo 1.4.2; the same version and hashes in 2 of 4 roots, also ver2" in out
 
 
 def test_an_error_that_is_over_is_named_by_its_own_version(made: Any, doctor: Any) -> None:
@@ -497,7 +497,7 @@ def test_of_roots_with_equal_entries_the_one_that_cannot_be_read_is_named(equal:
     document = doctor(equal, "ci.log")
     first = document["causes"][0]
     assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/qa", "lock-syntax", "yes")
-    assert "has the same entry" not in " ".join(doctor(equal, "--format", "text", "ci.log").split())
+    assert "has the same version and hashes" not in " ".join(doctor(equal, "--format", "text", "ci.log").split())
 
 
 @pytest.mark.parametrize("is_merge", [True, False, None], ids=["a merge", "no merge", "not committed"])

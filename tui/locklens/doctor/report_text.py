@@ -51,12 +51,12 @@ def distinct_messages(errors: Sequence[RecognisedError]) -> list[RecognisedError
 
 
 def same_entry_words(diagnosis: Diagnosis) -> str:
-    """Return which other roots have the same entry, or lock a provider that is not locked here; "" if unknown."""
+    """Return which other roots have the same hashes, or lock a provider that is not locked here; "" if unknown."""
     same = list(diagnosis.same_entry)
     if diagnosis.is_locked is None or not diagnosis.roots:
         return ""
     if diagnosis.facts.root is None:
-        return f"{listing(same)} {'has' if len(same) == 1 else 'have'} the same entry" if same else ""
+        return f"{listing(same)} {'has' if len(same) == 1 else 'have'} the same version and hashes" if same else ""
     other = "other root that can be read" if diagnosis.unread else "other root"
     if not diagnosis.is_locked:
         if diagnosis.roots == 1:
@@ -64,10 +64,10 @@ def same_entry_words(diagnosis: Diagnosis) -> str:
         others = f"locked in {listing(list(diagnosis.locking), 3)}" if diagnosis.locking else f"nor in any {other}"
         return f"not locked here, {others}"
     if same:
-        return f"the same entry in {1 + len(same)} of {diagnosis.roots} roots, also {listing(same)}"
+        return f"the same version and hashes in {1 + len(same)} of {diagnosis.roots} roots, also {listing(same)}"
     if diagnosis.roots == 1:
         return ""
-    return f"no {other} has the same entry" if diagnosis.locking else f"no {other} locks it"
+    return f"no {other} has the same version and hashes" if diagnosis.locking else f"no {other} locks it"
 
 
 def missing_words(cause: Cause) -> str:
@@ -399,7 +399,8 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     if facts.root is None and not places:
         yield f"- roots: {code(diagnosis.examined)}"
     if facts.root is not None and len(places) < 2:
-        others = f", and {len(diagnosis.same_entry)} more with the same entry" if diagnosis.same_entry else ""
+        more = len(diagnosis.same_entry)
+        others = f", and {more} more with the same version and hashes" if more else ""
         yield f"- root: {code(facts.root)} {code(diagnosis.examined)}{others}"
     yield from (f"- locked: {code(words)}" for words in onset_lines(diagnosis))
     if diagnosis.next_step:
