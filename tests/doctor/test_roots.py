@@ -309,6 +309,10 @@ def test_one_message_in_several_runs_is_judged_in_each_root_and_fixed_in_all(top
     assert main(["upgrade", "--no-cache", "acme/netbox=3.9.1", f"--root={top / 'twin'}"], no_screen) == 0
     document = doctor(top, "ci.log")
     assert document["next"] == "terraform -chdir=newer init && terraform -chdir=twin init"
+    out = doctor(top, "--format", "text", "ci.log")
+    assert "  in newer: Run init again\n" in out
+    assert "  in twin: Run init again\n" in out
+    assert re.search(r"^LOCKED +in newer, twin: not committed yet", out, re.MULTILINE)
 
 
 def test_what_each_run_lacked_is_of_its_own_root(top: Path, doctor: Any) -> None:

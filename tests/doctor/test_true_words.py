@@ -143,7 +143,10 @@ def test_a_missing_provider_is_fixed_where_no_root_that_the_log_fits_lacks_it(
     assert document["errors"][0]["roots"] == ["live/newp", "live/newq"]
     assert document["facts"]["root"] is None
     assert document["state"] == ("fixed" if len(mended) == 2 else "open")
-    if document["state"] == "open":
+    if document["state"] == "fixed":
+        assert "-chdir=ROOT" in document["next"]
+        assert "ROOT stands for the root that failed" in document["remedies"][0]["note"]
+    else:
         first = document["causes"][0]
         assert first["id"] == "not-locked"
         assert f"live/{({'newp', 'newq'} - {*mended}).pop()}/main.tf" in first["evidence"]

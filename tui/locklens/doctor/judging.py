@@ -423,9 +423,7 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
             place, write = one.path(*roots), remedy.write
             write = replace(write, next_step=_in_root(write.next_step, place)) if write is not None else None
             remedy = replace(remedy, command=_in_root(remedy.command, place), write=write)
-        unsaid = [
-            words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note
-        ]
+        unsaid = stand_ins(remedy)
         left = {name for name, root in written if root in roots} - {other.examined.name for _, other in group}
         if remedy.write and (others := sorted(left)):
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
@@ -476,6 +474,11 @@ def _roots_of(remedy: Remedy, one: Affected) -> Sequence[str]:
     roots = one.alone.roots if one.examined.fitting else one.roots[: remedy.roots]
     written = remedy.write.roots if remedy.write is not None else roots
     return [root for root in roots if root in written] or written
+
+
+def stand_ins(remedy: Remedy) -> list[str]:
+    """Return what the words stand for that the reader of a remedy has to fill in, where its note does not say that."""
+    return [words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note]
 
 
 _STANDS_FOR = {

@@ -477,10 +477,10 @@ class Diagnosis(Struct, frozen=True):
         at: ISO 8601 in UTC.
         offline: True if no registry was asked.
         causes: The most likely first.
-        onsets: The first commit in which an entry has its hashes, for each with a cause, else for the first one.
+        onsets: The first commit in which an entry has its hashes, for each with a cause; without any, for those of the
+            log, else for the first one.
         is_locked: Whether the examined root locks the provider; None where the diagnosis is about the whole file.
-        same_entry: Roots with the same entry, relative to the top, as all roots are; without the examined ones, which
-            all have it.
+        same_entry: Other roots with the version and hashes of the examined ones, relative to the top, as all roots are.
         locking: Other roots that lock the provider, in any version.
         roots: Number of lock files in the repository.
         unread: Number of those that cannot be read.

@@ -34,7 +34,9 @@ _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
 def run_again(one: Affected) -> Remedy:
     """Return the step after a fix."""
-    note = "if it fails again, diagnose its new log; if the log was of another root, name that with -- ROOT"
+    note = "if it fails again, diagnose its new log"
+    if not one.examined.fitting:
+        note = f"{note}; if the log was of another root, name that with -- ROOT"
     return Remedy("run-again", "Run init again", len(one.alone.roots), _NONE, None, one.next_step, note)
 
 

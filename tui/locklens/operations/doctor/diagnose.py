@@ -22,6 +22,7 @@ from locklens.doctor.judging import (
     of_one_message,
     of_one_root,
     remedies_for,
+    stand_ins,
     standing_causes,
 )
 from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
@@ -231,7 +232,9 @@ def _diagnosed(
         errors=messages,
         facts=facts,
         causes=tuple(replace(one, roots=_from_top(here, one.roots)) for one in causes),
-        remedies=remedies_for(affected) if not fixed else _run_again(pending) or (run_command_again(affected[0]),),
+        remedies=remedies_for(affected)
+        if not fixed
+        else _run_again(pending, has_several) or (run_command_again(affected[0]),),
         not_offered=not_offered_for(causes) if not fixed else (),
         onsets=_onsets(examiner, affected, chief, has_several) if not is_of_file else (),
         is_locked=None if has_several.providers or is_of_file else _is_locked(chief),
@@ -294,13 +297,15 @@ def _is_of(one: Affected, cause: Cause) -> bool:
 def _onsets(
     examiner: Examiner, affected: Sequence[Affected], chief: Affected | None, has_several: Several
 ) -> tuple[Onset, ...]:
-    """Return since when the entry of the first cause is as it is, then each other one with a cause.
+    """Return since when the entry of the first cause is as it is, then each other one with a cause, or else of a log.
 
     Each has its provider, and the roots that have it since then, where there are several. Of a lock file with a wrong
     line, which may be in the block of another provider, it is that line's.
     """
     blamed = [] if chief is None else [chief]
-    blamed += [one for one in affected if any(cause.is_probable for cause in one.causes) and one is not chief]
+    has_cause = [one for one in affected if any(cause.is_probable for cause in one.causes)]
+    without = [one for one in affected if one.examined.error is not None]
+    blamed += [one for one in has_cause or without if one is not chief]
     roots: dict[tuple[str, Onset], dict[str, Examined]] = {}
     for one in blamed:
         for root in one.alone.roots[:_MOST_BLAMED]:
@@ -347,10 +352,14 @@ def _standing(one: Affected, found: Sequence[tuple[Examined, Cause]]) -> list[Af
     ] or [one]
 
 
-def _run_again(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
-    """Return the step after a fix, for each root."""
-    by_root = {one.next_step: run_again(one) for one in affected}
-    return tuple(by_root.values())
+def _run_again(affected: Sequence[Affected], has_several: Several) -> tuple[Remedy, ...]:
+    """Return the step after a fix, for each root, which its title names where there are several."""
+    by_root = {one.next_step: one for one in affected}
+    found = []
+    for one in by_root.values():
+        remedy, roots = run_again(one), has_several.subject((), one.alone.roots) if len(by_root) > 1 else ""
+        found.append(replace(remedy, subject=roots, note="; ".join((remedy.note, *stand_ins(remedy)))))
+    return tuple(found)
 
 
 def _places(
