@@ -84,6 +84,11 @@ def found(
     return {pair.path: letters(pair) for pair in pairs}
 
 
+def moves(repo: Path, base: str, head: str | UncommittedSide = UncommittedSide.WORK_TREE) -> dict[str, str]:
+    """The old folder of every root that moved."""
+    return {path: said.partition("<")[2] for path, said in found(repo, base, head).items() if "<" in said}
+
+
 def letters(pair: RootPair) -> str:
     text = "l" * pair.lock_changed + "c" * pair.configuration_changed
     text += "+" * (pair.old_lock is None) + "-" * (pair.new_lock is None)
@@ -230,6 +235,49 @@ def test_moved_roots_are_one_pair(repo: Path) -> None:
     assert found(repo, base, UncommittedSide.INDEX) == expected
     assert found(repo, base, commit(repo, {})) == expected
     assert found(repo, base, only=["teams/07"]) == {"groups/07": "l<teams/07"}
+
+
+def test_the_files_tell_the_old_folder_of_a_moved_root_before_the_names_do(repo: Path) -> None:
+    noted = lock("a", "b") + "# a note\n"
+    base = commit(
+        repo,
+        {
+            f"b/{LOCK_FILE}": noted,
+            "b/main.tf": "",
+            f"c/{LOCK_FILE}": lock("a", "b"),
+            "c/main.tf": "",
+            f"same/first/{LOCK_FILE}": lock("s"),
+            "same/first/main.tf": "# first\n",
+            f"same/second/{LOCK_FILE}": lock("s"),
+            "same/second/main.tf": "# second\n# like the third\n",
+            f"same/third/{LOCK_FILE}": lock("s"),
+            "same/third/main.tf": "# third\n# like the second\n",
+        },
+    )
+    git(repo, "mv", "c", "c2")
+    git(repo, "rm", "-qr", "b")
+    assert moves(repo, base) == {"c2": "c"}
+    git(repo, "reset", "-q", "--hard")
+
+    git(repo, "mv", "b", "y")
+    git(repo, "mv", "c", "a1")
+    for name, other in (("first", "z"), ("second", "x"), ("third", "w")):
+        git(repo, "mv", f"same/{name}", f"same/{other}")
+    write(repo, {f"same/x/{LOCK_FILE}": lock("s") + "# a note\n", "same/x/main.tf": "# new\n# second\n"})
+    expected = {"a1": "c", "y": "b", "same/z": "same/first", "same/w": "same/third", "same/x": "same/second"}
+    assert moves(repo, base) == expected
+    assert moves(repo, base, commit(repo, {})) == expected
+
+
+def test_of_a_thousand_moved_roots_each_has_its_old_folder(repo: Path) -> None:
+    """All lock files are equal, and their order by name is another one."""
+    roots = range(1000)
+    files: dict[str, str | None] = {f"old/{number}/{LOCK_FILE}": lock("s") for number in roots}
+    base = commit(repo, files | {f"old/{number}/main.tf": f"# {number}\n" for number in roots})
+    (repo / "new").mkdir()
+    for number in roots:
+        (repo / f"old/{number}").rename(repo / f"new/{999 - number}")
+    assert moves(repo, base) == {f"new/{999 - number}": f"old/{number}" for number in roots}
 
 
 def test_a_lock_file_that_leaves_a_module_leaves_no_root(repo: Path) -> None:

@@ -1,4 +1,4 @@
-"""Finds the root modules of two sides: changed, unchanged and moved ones.
+"""Finds the root modules of two sides: changed and unchanged ones.
 
 A root is a folder with a lock file. Its configuration is read no further than the local modules that it calls.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.dialect import DIALECTS
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project import LOCK_FILE, RootEvidence, RootPair, configuration_files, generator_among, touched_roots
+from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
 from locklens.project.effective_paths import (
     brought_packages,
     is_read,
@@ -18,12 +17,13 @@ from locklens.project.effective_paths import (
     packages_by_folder,
     spellings_of_named,
 )
-from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
+from locklens.project.gittree import ListedTree, prefetch_listed
+from locklens.project.moved_roots import find_moved_roots
 from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
 from locklens.text import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from locklens.project.git import Repository
@@ -31,15 +31,6 @@ if TYPE_CHECKING:
 
 MAX_ROOTS = 50_000
 """Lock files of a side; a few tiny objects of git can stand for millions."""
-
-_LIKENESS = 0.5
-"""Share of equal lines from which on two lock files are taken for one that moved."""
-
-_MAX_COMPARED = 10_000
-"""The most pairs of lock files that are compared line by line: a reorganisation of a hundred roots."""
-
-_MAX_EQUAL = 200
-"""Equal lock files among which the one with the most alike folder name is looked for."""
 
 
 def find_roots(
@@ -85,7 +76,8 @@ def find_roots(
     _require_few("the head has {} lock files", new, "review single ones with --old FILE --new FILE")
     deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
-    moved = moved_roots(base_tree, head_tree, gone, {folder: path for folder, path in new.items() if folder not in old})
+    come = {folder: path for folder, path in new.items() if folder not in old}
+    moved = find_moved_roots(base_tree, head_tree, gone, come)
     anew = [
         *(change.new for change in changes if change.new is not None),
         *(submodule.path for submodule in submodules if submodule.new),
@@ -267,99 +259,3 @@ def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | 
         return base_tree.read(before) != head_tree.read(after)
     except ConfigurationError:
         return True  # reading the lock file reports the error
-
-
-def moved_roots(base_tree: Tree, head_tree: Tree, gone: dict[str, str], come: dict[str, str]) -> dict[str, str]:
-    """Return new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
-
-    A root moves with its configuration. One that keeps its configuration has lost its lock file, however alike that of
-    another folder is, and a folder that had a configuration before was another root. Git's own search is not used: it
-    does not know untracked files, and it takes any one of several equal lock files, where the names of the folders tell
-    which is which.
-    """
-    if not gone or not come:
-        return {}
-    lost = {folder for folder, path in gone.items() if _may_be_root(head_tree, path, come.values())}
-    made = {folder for folder, path in come.items() if _may_be_root(base_tree, path, gone.values())}
-    gone = {folder: path for folder, path in gone.items() if folder not in lost}
-    come = {folder: path for folder, path in come.items() if folder not in made}
-    prefetch_listed(base_tree, gone.values())
-    prefetch_listed(head_tree, come.values())
-    old = {folder: _telling_lines(base_tree, path) for folder, path in gone.items()}
-    new = {folder: _telling_lines(head_tree, path) for folder, path in come.items()}
-    moved: dict[str, str] = {}
-    by_lines: dict[frozenset[bytes], list[str]] = {}
-    for folder, lines in old.items():
-        if lines:
-            by_lines.setdefault(lines, []).append(folder)
-    equal = ((1.0, before, after) for after, lines in new.items() for before in by_lines.get(lines, ())[:_MAX_EQUAL])
-    _pair(equal, moved)
-    old = {folder: lines for folder, lines in old.items() if lines and folder not in moved.values()}
-    new = {folder: lines for folder, lines in new.items() if lines and folder not in moved}
-    if len(old) * len(new) <= _MAX_COMPARED:
-        _pair(_alike(old, new), moved)
-    return moved
-
-
-def _may_be_root(tree: Tree, lock: str, others: Collection[str]) -> bool:
-    """True if the folder of a lock file that a side lacks has, or may have, a configuration there.
-
-    It has none of its own if it is another name of a folder that has one of the other lock files, as of a link.
-    """
-    try:
-        if isinstance(tree, (ListedTree, SparseWorkTree)) and tree.resolve(lock) in others:
-            return False
-        folder = folder_of(lock)
-        if (
-            isinstance(tree, WorkTree)
-            and tree.is_there(lock)
-            and any(tree.is_same(folder, folder_of(one)) for one in others)
-        ):
-            return False
-        entries = tree.list(folder)
-    except (ConfigurationError, RepositoryError):
-        return True
-    return bool(generator_among(entries)) or any(configuration_files(entries, tool) for tool in DIALECTS.values())
-
-
-def _alike(old: dict[str, frozenset[bytes]], new: dict[str, frozenset[bytes]]) -> Iterator[tuple[float, str, str]]:
-    for before, old_lines in old.items():
-        for after, new_lines in new.items():
-            likeness = len(old_lines & new_lines) / max(len(old_lines), len(new_lines))
-            if likeness >= _LIKENESS:
-                yield likeness, before, after
-
-
-def _pair(candidates: Iterable[tuple[float, str, str]], moved: dict[str, str]) -> None:
-    """Enter the best pairs of (likeness, old folder, new folder), of equal ones that with the most alike names."""
-    taken = set(moved.values())
-    for _, before, after in sorted(candidates, key=lambda item: (-item[0], -_common_names(item[1], item[2]), item[1:])):
-        if after not in moved and before not in taken:
-            moved[after] = before
-            taken.add(before)
-
-
-def _common_names(first: str, second: str) -> int:
-    """The numbers of parts that two paths share at their ends and at their beginnings; an end is better evidence."""
-    one, two = first.split("/"), second.split("/")
-    ends = _common_prefix(one[::-1], two[::-1])
-    return 2 * ends + _common_prefix(one, two)
-
-
-def _common_prefix(one: list[str], two: list[str]) -> int:
-    count = 0
-    for mine, other in zip(one, two, strict=False):
-        if mine != other:
-            break
-        count += 1
-    return count
-
-
-def _telling_lines(tree: Tree, path: str) -> frozenset[bytes]:
-    """Return a lock file's lines without those that every lock file has."""
-    try:
-        data = tree.read(path) or b""
-    except ConfigurationError:
-        return frozenset()
-    lines = (line.strip() for line in data.splitlines())
-    return frozenset(line for line in lines if len(line) > 1 and not line.startswith((b"#", b"hashes")))
