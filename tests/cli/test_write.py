@@ -260,7 +260,7 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
         (f"{HOST}/acme/demo", "upgrade", "1.5.0"),
         (f"{HOST}/hashicorp/random", "upgrade", "3.7.2"),
     ]
-    assert changes[0]["edits"] == [{"file": "a/main.tf", "line": 3, "old": "1.4.1", "new": "1.5.0"}]
+    assert changes[0]["edits"] == [{"file": "a/main.tf", "line": 5, "old": "1.4.1", "new": "1.5.0"}]
     assert [one["path"] for one in found if one["type"] == "file"] == ["a/main.tf", f"a/{LOCK}"]
     assert found[-1] == {
         "type": "outcome",

@@ -377,9 +377,7 @@ def test_the_list_offers_no_edit_that_the_plan_refuses(bench: Bench, entry: str,
     with Cache.in_memory() as cache, RegistrySource(NetworkSettings(bench.environ, cache)) as supply:
         plan = upgrade.plan(supply)
     assert [reason in failed.sentence for failed in plan.failures] == [True] * bool(reason)
-    assert [(edit.file, edit.line) for change in plan.changes for edit in change.edits] == (
-        [] if reason else [("main.tf", 3)]
-    )
+    assert [edit.place for change in plan.changes for edit in change.edits] == ([] if reason else [("main.tf", 3)])
 
 
 @pytest.mark.parametrize("fault", [Fault.SERVER_ERROR, Fault.HTML, Fault.NOT_FOUND])

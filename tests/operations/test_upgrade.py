@@ -401,8 +401,8 @@ def test_only_what_is_in_the_way_is_edited(top: Path) -> None:
     )
     before = contents(top)
     plan = planned(top, Shelf(OFFERED), "aws=6.0.0", roots=["root"], edits_constraints=True)
-    assert [(edit.file, edit.line, edit.new) for edit in plan.changes[0].edits] == [
-        ("root/old.tf", 1, "< 7"),
+    assert [(*edit.place, edit.new) for edit in plan.changes[0].edits] == [
+        ("root/old.tf", 2, "< 7"),
         ("m/main.tf", 3, "~> 6.0.0"),
     ]
     apply(plan.proposal)

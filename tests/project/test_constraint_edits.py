@@ -162,7 +162,7 @@ def test_a_provider_block(tmp_path: Path) -> None:
     (requirement,) = constrained(read({"main.tf": text}))
     edited, edit = admit(text, requirement, NEW)
     assert edited == text.replace(b'"~> 4.0"', b'"~> 5.2"')
-    assert (edit.file, edit.line) == ("main.tf", 4)
+    assert edit.place == ("main.tf", 5)
 
 
 def test_provider_blocks_in_one_line_of_json_are_told_apart() -> None:

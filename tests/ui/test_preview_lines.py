@@ -20,6 +20,7 @@ from locklens.install.context import (
     ProviderFailed,
     QueryStarted,
 )
+from locklens.lines import FilePlace
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.lockfile.update import Tracking
@@ -151,7 +152,7 @@ def test_steps_end_with_the_plan(samples: Samples) -> None:
 
 def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     roots = [f"infra/{number}" for number in range(40)]
-    edit = ConstraintEdit("m/versions.tf", 3, "~> 5.1.0", "~> 5.2.0", 5)
+    edit = ConstraintEdit(FilePlace("m/versions.tf", 5), "~> 5.1.0", "~> 5.2.0")
     plan = planned(samples, *roots)
     plan = replace(plan, changes=tuple(replace(one, edits=(edit,)) for one in plan.changes))
     standing = PlanProgress("Upgrade aws", PlanStage.REVIEWING, plan, network="checking registries: 1 of 2 done")

@@ -369,7 +369,7 @@ class _Json:
                 kind=change.kind,
                 old=str(change.old.version) if change.old else None,
                 new=str(change.new.version) if change.new else None,
-                edits=[{"file": e.file, "line": e.line, "old": e.old, "new": e.new} for e in change.edits],
+                edits=[{"file": e.place.file, "line": e.place.line, "old": e.old, "new": e.new} for e in change.edits],
                 platforms=[str(platform) for platform in change.platforms],
                 words=change_words(change, is_dry_run=self._is_dry_run),
             )

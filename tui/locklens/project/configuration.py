@@ -64,7 +64,7 @@ class Contributor(StrEnum):
 
 
 class Constrained(Protocol):
-    """A requirement or an edit of one; the line of its constraint is 0 where that is not known."""
+    """A requirement, or one that is hidden; the line of its constraint is 0 where that is not known."""
 
     @property
     def file(self) -> str:

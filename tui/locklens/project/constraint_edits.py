@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from locklens import hcl
 from locklens.errors import ConfigurationError
+from locklens.lines import FilePlace
 from locklens.project import LOCK_FILE, is_json
 from locklens.project.configuration import Contributor, Requirement, constraint_place
 from locklens.project.contents import constant_text, parse_file
@@ -34,18 +35,14 @@ class ConstraintEdit(Struct, frozen=True):
     """One constraint that is rewritten.
 
     Attributes:
-        file: Path in the tree.
-        line: Line of the requirement, from 1; its string may stand further below.
+        place: The file and the line on which the constraint's string begins.
         old: The constraint as it stood.
         new: The text that replaces it.
-        constraint_line: Line on which the string begins.
     """
 
-    file: str
-    line: int
+    place: FilePlace
     old: str
     new: str
-    constraint_line: int
 
 
 def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[bytes, ConstraintEdit]:
@@ -68,7 +65,7 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
     text, place = hcl.decode(data), literal.place
     edited = hcl.encode(f"{text[: place.start + 1]}{new}{text[place.end - 1 :]}")
     assert Constraints.parse(new).excluded_by(version) == ()
-    return edited, ConstraintEdit(requirement.file, requirement.line, requirement.constraint, new, place.line)
+    return edited, ConstraintEdit(FilePlace(requirement.file, place.line), requirement.constraint, new)
 
 
 @lru_cache(maxsize=4096)  # A list asks for each of many versions, in each of many roots.

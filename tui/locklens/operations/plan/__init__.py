@@ -18,7 +18,6 @@ from locklens.machine import locklens_words, path_from_shell, shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import diffs
 from locklens.project import LOCK_FILE
-from locklens.project.configuration import constraint_place
 from locklens.project.tree import name_bytes
 from locklens.storage.files import is_within
 from locklens.storage.journal import WriteTarget
@@ -206,7 +205,7 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
     new = str(change.new.version)
     if change.old is None:
         return f"{lead} {new} {is_} added"
-    edits = "".join(f"; constraint in {constraint_place(edit)} {set_to} {edit.new}" for edit in change.edits)
+    edits = "".join(f"; constraint in {edit.place} {set_to} {edit.new}" for edit in change.edits)
     if change.moved_from is not None:
         hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
         return f"{lead} {old}{f' {to} {new} and' if old != new else ''} {is_} locked from {hosts}{edits}"

@@ -239,7 +239,7 @@ def _command(request: Upgrade) -> str:
 
 def _note_left_behind(draft: ScopedPlanBuilder) -> None:
     """Note the roots of the repository whose locked version an edited constraint excludes."""
-    edited = sorted({(edit.file, change.address) for change in draft.changes for edit in change.edits})
+    edited = sorted({(edit.place.file, change.address) for change in draft.changes for edit in change.edits})
     for path in draft.locked() if edited else ():
         try:
             root = draft.root(path)

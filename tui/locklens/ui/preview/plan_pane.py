@@ -15,7 +15,6 @@ from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.review import PlanReview, commit_message, known_findings
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.project import LOCK_FILE
-from locklens.project.configuration import constraint_place
 from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity, worst
 from locklens.review.reports import claimed_word, hash_words, hashes_of_review, kind_sign, severity_span
 from locklens.review.rules.catalogue import wording_of
@@ -281,7 +280,7 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
     for group, name, locked in zip(grouped, names, platforms, strict=True):
         yield Item(_group_line(group, f"{name:<{width}}", review, is_alone=len(roots) < 2), group)
         for text in dict.fromkeys(
-            f"{constraint_place(edit)}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
+            f"{edit.place}  {edit.old} -> {edit.new}" for change in group.changes for edit in change.edits
         ):
             yield Item(line(f"      {text}", hanging=8), group)
         yield from (Item(one, group) for one in locked if not is_shared)
