@@ -195,6 +195,25 @@ def test_a_copy_that_the_lock_file_wants_comes_first(made: Any, run: Run) -> Non
     assert "live/stage/.terraform/providers/registry.terraform.io/acme/demo/1.4.2/linux_amd64" in first["command"]
 
 
+def test_no_lock_is_offered_where_no_version_satisfies_all_constraints(made: Any, run: Run) -> None:
+    folder = made(INCIDENTS["12-not-locked"])
+    requires = (
+        'terraform {{\n  required_providers {{\n    demo = {{ source = "acme/demo", version = "{}" }}\n  }}\n}}\n'
+    )
+    root = folder / "live/torn"
+    (root / "m").mkdir(parents=True)
+    (root / "m/main.tf").write_text(requires.format("~> 1.4.0"))
+    (root / "main.tf").write_text(requires.format(">= 1.5") + 'module "m" {\n  source = "./m"\n}\n')
+    _, out, _ = run("-C", str(folder), "doctor", "--format", "json", "--", "live/torn")
+    document = json.loads(out)
+    yes = {cause["id"] for cause in document["causes"] if cause["verdict"] == "yes"}
+    assert yes == {"not-locked", "constraint-conflict"}
+    assert [one["id"] for one in document["remedies"]] == ["change-constraint"]
+    (root / "m/main.tf").write_text(requires.format("~> 1.5"))
+    _, out, _ = run("-C", str(folder), "doctor", "--format", "json", "--", "live/torn")
+    assert [one["id"] for one in json.loads(out)["remedies"]] == ["lock"]
+
+
 def test_one_provider_is_examined(made: Any, run: Run) -> None:
     folder = made(INCIDENTS["12-not-locked"])
     words = ["--format", "json", "--provider"]

@@ -16,6 +16,7 @@ from locklens.doctor.provider_remedies import fix_source, listed_versions, upgra
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
+from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing, shell_words
 from locklens.trust.authentication import Refusal
 from locklens.versions import newest
@@ -323,8 +324,10 @@ def _with_another_version(one: Affected, refused: str) -> Remedy:
 
 
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
-    """The provider is locked."""
+    """The provider is locked, unless its constraints exclude one another: no version of it can be."""
     x = one.examined
+    if x.configuration is not None and x.address is not None and conflicts(x.configuration.of(x.address)):
+        return
     if x.is_unrequired:
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
         yield Remedy("lock", title, len(one.roots), _LOW, None, "", f"nothing in {x.where} requires it")
