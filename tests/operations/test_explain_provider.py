@@ -400,7 +400,8 @@ def test_lock_files_in_conflict_are_not_said_to_lock_nothing(tmp_path: Path) -> 
         "the root does not require or lock 'aws', as far as can be read "
         "(not read: 1 lock file in conflict; no configuration in this folder)"
     )
-    assert caught.value.hint == f"locklens -C {tmp_path.resolve()} merge --root . resolves the conflict there"
+    command = f"locklens -C {tmp_path.resolve()} merge --root ."
+    assert caught.value.hint == f"{command} merges both sides; entries that clash need --prefer"
 
 
 def test_all_that_is_not_read_of_several_roots_is_named(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_command_that_a_conflict_stops_names_the_one_that_resolves_it(
 ) -> None:
     merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
     for folder, root, named in (
-        ("", "infra", "locklens merge --root infra resolves"),
+        ("", "infra", "locklens merge --root infra merges both sides; entries that clash need --prefer"),
         (
             "infra",
             ".",

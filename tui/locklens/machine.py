@@ -139,6 +139,10 @@ def command_on(top: str | os.PathLike[str], *words: str, roots: Iterable[str]) -
     return [*locklens_words(path_from_shell(start)), *words, "--", *named]
 
 
+CLASHES_NEED = "entries that clash need --prefer"
+"""Said beside the command that merges a lock file: without that option it leaves one with such entries as it is."""
+
+
 def merging_words(top: str | os.PathLike[str], root: str) -> list[str]:
     """Return the words of the command that merges the lock file of a root, which git left in conflict."""
     name = root or "."

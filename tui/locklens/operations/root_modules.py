@@ -13,7 +13,7 @@ from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryErr
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.parse import parse
-from locklens.machine import merging_words
+from locklens.machine import CLASHES_NEED, merging_words
 from locklens.operations.comparison import RootSettings
 from locklens.project import LOCK_FILE
 from locklens.project.tree import EntryKind, OverlayTree, Tree, WorkTree, name_bytes
@@ -73,10 +73,10 @@ class Root(Struct, frozen=True):
 
     @property
     def merging(self) -> str:
-        """The command that resolves the conflict in its lock file; "" where there is none, or none on disk."""
+        """The next step for the conflict in its lock file; "" where there is none, or none on disk."""
         if self.lock.conflict is None or self.top is None:
             return ""
-        return shell_words(merging_words(self.top, self.path))
+        return f"{shell_words(merging_words(self.top, self.path))} merges both sides; {CLASHES_NEED}"
 
     @property
     def migration(self) -> Migration:

@@ -240,7 +240,7 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
 def _hint_of_unread(roots: Sequence[Root]) -> str:
     """Return the next step for lock files that cannot be read: for the first with a conflict, or else for the first."""
     if merging := next(filter(None, (root.merging for root in roots)), ""):
-        return f"{merging} resolves the conflict there"
+        return merging
     lock = roots[0].lock
     return "; ".join(f"{lock.path}:{one.line}: {one.summary}" for one in lock.problems[:1])
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
-from locklens.machine import command_on, merging_words
+from locklens.machine import CLASHES_NEED, command_on, merging_words
 from locklens.policy import POLICY_FILE, Policy
 from locklens.review import HashCount
 from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, by_severity, worst
@@ -421,7 +421,7 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         merging = [
             shell_words(merging_words(health.top, path)) for path, (root, _) in found.items() if root.new.conflict
         ]
-        words = tuple(f"`{command}` merges the sides that git left" for command in merging)
+        words = tuple(f"`{command}` merges the sides that git left; {CLASHES_NEED}" for command in merging)
         return CheckRemedy(by_hand=words, merging=tuple(merging))
     if check.id == "malformed":
         return CheckRemedy(by_hand=tuple(_removal(root.lock_file, own) for root, own in found.values()))

@@ -322,7 +322,7 @@ def require_sound(root: Root) -> None:
         if not root.configuration.required():
             hint = "nothing that was read of the root requires a provider, so that init creates none"
         raise ConfigurationError("no lock file", path=root.lock.path, hint=hint)
-    require_valid(root.lock, hint=f"{root.merging} resolves it" if root.merging else "")
+    require_valid(root.lock, hint=root.merging)
 
 
 def require_valid(lock: LockFile, *, hint: str = "") -> None:

@@ -68,7 +68,7 @@ def unreadable(root: Root, *, allows_missing: bool) -> list[Diagnostic]:
             f"failed to read dependency lock file: {problem.summary}",
             problem.detail,
             place=(root.lock.path, problem.line),
-            hint=f"{root.merging} resolves it" if root.merging else "",
+            hint=root.merging,
         )
         for problem in root.lock.problems
     ]
