@@ -126,6 +126,23 @@ def test_it_says_for_which_platforms_there_are_hashes_now(place: Place, monkeypa
     )
 
 
+def test_it_says_where_it_drops_comments(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place.root)
+    file = lay(place, "infra", *BOTH)
+    said = "comments in the lock file are not kept, as with terraform providers lock"
+    plan = planned(place, "infra", platforms=(LINUX,))
+    assert said not in [remark.detail for remark in plan.remarks]
+    apply(plan.proposal)
+    written = file.read_bytes()
+    for noted in (written + b"# a note\n", written.replace(b'"1.1.0"', b'"1.1.0" # a note')):
+        file.write_bytes(noted)
+        plan = planned(place, "infra")
+        assert b"# a note" not in (plan.proposal.files[0].new or b"")
+        assert said in [remark.detail for remark in plan.remarks]
+    file.write_bytes(written)
+    assert said not in [remark.detail for remark in planned(place, "infra").remarks]
+
+
 def test_roots_lock_different_versions_and_constraints_of_one_provider(place: Place) -> None:
     files = {text: lay(place, f"r{number}", ("acme/demo", text)) for number, text in enumerate(("1.0.0", "~> 1.0", ""))}
     apply(planned(place, "r0", "r1", "r2").proposal)

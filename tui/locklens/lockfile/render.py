@@ -97,14 +97,27 @@ def deviations(lock: LockFile) -> tuple[str, ...]:
 
 def _layout(lock: LockFile) -> tuple[str, ...]:
     """Return the deviations that remain after order and encoding are normalized: comments, spacing."""
-    text = lock.data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").decode("utf-8", "replace")
-    lines = text.split("\n")[lock.writer.preamble.count("\n") if lock.writer else 0 :]
-    comments = {line for line in lines if line.lstrip().startswith(("#", "//", "/*"))}
+    lines = _lines(lock.data)[lock.writer.preamble.count("\n") if lock.writer else 0 :]
     expected = {line for entry in lock.entries for line in render_entry(entry).split("\n")}
+    comments = set(filter(_has_comment, lines))
     found = ["comments"] if comments else []
     if not set(lines) - comments <= expected:
         found.append("spacing")
     return tuple(found)
+
+
+def lost_comments(before: bytes, after: bytes) -> set[str]:
+    """Return the lines with comments that the file had before and does not have afterwards."""
+    return set(filter(_has_comment, _lines(before))).difference(_lines(after))
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").decode("utf-8", "replace").split("\n")
+
+
+def _has_comment(line: str) -> bool:
+    """True if a line of a lock file has a comment: no entry has "#", but the base64 of a hash may have "//"."""
+    return "#" in line or line.lstrip().startswith(("//", "/*"))
 
 
 def summary(lock: LockFile) -> Iterator[str]:

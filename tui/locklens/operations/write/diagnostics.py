@@ -12,6 +12,7 @@ from locklens.addresses import AddressError, Platform, ProviderAddress
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
+from locklens.lockfile.render import lost_comments
 from locklens.lockfile.update import Difference
 from locklens.operations.plan import RootResult
 
@@ -233,3 +234,10 @@ def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
     kept = [root.name_of(entry.address) for entry in after if entry.address not in required]
     remain = "remains" if len(kept) == 1 else "remain"
     return [f"{', '.join(kept)} {remain} locked, not required by what was read of the configuration"] if kept else []
+
+
+def comments_lost(root: Root, after: bytes) -> list[str]:
+    """Say that a file that is written anew as a whole lacks comments of the old one."""
+    if not lost_comments(root.lock.data, after):
+        return []
+    return [f"comments in the lock file are not kept, as with {root.tool.command} providers lock"]

@@ -22,7 +22,15 @@ from locklens.operations.plan import Plan, PlannedChange, RootResult, Scope, com
 from locklens.operations.plan.builder import PlanBuilder, path_below, planned_changes, planned_lock
 from locklens.operations.root_modules import Root, RootReader, enclosing, require_folder
 from locklens.operations.write.apply import Operation, RegistryOperation, listed_roots, no_progress
-from locklens.operations.write.diagnostics import named, no_root_here, orphans_kept, unreadable, untouched, warnings
+from locklens.operations.write.diagnostics import (
+    comments_lost,
+    named,
+    no_root_here,
+    orphans_kept,
+    unreadable,
+    untouched,
+    warnings,
+)
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import LockedHashes, coverage
 from locklens.review.health import LeftOut
@@ -207,6 +215,7 @@ class _Locking:
                     *([checked] if is_unchecked else []),
                     *no_root_here(root, self._operation.where.folder),
                     *orphans_kept(root, after),
+                    *comments_lost(root, data),
                 ),
             )
             if result.planned is not None:
