@@ -177,6 +177,21 @@ def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
 
 
+@pytest.mark.parametrize(
+    ("constraint", "reason"), [("~> 3.0", "~> 3.0 (a/main.tf:13)"), (">= 1.1.0, < 1.1.0", "< 1.1.0 (a/main.tf:13)")]
+)
+def test_a_locked_version_that_is_excluded_and_stays_is_named(
+    upgrade: Run, top: Path, constraint: str, reason: str
+) -> None:
+    main = top / "a/main.tf"
+    main.write_text(main.read_text().replace('"1.0.0"', f'"{constraint}"'))
+    words = f"acme/pinned: not upgraded, although the locked 1.0.0 does not satisfy the constraints: {reason}"
+    status, _, err = upgrade("--safe", "--root", "a")
+    assert (status, locked(top)) == (0, {"demo": "1.1.0", "other": "1.0.0", "pinned": "1.0.0"})
+    assert f"warning: a: {words}\n" in err
+    assert upgrade("--safe", "--root", "a") == (0, "nothing was changed\n", f"warning: a: {words}\n")
+
+
 def test_a_provider_without_an_answer_fails_and_the_others_move(upgrade: Run, top: Path) -> None:
     lock, main = top / "a" / LOCK, top / "a/main.tf"
     lock.write_bytes(lock_file(*(SampleLock(f"{HOST}/acme/{name}", "1.0.0") for name in ("demo", "gone"))))

@@ -120,6 +120,7 @@ def _plan_safe(options: Namespace) -> Plan:
         RunCancelledError: The run was cancelled.
     """
     from locklens.operations.plan.builder import PlanBuilder
+    from locklens.operations.upgrades.selection import Eligibility
     from locklens.operations.write.upgrade import Upgrade
 
     with _surveyor(options) as locklens:
@@ -132,6 +133,10 @@ def _plan_safe(options: Namespace) -> Plan:
             if offer.problem:
                 error = LockLensError(f"not upgraded: {offer.problem}", hint=offer.hint)
                 draft.fail(offer.root, error, address=offer.name)
+            elif offer.is_excluded and survey.selection.state(offer) is Eligibility.HELD:
+                words = f"not upgraded, although the locked {offer.locked} does not satisfy the constraints"
+                reasons = filter(None, (words, survey.selection.recommendation(offer).held_by))
+                draft.warn(offer.root, ": ".join(reasons), address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
         if undecided := survey.selection.undecided:
