@@ -108,8 +108,8 @@ def test_an_entry_without_hashes_is_found_without_a_log(broken: Path, doctor: An
 @pytest.mark.parametrize(
     ("mended", "words"),
     [
-        (WHOLE, "the same entry in 2 of 2 roots, also live/other"),
-        (WHOLE.replace(DROPPED, b""), "no other root has the same entry"),
+        (WHOLE, "the same version and hashes in 2 of 2 roots, also live/other"),
+        (WHOLE.replace(DROPPED, b""), "no other root has the same version and hashes"),
     ],
 )
 def test_a_commit_whose_lock_file_cannot_be_read_does_not_hide_the_ones_before(

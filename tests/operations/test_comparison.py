@@ -133,7 +133,11 @@ def test_roots_are_relative_to_the_folder(repo: Path) -> None:
     assert len(open_git(repo, roots=[ROOT]).all_locks) == 2
     shutil.rmtree(repo / ROOT)
     assert seen(open_git(repo / "infra", roots=["prod"])) == (OLD, None, None, True)
-    for wrong, words in (("nope", "in this folder"), ("../..", "outside of the repository"), (".", "in this folder")):
+    for wrong, words in (
+        ("nope", "infra/nope: no such folder"),
+        ("../..", "outside of the repository"),
+        (".", "in this folder"),
+    ):
         with pytest.raises(ConfigurationError, match=words):
             open_git(repo / "infra", roots=[wrong])
     with pytest.raises(ConfigurationError, match="cannot be used together"):

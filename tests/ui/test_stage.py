@@ -173,7 +173,7 @@ async def test_the_title_is_of_what_is_not_staged_yet(running: Running, tmp_path
             await on.press("space")
         text = await previewed(on)
         assert "Stage hashicorp/aws in a" in text
-        assert "1 provider, 1 root, 1 file" in text
+        assert "1 provider, 1 of 2 roots, 1 file" in text
 
 
 async def test_the_message_is_that_of_the_commit(running: Running, tmp_path: Path) -> None:
