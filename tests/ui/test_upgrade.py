@@ -482,8 +482,12 @@ async def test_preview(opening: Opening, tmp_path: Path) -> None:
         assert (operation.title, operation.where.roots) == ("Select ready 2.0.0 in a", ("a",))
         assert operation.edits_constraints
     async with opening(is_offline=True) as on:
-        await on.press("space")
-        await until(on, lambda: "offline: no upgrade can be planned" in on.status)
+        for _ in range(2):
+            await until(on, lambda: on.status == "cooldown 7 d | offline: no upgrade can be planned")
+            await on.press("space")
+            await until(on, lambda: on.status.startswith("1 provider selected in 1 root"))
+            assert "offline: no upgrade can be planned" in on.status
+            await on.press("space")
         assert "U Preview" not in on.lines[-1]
         await on.press("U")
         assert "upgrade: offline: run without --offline" in on.status

@@ -315,8 +315,14 @@ class UpgradeScreen(RowActionsScreen):
             believed=terms.policy.believed_hosts,
         )
         message = self.status_text or ("" if self.asking_words else self.read_only_words)
-        state = self.asking_words or ("offline: no upgrade can be planned" if self.source.is_offline else "")
-        return upgrade_status(self.selection, fetch, asking=state, is_narrowed=self.is_narrowed, message=message)
+        return upgrade_status(
+            self.selection,
+            fetch,
+            asking=self.asking_words,
+            is_narrowed=self.is_narrowed,
+            is_offline=self.source.is_offline,
+            message=message,
+        )
 
     @on(UpgradeList.Highlighted)
     def _follow(self, event: UpgradeList.Highlighted[UpgradeRow]) -> None:

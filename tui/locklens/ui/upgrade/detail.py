@@ -74,15 +74,22 @@ def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLa
 
 
 def upgrade_status(
-    selection: UpgradeSelection, fetch: DownloadEstimate, *, asking: str, is_narrowed: bool, message: str = ""
+    selection: UpgradeSelection,
+    fetch: DownloadEstimate,
+    *,
+    asking: str,
+    is_narrowed: bool,
+    is_offline: bool = False,
+    message: str = "",
 ) -> tuple[BarLayout, ...]:
     """The status line: the selection and its download, the conditions on upgrades, or a message.
 
     Args:
         selection: The candidates and the selection.
         fetch: Download estimate of the selection.
-        asking: The lookup in progress, or why nothing can be planned, in words; "" for none.
+        asking: The lookup in progress, in words; "" for none.
         is_narrowed: True if there is a filter.
+        is_offline: True if no upgrade can be planned, as registries are not asked.
         message: A message in place of the line; "" for none.
     """
     if message:
@@ -93,7 +100,7 @@ def upgrade_status(
         providers = counted(len({offer.address for offer, _ in choices}), "provider")
         roots = counted(len({offer.root for offer, _ in choices}), "root")
         parts += [Piece(f"{providers} selected in {roots}", Role.GOOD), Piece(fetch_words(fetch))]
-    else:
+    elif not is_offline:
         parts += [Piece(nothing_selected(selection), Role.DIM)]
     cooldown = selection.terms.cooldown
     terms = [
@@ -101,14 +108,17 @@ def upgrade_status(
         Piece(str(selection.terms.limit) if selection.terms.limit is not BumpLimit.ANYWHERE else "", Role.DIM),
         Piece("majors included" if selection.terms.takes_majors else "", Role.DIM),
     ]
-    state = [Piece(asking, Role.INFO), Piece("filtered" if is_narrowed else "", Role.WARN)]
+    state = [
+        Piece(asking or ("offline: no upgrade can be planned" if is_offline else ""), Role.INFO),
+        Piece("filtered" if is_narrowed else "", Role.WARN),
+    ]
 
     def layout(*shown: Piece) -> BarLayout:
         return BarLayout((Piece(" "), *joined_parts([part for part in shown if part.text])))
 
-    rest = Piece("others are left untouched", Role.DIM)
+    rest = Piece("" if is_offline else "others are left untouched", Role.DIM)
     # A line that is too long loses whole parts: what is going on is the last to go.
-    least = layout(*state) if asking or is_narrowed else layout(*parts)
+    least = layout(*state) if any(piece.text for piece in state) else layout(*parts)
     return layout(*parts, *terms, *state, rest), layout(*parts, *terms, *state), layout(*parts, *state), least
 
 
