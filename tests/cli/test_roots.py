@@ -119,6 +119,24 @@ def test_a_root_that_is_removed_counts_among_all(run: Run, top: Path) -> None:
     assert "\n4 roots, 6 changes" in run("review", "--offline", "--format", "text", "--all")[1]
 
 
+def test_a_root_that_is_removed_and_one_that_lost_its_lock_file_alone_are_told_apart(run: Run, top: Path) -> None:
+    (top / "live/eu/a" / LOCK).unlink()
+    shutil.rmtree(top / "other")
+    text = run("review", "--offline", "--format", "text", "--list-roots")[1]
+    assert "\nlive/eu/a  (lock file deleted, Terraform)\n" in text
+    assert "\nother  (root deleted, Terraform)\n" in text
+    markdown = run("review", "--offline", "--format", "markdown")[1]
+    assert "`live/eu/a` (lock file deleted)" in markdown
+    assert "`other` (root deleted)" in markdown
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "sarif"])
+def test_a_deleted_lock_file_of_a_named_root_is_compared(run: Run, top: Path, form: str) -> None:
+    (top / "other" / LOCK).unlink()
+    said = run("review", "--offline", "--format", form, "--", "other")[1].lower()
+    assert "not compared: 3 of 4 lock files, of roots that were not named" in said
+
+
 def test_a_restricted_review_says_what_it_did_not_compare(run: Run, top: Path) -> None:
     left_out = "not compared: 3 of 4 lock files, of roots that were not named"
     for form, words in (("text", left_out), ("markdown", f"- {left_out.capitalize()}.")):

@@ -537,6 +537,11 @@ class Review(Struct, frozen=True, dict=True):
         """The number of roots, listed or not; one that lost its lock file, or never had any, counts where listed."""
         return self.lock_files + sum(not root.new.exists for root in self.roots)
 
+    @property
+    def compared_locks(self) -> int:
+        """The number of compared lock files, also of those that the new side lacks."""
+        return self.lock_files - self.left_out + sum(root.old.exists and not root.new.exists for root in self.roots)
+
     @cached_property
     def distinct_changes(self) -> int:
         """The number of changes, where the same change in several roots counts once."""

@@ -106,7 +106,18 @@ def side_words(side: SideName) -> str:
 
 def lock_status_words(root: RootReview) -> str:
     """What became of a root's lock file, if it has one."""
-    return root.status.value if root.old.exists or root.new.exists or root.new.problems else "no lock file"
+    return root.status.value if root.old.exists or root.new.exists or root.new.problems else "none"
+
+
+def root_status_words(root: RootReview) -> str:
+    """What became of a root: that it was deleted, or else what became of its lock file alone."""
+    status = lock_status_words(root)
+    return "root deleted" if root.is_removed else "no lock file" if status == "none" else f"lock file {status}"
+
+
+def lost_words(root: RootReview) -> str:
+    """That a root was deleted, or its lock file alone; "" for any other root."""
+    return root_status_words(root) if root.status is LockStatus.DELETED else ""
 
 
 def file_note(root: RootReview) -> str:
@@ -115,7 +126,7 @@ def file_note(root: RootReview) -> str:
         case LockStatus.ADDED:
             return "lock file added"
         case LockStatus.DELETED:
-            return "lock file deleted"
+            return root_status_words(root)
         case LockStatus.INVALID:
             return "lock file cannot be read"
         case LockStatus.MODIFIED if root.format_only:
@@ -209,7 +220,7 @@ def claimed_word(changes: Collection[Change]) -> str:
 
 def left_out_words(review: Review) -> str:
     """The lock files that a restricted run did not compare; "" where it compared all."""
-    files = f"{review.left_out} of {counted(review.lock_files, 'lock file')}"
+    files = f"{review.left_out} of {counted(review.compared_locks + review.left_out, 'lock file')}"
     return f"not compared: {files}, of roots that were not named" if review.left_out else ""
 
 

@@ -12,7 +12,7 @@ from locklens.review.model import Change, ChangeKind, Finding, Review, RootRevie
 from locklens.text import identity_of, shortened, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 
 _LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")
@@ -124,8 +124,3 @@ def severity_rank(severity: Severity | None) -> int:
 def bounded(text: str, limit: int) -> str:
     """Return text printable and of at most `limit` characters."""
     return shortened(visible(text[: limit + 1]), limit)
-
-
-def names_of_roots(roots: Sequence[RootReview]) -> list[str]:
-    """Return the folders of roots; "." for the top."""
-    return [root.path or "." for root in roots]

@@ -20,7 +20,7 @@ from locklens.review import reports
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
 from locklens.review.reports.advisories import advisory_summary
-from locklens.review.reports.findings import bounded, distinct_changes, names_of_roots, reported_findings
+from locklens.review.reports.findings import bounded, distinct_changes, reported_findings
 from locklens.review.reports.health import alike_findings, finding_words, limits, total_words
 from locklens.review.rules.catalogue import wording_of
 from locklens.sources.urls import MAX_PAGE
@@ -201,7 +201,7 @@ def _name(one: DistinctChange) -> str:
 def _where(one: DistinctChange) -> str:
     if len(one.members) > 1:
         return f"in {len(one.members)} roots"
-    return f"in {code(one.root.path or '.', 200)}"
+    return f"in {_root(one.root)}"
 
 
 def _finding(finding: Finding) -> str:
@@ -231,12 +231,13 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
         yield f"  - required by {place}, {code(requirement.constraint or 'any version')}"
     if len(one.change.required_by) > _REQUIREMENTS_NAMED:
         yield f"  - required by {len(one.change.required_by) - _REQUIREMENTS_NAMED} more places"
-    yield f"  - roots: {_listed(names_of_roots([root for root, _ in one.members]))}"
+    more = f" and {len(one.members) - _ROOTS_NAMED} more" if len(one.members) > _ROOTS_NAMED else ""
+    yield f"  - roots: {', '.join(_root(root) for root, _ in one.members[:_ROOTS_NAMED])}{more}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _ROOTS_NAMED} more" if len(names) > _ROOTS_NAMED else ""
-    return ", ".join(code(name, 200) for name in names[:_ROOTS_NAMED]) + more
+def _root(root: RootReview) -> str:
+    lost = reports.lost_words(root)
+    return f"{code(root.path or '.', 200)}{f' ({lost})' if lost else ''}"
 
 
 def _is_other(old: Signer, new: Signer) -> bool:

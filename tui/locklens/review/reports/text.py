@@ -135,7 +135,7 @@ class _Printer:
 
     def _root(self, root: RootReview) -> Iterator[Line | str]:
         is_unread = root.path in root.context.unreviewed
-        notes = ["not reviewed"] if is_unread else [reports.lock_status_words(root), root.tool.product]
+        notes = ["not reviewed"] if is_unread else [reports.root_status_words(root), root.tool.product]
         if root.renamed_from is not None:
             notes.append(reports.moved_from_words(root))
         if root.format_only:
