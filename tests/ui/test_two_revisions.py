@@ -23,7 +23,7 @@ from locklens.review.model import SideName
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorScreen
 from locklens.ui.shell.bars import read_only_head
-from locklens.ui.shell.keys import disk_keys
+from locklens.ui.shell.keys import looking_keys, writing_keys
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.widgets import BarLayout, Piece
 
@@ -105,17 +105,20 @@ async def test_other_views_show_the_new_side_read_only(
 
 
 async def test_each_key_that_is_off_says_so_and_stands_in_the_help_as_off(running: Running, top: Path) -> None:
-    reason = "read-only while two revisions are compared: B goes back to the work tree"
+    written = "read-only while two revisions are compared: B goes back to the work tree"
+    looked_at = "looks at the work tree, but two revisions are compared: B goes back to it"
     async with running(source_of(top, Base("v1", head="v2")), size=(140, 60)) as on:
         for view in "1234":
             screen = await shown(on, view)
             texts = [one.text for one in screen.help_lines()]
-            start = texts.index(f"OFF  {reason}")
-            keys = disk_keys(screen.TABLE)
+            start = texts.index(f"OFF  {written}")
+            assert texts.index(f"OFF  {looked_at}") > start
+            keys = dict.fromkeys(writing_keys(screen.TABLE), written)
+            keys |= dict.fromkeys(looking_keys(screen.TABLE), looked_at)
             assert keys
-            for key in keys:
+            for key, reason in keys.items():
                 await on.press(key.keys)
-                assert reason in on.lines[-2], f"{key.shown} on {view}"
+                assert f": {reason}" in on.lines[-2], f"{key.shown} on {view}"
                 assert not any(text.startswith(f"  {key.shown}  ") for text in texts[:start]), key.shown
                 assert any(text.startswith(f"  {key.shown}  ") for text in texts[start:]), key.shown
 

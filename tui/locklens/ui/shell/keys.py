@@ -160,13 +160,16 @@ def elsewhere(*present: str) -> KeyGroup:
     return KeyGroup("On another screen", *(key for key in _ELSEWHERE if key.keys not in present))
 
 
-_ON_DISK = frozenset(
+_WRITES = frozenset(
     {
         "lock", "upgrade", "restore", "prune", "format", "merge", "stage", "accept", "trust", "drop_pin", "undo",
-        "select", "select_eligible", "diagnose", "compare_packages", "edit",
+        "select", "select_eligible",
     }
 )  # fmt: skip
-"""Actions that need the files on disk: they plan a write, select for one, open a file, or look beside it."""
+"""Actions that plan a write to the files on disk, or select for one."""
+
+_LOOKS = frozenset({"diagnose", "compare_packages", "edit"})
+"""Actions that plan none, and look at the files on disk: they open one, or examine its folder."""
 
 
 _ON_NETWORK = frozenset({"lock", "prove", "upgrade"})
@@ -176,21 +179,30 @@ OFFLINE = "offline: run without --offline"
 """Why those are off with --offline."""
 
 
-ROW_ACTIONS = _ON_DISK - {"undo"} | {
+ROW_ACTIONS = _WRITES - {"undo"} | _LOOKS | {
     "copy", "diff", "expand", "finding", "inside", "mark", "mark_shown",
     "open_page", "other_pane", "prove", "root", "section", "unreviewed", "warned", "why",
 }  # fmt: skip
 """Actions on rows, which do nothing before there are any."""
 
 
-def disk_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that need the files on disk, also on another screen: off while the compared head is not there."""
-    return tuple(key for group in table.groups for key in group.keys if action_name(key.action) in _ON_DISK)
+def writing_keys(table: KeyTable) -> tuple[Key, ...]:
+    """Return the keys that plan a write, also on another screen: off while the compared head is not on disk."""
+    return _keys_of(table, _WRITES)
+
+
+def looking_keys(table: KeyTable) -> tuple[Key, ...]:
+    """Return the other keys that need the files on disk: off at the same times."""
+    return _keys_of(table, _LOOKS)
 
 
 def network_keys(table: KeyTable) -> tuple[Key, ...]:
     """Return the keys that need registries, also on another screen: off with --offline."""
-    return tuple(key for group in table.groups for key in group.keys if action_name(key.action) in _ON_NETWORK)
+    return _keys_of(table, _ON_NETWORK)
+
+
+def _keys_of(table: KeyTable, actions: Collection[str]) -> tuple[Key, ...]:
+    return tuple(key for group in table.groups for key in group.keys if action_name(key.action) in actions)
 
 
 def action_name(action: str) -> str:

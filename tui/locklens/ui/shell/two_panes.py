@@ -24,11 +24,12 @@ from locklens.ui.shell.keys import (
     OFFLINE,
     Command,
     action_name,
-    disk_keys,
     help_section,
     key_help,
     keys_of_rows,
+    looking_keys,
     network_keys,
+    writing_keys,
 )
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
@@ -61,11 +62,19 @@ _NAMES = {"prove": "verify"}
 """What an action is called, where it has another name than its method."""
 
 
+_NOT_ON_DISK = {"git": "two revisions are compared", "index": "git's index is reviewed"}
+
+
 def read_only_words(review: Review | None) -> str:
     """Return why the new side of a review cannot be written; "" if it is not a revision or the index."""
-    reasons = {"git": "two revisions are compared", "index": "git's index is reviewed"}
-    reason = reasons.get(review.head.kind) if review is not None else None
+    reason = _NOT_ON_DISK.get(review.head.kind) if review is not None else None
     return f"read-only while {reason}: B goes back to the work tree" if reason else ""
+
+
+def _elsewhere_words(review: Review | None) -> str:
+    """Return why what is on disk cannot be looked at; "" as above."""
+    reason = _NOT_ON_DISK.get(review.head.kind) if review is not None else None
+    return f"looks at the work tree, but {reason}: B goes back to it" if reason else ""
 
 
 class FilterInput(Input):
@@ -255,7 +264,8 @@ class TwoPaneScreen(LockLensScreen[int]):
     def _off(self) -> Iterable[tuple[str, tuple[Key, ...]]]:
         """The keys that do nothing on any row, by the reason."""
         if self.read_only_words:
-            yield self.read_only_words, disk_keys(self.TABLE)
+            yield self.read_only_words, writing_keys(self.TABLE)
+            yield _elsewhere_words(self.review), looking_keys(self.TABLE)
         if self.source.is_offline:
             yield OFFLINE, network_keys(self.TABLE)
 
