@@ -179,7 +179,7 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
         file.write_text("22")
         await until(on, lambda: "acme/late" in on.text)
         assert (on.current.key, on.screen.turned, on.screen.narrowed.text) == (key, turned, "infra")
-        await until(on, lambda: "infra/prod/network changed on disk," in on.text)
+        await until(on, lambda: "infra/prod/network/main.tf changed on disk," in on.text)
         await until(on, lambda: not on.screen.is_asking)
         count, looked = len(source.opened), len(looks)
         await until(on, lambda: len(looks) >= looked + 3)

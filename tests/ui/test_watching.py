@@ -18,6 +18,8 @@ from locklens.operations.compare import open_git
 from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.ui.phrases import changed_on_disk
+from locklens.ui.shell.review_loader import names_of_files
 
 
 def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
@@ -96,6 +98,27 @@ async def test_a_change_on_disk_does_not_take_the_answer_to_a_key_off_the_screen
         assert "changed on disk, reloaded" in on.lines[-2]
 
 
+async def test_of_the_files_that_changed_together_the_lock_files_are_named(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"{root}/{LOCK}": OLD for root in "abc"})
+    async with running(source_of(top)) as on:
+        put(top, {f"a/{LOCK}": NEW, "a/main.tf": b"# a comment", "b/main.tf": b"# a comment"})
+        git(top, "add", "-A")
+        await until(on, lambda: f" a/{LOCK} changed on disk, reloaded" in on.text)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ([f"a/{LOCK}", f"b/{LOCK}", "a/main.tf", f"c/{LOCK}"], f"a/{LOCK}, b/{LOCK} and 1 more"),
+        (["a/main.tf", ".git/index"], "a/main.tf, index"),
+        ([".git/refs/heads/main"], "main"),
+    ],
+)
+def test_the_notice_names_files_and_not_folders(changed: list[str], words: str) -> None:
+    names = names_of_files([f"/top/{path}" for path in changed], Path("/top"))
+    assert changed_on_disk(names) == f"{words} changed on disk, reloaded"
+
+
 async def test_the_index_is_watched_where_it_is_reviewed(running: Running, tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {f"a/{LOCK}": OLD})
     put(top, {f"a/{LOCK}": lock(entry("aws", "3.0.0"))})
@@ -113,7 +136,7 @@ async def test_a_commit_and_what_is_staged_are_noticed(running: Running, tmp_pat
         await until(on, lambda: not loads.is_running)
         number = loads.runs
         git(top, "add", "-A")
-        await until(on, lambda: "index changed on disk, reloaded" in on.text)
+        await until(on, lambda: " index changed on disk, reloaded" in on.text)
         await until(on, lambda: any(row.standing == "S" for row in on.changes.rows))
         git(top, "commit", "-qm", "locked")
         await until(on, lambda: paths(on) == set())

@@ -18,7 +18,7 @@ from locklens.review import VERIFIED
 from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, Severity
 from locklens.review.reports import side_words
 from locklens.review.reports.evidence_lines import is_settled
-from locklens.text import ID_DIGITS, counted, identity_of, size_words
+from locklens.text import ID_DIGITS, counted, identity_of, listing, size_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -197,8 +197,10 @@ def configuration_read(review: Review) -> str:
 
 def changed_on_disk(names: tuple[str, ...]) -> str:
     """The notice after an automatic reload."""
-    shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    return f"{shown} changed on disk, reloaded"
+    return f"{listing(names, _FILES_NAMED)} changed on disk, reloaded"
+
+
+_FILES_NAMED = 2
 
 
 PARTIALLY_WATCHED = "too many folders to watch them all: press r after changes in deep ones"
@@ -215,8 +217,8 @@ def nothing_changed(review: Review) -> str:
 
 def compared_words(review: Review) -> str:
     """The count of compared lock files, in a restricted run of how many, e.g. "16 of 31 lock files"."""
-    compared = f"{review.lock_files - review.left_out} of " if review.left_out else ""
-    return f"{compared}{counted(review.lock_files, 'lock file')}"
+    compared = f"{review.compared_locks} of " if review.left_out else ""
+    return f"{compared}{counted(review.compared_locks + review.left_out, 'lock file')}"
 
 
 MEANINGS = {

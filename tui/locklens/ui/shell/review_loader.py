@@ -23,6 +23,7 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
+from locklens.project import LOCK_FILE
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.storage.preferences import MarkStore
 from locklens.text import counted
@@ -64,7 +65,7 @@ class ReviewLoader(Widget):
 
         Attributes:
             notes: Sentences on what limits the whole review; only for a complete review.
-            reread: Roots or files whose change on disk caused the reload.
+            reread: The files whose change on disk caused the reload; see `names_of_files`.
         """
 
         notes: tuple[str, ...] = ()
@@ -251,7 +252,7 @@ class ReviewLoader(Widget):
         """Load again where watched files changed since they were read, by the load of that number."""
         if not paths or load != self._loading.runs or self.review is None or self._is_reading:
             return  # the watch names them again at the next look, unless they are read anew until then
-        self._changed = roots_of(paths, self.review, self.top)
+        self._changed = names_of_files(paths, self.top)
         self.reload()
 
     def take_roots(self, roots: Iterable[RootReview]) -> None:
@@ -340,17 +341,14 @@ def _is_of_same_files(root: RootReview, other: RootReview) -> bool:
     return (root.old.data, root.new.data) == (other.old.data, other.new.data)
 
 
-def roots_of(paths: Iterable[str], review: Review, top: Path | None) -> tuple[str, ...]:
-    """Labels of changed files: the root that contains the file, else its path below `top`, else or in git its name."""
-    root_paths = {root.path for root in review.roots}
-    names = []
+def names_of_files(paths: Iterable[str], top: Path | None) -> tuple[str, ...]:
+    """Names of changed files, lock files alone if one is among them: the path below `top`, else or in git the name."""
+    names: dict[str, bool] = {}
     for path in map(Path, paths):
         below = path.relative_to(top) if top is not None and path.is_relative_to(top) else None
-        below = None if below is not None and below.parts[0] == ".git" else below
-        folder = below.parent.as_posix() if below is not None else None
-        is_root = folder is not None and ("" if folder == "." else folder) in root_paths
-        names.append(str(folder) if is_root else below.as_posix() if below is not None else path.name)
-    return tuple(dict.fromkeys(names))
+        is_own = below is not None and below.parts[0] != ".git"
+        names[below.as_posix() if below is not None and is_own else path.name] = path.name == LOCK_FILE
+    return tuple(name for name, is_lock in names.items() if is_lock or not any(names.values()))
 
 
 class MarkKeeper:
