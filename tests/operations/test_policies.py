@@ -219,7 +219,7 @@ def told(change: Change, rule: str) -> list[tuple[Severity, str]]:
 def test_a_release_that_has_no_package_any_more(desk: Desk) -> None:
     lost = [str(one) for one in PLATFORMS[2:]]
     new = SampleLock(AWS, "5.86.1", packed=PLATFORMS[:2], unpacked=PLATFORMS[:1])
-    message = f"{', '.join(lost)} could be installed from the registry before, and no longer can: the release has no package for them"
+    message = f"{', '.join(lost)} had usable hashes for the registry before, and have none now: the release has no package for them"
     change = desk.change("", OLD, new)
     assert told(change, "LK008") == [(Severity.WARN, message)]
     cases = [one.case for one in change.findings if one.rule == "LK008"]
@@ -273,7 +273,7 @@ def test_a_lost_h1_where_a_cache_is_used(desk: Desk) -> None:
     change = desk.change(cached, both, one)
     assert told(change, "LK024")[0][0] is Severity.WARN
     assert [message for _, message in told(change, "LK008")] == [
-        f"{second} could be installed from a plugin cache before, and no longer can: no h1 for it is locked"
+        f"{second} had a usable hash for a plugin cache before, and has none now: no h1 for it is locked"
     ]
     assert told(desk.change("", both, one, prove="all"), "LK008") == []
 

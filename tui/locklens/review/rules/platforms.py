@@ -34,8 +34,9 @@ def _lost(
         severity = Severity.INFO if is_minor or set(paths) == {InstallPath.PLUGIN_CACHE} else None
         is_offered = all(offered)
         reason = _reason(platforms, paths, is_offered=is_offered)
-        names = f"{listing(platforms)} could be installed from {_named(paths)} before, and no longer can"
-        yield Verdict(f"{names}: {reason}", severity=severity, case=_case(now, is_offered=is_offered))
+        hashes, left = ("a usable hash", "has") if len(platforms) == 1 else ("usable hashes", "have")
+        words = f"{listing(platforms)} had {hashes} for {_named(paths)} before, and {left} none now: {reason}"
+        yield Verdict(words, severity=severity, case=_case(now, is_offered=is_offered))
 
 
 def _split(platforms: Sequence[str], required: set[str]) -> Iterator[tuple[str, ...]]:
