@@ -115,7 +115,10 @@ def test_an_acceptance_of_its_own_passes_nothing(repository: Repository) -> None
     found = findings(document)
     assert found["LK001"]["accepted"] is None
     assert (found["LK028"]["severity"], found["LK028"]["line"]) == ("warn", 1)
-    assert "locklens.toml differs in the work tree: accept" in found["LK028"]["message"]
+    assert (
+        "locklens.toml differs in the work tree, and the base (main) has none, so none applies: accept.LK001"
+        in found["LK028"]["message"]
+    )
     proposed = f"pending acceptance of LK001 for {DEMO} (locklens.toml:1), not counted yet: asked them (Ann)"
     assert proposed in document["run"]["notes"]
 
@@ -251,6 +254,15 @@ def test_a_looser_policy_of_its_own_passes_nothing(repository: Repository, name:
     found = findings(document)
     assert (status, found["LK001"]["severity"], found["LK022"]["severity"]) == (1, "block", "block")
     assert words in found["LK028"]["message"]
+
+
+def test_each_value_that_differs_is_named_as_both_sides_have_it(repository: Repository) -> None:
+    repository.commit_to_main("cooldown = 7\nallow = ['hashicorp/*']\n")
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy="cooldown = 3\n[severity]\nLK001 = 'off'\n")
+    lead = "locklens.toml differs in the work tree, and that of the base (main) applies: "
+    values = 'cooldown "7 days" -> "3 days"; allow "hashicorp/*" -> "every provider"; severity.LK001 "block" -> "off"'
+    assert findings(repository.review()[1])["LK028"]["message"] == lead + values
 
 
 def test_the_same_in_the_base_passes(repository: Repository) -> None:

@@ -355,7 +355,7 @@ class PolicyChange(Struct, frozen=True):
     Attributes:
         base_name: The side whose policy judges.
         head_name: The side that modifies it.
-        keys: The keys that differ.
+        differences: The values that differ, each with the old and the new one, in words.
         has_base: True if the base has a policy.
         is_removed: True if the head has none.
         problem: The reason why the head's file cannot be read; "" if it can.
@@ -366,7 +366,7 @@ class PolicyChange(Struct, frozen=True):
 
     base_name: str
     head_name: str
-    keys: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
     has_base: bool = True
     is_removed: bool = False
     problem: str = ""

@@ -32,7 +32,7 @@ from locklens.policy.model import (
 )
 from locklens.review.model import Change, PolicySide
 from locklens.review.rules.catalogue import RULES
-from locklens.text import ID_DIGITS, identity_of, listing, reason_of
+from locklens.text import ID_DIGITS, identity_of, listing, reason_of, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -105,7 +105,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     change = PolicyChange(
         f"the base ({side.name})",
         comparison.head.in_words,
-        keys,
+        _differences(base, head, keys) if keys else (),
         has_base=data is not None,
         is_removed=other is None,
         problem=problem,
@@ -247,6 +247,30 @@ def read_given(path: Path) -> Policy:
     return parse(data, str(path), RULES)
 
 
+def _differences(old: Policy, new: Policy, keys: Iterable[str]) -> tuple[str, ...]:
+    """Return each value that differs, as both sides have it; the name of a key whose values read the same."""
+    before, after = ({one.key: one.text for one in _shown(policy)} for policy in (old, new))
+    found: dict[str, list[str]] = {key: [] for key in keys}
+    for name in dict.fromkeys((*before, *after)):
+        was, now = before.get(name), after.get(name)
+        if was != now and (key := name.partition(".")[0]) in found:
+            found[key].append(f"{name} {_value(was)} -> {_value(now)}")
+    return tuple(words for key, values in found.items() for words in values or [key])
+
+
+def _value(text: str | None) -> str:
+    return "absent" if text is None else f'"{shortened(text, _LONGEST_VALUE)}"'
+
+
+_LONGEST_VALUE = 80
+
+
+def _shown(policy: Policy) -> Iterator[ShownValue]:
+    from locklens.policy.reading import shown_values
+
+    return shown_values(policy, {rule: entry.severity.value for rule, entry in RULES.items()})
+
+
 class PolicyValue(Struct, frozen=True):
     """One rule in force; `origin` is base, head, given or default."""
 
@@ -256,12 +280,9 @@ class PolicyValue(Struct, frozen=True):
 
 def values_in_force(effective: EffectivePolicy) -> tuple[PolicyValue, ...]:
     """Return the value of every key; those of tables and lists one by one."""
-    from locklens.policy.reading import shown_values
-
     taken = (*effective.taken_pins, *effective.taken_acceptances)
-    usual = {rule: entry.severity.value for rule, entry in RULES.items()}
     found = []
-    for shown in shown_values(effective.policy, usual):
+    for shown in _shown(effective.policy):
         origin = PolicySide.HEAD if shown.entry in taken else effective.side
         is_default = not shown.is_set or origin is PolicySide.NONE
         found.append(PolicyValue(shown, "default" if is_default else origin.value))

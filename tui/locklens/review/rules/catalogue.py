@@ -559,6 +559,12 @@ _ALL = (
         "Read the diff of locklens.toml.",
         "Review and merge the policy first, as a change of its own; where the base alone changed it, bring the branch "
         "up to date, or compare since the common ancestor (--merge-base).",
+        cases={
+            "no base": RuleWording(
+                "The base has no policy: that of the change does not judge it",
+                "Review and merge the policy first, as a change of its own.",
+            )
+        },
     ),
     Rule(
         "LK029",

@@ -198,19 +198,28 @@ def unlocked(root: RootReview) -> Iterator[Verdict]:
 def own_policy(change: PolicyChange) -> Iterator[Verdict]:
     """Yield the verdict on a policy that differs from the one that judges (LK028)."""
     base, head = change.base_name, change.head_name
-    keys = listing(change.keys, 20)
-    if change.problem:
-        words = f"{POLICY_FILE} of {head} cannot be read ({change.problem})"
-    elif change.is_removed:
-        words = f"{POLICY_FILE} is removed in {head}: {keys}"
-    elif change.keys:
-        words = f"{POLICY_FILE} differs in {head}: {keys}"
+    if not change.has_base:
+        judge = f"{base} has none, so none applies"
+    elif change.differences and not change.is_unpermitted:
+        judge = f"what it adds to that of {base} counts"
     else:
-        words = f"{POLICY_FILE} differs in {head}, in comments or layout alone"
-    judge = f"that of {base} applies" if change.has_base else f"{base} has none, so none applies"
+        judge = f"that of {base} applies"
+    if change.problem:
+        words = f"{POLICY_FILE} of {head} cannot be read, and {judge}: {change.problem}"
+    else:
+        what = f"is removed in {head}" if change.is_removed else f"differs in {head}"
+        more = len(change.differences) - _DIFFERENCES_NAMED
+        named = "; ".join(change.differences[:_DIFFERENCES_NAMED]) or "in comments or layout alone"
+        words = f"{POLICY_FILE} {what}, and {judge}: {named}{f'; and {more} more' if more > 0 else ''}"
     severity = None if change.is_unpermitted else Severity.INFO
-    yield Verdict(f"{words}; {judge}", change.line, POLICY_FILE, severity=severity, content=change.content)
+    case = "" if change.has_base else NO_BASE
+    yield Verdict(words, change.line, POLICY_FILE, severity=severity, content=change.content, case=case)
 
+
+_DIFFERENCES_NAMED = 8
+
+NO_BASE = "no base"
+"""The case of a policy that the base does not have."""
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {
     "LK018": _not_canonical,

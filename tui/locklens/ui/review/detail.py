@@ -454,7 +454,7 @@ def section_lines(node: Node) -> Iterator[Line]:
     yield line(Span(node.title, Role.STRONG), copied=node.title)
     yield Line()
     if node.key == "section:policy":
-        yield line(f"Findings about the policy: {POLICY_FILE} differs between the sides, and that of the base judges.")
+        yield line(f"Findings about the policy: {POLICY_FILE} differs between the sides.")
         return
     if node.key == "section:shared":
         yield line("Each row is one change in several roots: same provider, same versions, same zh hashes.")
