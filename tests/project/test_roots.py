@@ -237,6 +237,17 @@ def test_moved_roots_are_one_pair(repo: Path) -> None:
     assert found(repo, base, only=["teams/07"]) == {"groups/07": "l<teams/07"}
 
 
+def test_a_root_with_another_configuration_did_not_move_however_alike_the_lock_files_are(repo: Path) -> None:
+    base = commit(repo, {f"a/{LOCK_FILE}": lock("a", "b", "c"), "a/main.tf": "# network\n# of the office\n"})
+    write(repo, {f"b/{LOCK_FILE}": lock("a", "b", "d"), "b/main.tf": "# another\n# one\n"})
+    git(repo, "rm", "-qr", "a")
+    assert moves(repo, base) == {}
+    write(repo, {"b/main.tf": "# network\n# of the office\n# and the laboratory\n"})
+    assert moves(repo, base) == {"b": "a"}
+    (repo / "b" / "main.tf").unlink()
+    assert moves(repo, base) == {"b": "a"}, "without a configuration the lock files alone can tell"
+
+
 def test_the_files_tell_the_old_folder_of_a_moved_root_before_the_names_do(repo: Path) -> None:
     noted = lock("a", "b") + "# a note\n"
     base = commit(

@@ -15,7 +15,7 @@ from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
 _LIKENESS = 0.5
 """Share of equal lines from which on two lock files are taken for one that moved."""
@@ -32,7 +32,8 @@ def find_moved_roots(
 ) -> dict[str, str]:
     """Return new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
 
-    A root moves with its configuration. One that keeps its configuration has lost its lock file, however alike that of
+    A root moves with its configuration: where the lock files differ, the configurations must be alike too, as far as
+    both can be read. One that keeps its configuration has lost its lock file, however alike that of
     another folder is, and a folder that had a configuration before was another root.
 
     Args:
@@ -54,7 +55,7 @@ def find_moved_roots(
     _pair(_equal(old, new, _OneSided.whole), old, new, moved)
     _pair(_equal(old, new, _OneSided.entries_of), old, new, moved)
     if len(old.entries) * len(new.entries) <= _MAX_COMPARED:
-        _pair(_alike(old, new), old, new, moved)
+        _pair(_with_alike_configurations(list(_alike(old, new)), old, new), old, new, moved)
     return moved
 
 
@@ -118,6 +119,18 @@ def _alike(old: _OneSided, new: _OneSided) -> Iterator[tuple[float, str, str]]:
             likeness = _likeness(old_lines, new_lines)
             if likeness >= _LIKENESS:
                 yield likeness, before, after
+
+
+def _with_alike_configurations(
+    pairs: Sequence[tuple[float, str, str]], old: _OneSided, new: _OneSided
+) -> Iterator[tuple[float, str, str]]:
+    """Yield the pairs whose configurations are alike, or where one has none that can be read."""
+    old.read_configurations({before for _, before, _ in pairs})
+    new.read_configurations({after for _, _, after in pairs})
+    for pair in pairs:
+        one, other = old.configurations[pair[1]], new.configurations[pair[2]]
+        if not one or not other or _likeness(one, other) >= _LIKENESS:
+            yield pair
 
 
 def _pair(candidates: Iterable[tuple[float, str, str]], old: _OneSided, new: _OneSided, moved: dict[str, str]) -> None:
