@@ -268,6 +268,45 @@ def test_a_provider_without_a_locked_version_is_an_error_where_others_have_one(
         assert run("mirror", "first") == 0
 
 
+STATE = {
+    "version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "a", "outputs": {}, "resources": [
+        {"mode": "managed", "type": "x", "name": "a", "instances": [],
+         "provider": 'provider["reg.acme.test/a/other"]'}
+    ]
+}  # fmt: skip
+TESTS = 'run "x" {\n  command = plan\n  module {\n    source = "./tests/m"\n  }\n}\n'
+
+
+@both
+@pytest.mark.parametrize("is_of_state", [False, True], ids=["tests", "state"])
+def test_what_only_tests_or_the_state_require_is_mirrored_where_it_is_locked(
+    tool: Tool, is_of_state: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tools leave it out, with and without a lock file; `init` installs the locked version of it."""
+    if not is_here(tool):
+        pytest.skip(f"needs {tool.command} {tool.version} on PATH")
+    more = {"tests/a.tftest.hcl": TESTS, "tests/m/main.tf": requires(("reg.acme.test/a/other", ""))}
+    if is_of_state:
+        more = {"terraform.tfstate": json.dumps(STATE)}
+    case = replace(CASE, files={"main.tf": requires(("acme/demo", "1.0.0"))} | more)
+
+    def mirrored(folder: str) -> set[str]:
+        names = (name.rpartition("/")[2] for name in files(place.work / folder))
+        return {name.split("_")[0] for name in names if name.endswith(".zip")}
+
+    with bench(tool, monkeypatch, case) as place:
+        place.real("get")
+        demo, both_of_them = {"terraform-provider-demo"}, {"terraform-provider-demo", "terraform-provider-other"}
+        for state, ours in (("unlocked", demo), ("locked", both_of_them)):
+            place.real("providers", "mirror", "-platform=linux_amd64", f"theirs-{state}")
+            assert mirrored(f"theirs-{state}") == demo
+            assert run("mirror", "--tool", tool.name, "-platform=linux_amd64", f"ours-{state}") == 0
+            assert mirrored(f"ours-{state}") == ours
+            assert run("init", "--tool", tool.name) == 0
+        assert run("mirror", "--tool", tool.name, "-lock-file=false", "newest") == 0
+        assert mirrored("newest") == demo
+
+
 def test_a_package_that_is_not_locked_is_warned_of(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

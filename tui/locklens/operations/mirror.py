@@ -1,7 +1,8 @@
 """`mirror` as a use case: the packages of the providers that roots require, in a folder or in OCI registries.
 
-Versions are the locked ones; where nothing is locked yet, the newest that satisfy the constraints. Packages come from
-their registries, whatever provider_installation says.
+Versions are the locked ones; where nothing is locked yet, the newest that satisfy the constraints. What only the state
+or test files require is mirrored where it is locked, and else left out: the tools do not mirror it at all. Packages
+come from their registries, whatever provider_installation says.
 """
 
 from __future__ import annotations
@@ -223,7 +224,9 @@ def _required(
         for one in [replace(each, prior=None) for each in wanted] if request.ignores_locks else wanted:
             first = one.requirements[0]
             asker = root.name, (first.file, first.line)
-            if has_versions and one.prior is None and not root.configuration.is_of_init(one.address):
+            if one.prior is None and root.configuration.is_of_init(one.address):
+                continue
+            if has_versions and one.prior is None:
                 unlocked.setdefault(root.name_of(one.address), []).append(asker)
                 continue
             if one.prior is not None and (hashes := one.locked_hashes(one.prior.version)):
