@@ -195,15 +195,18 @@ async def test_a_key_before_there_are_candidates_is_too_early(opening: Opening) 
         assert on.status.startswith("too early: nothing was loaded yet")
         gate.set()
         await until(on, lambda: not on.upgrades.is_asking)
+        assert on.upgrades.asking_words == "reading configurations"
         await on.pilot.press("space", "j")
         assert on.status.startswith("too early: nothing was loaded yet")
         assert "Reading configurations" in on.text
         asked.set()
         await on.settle()
-        assert "too early" not in on.status
+        assert on.status == "keys pressed before the list was loaded were ignored"
+        assert not on.upgrades.selection.selected
         before = on.title
         await on.press("j")
         assert on.title != before
+        assert "ignored" not in on.status
 
 
 async def test_rows_arrive_as_registries_answer(opening: Opening) -> None:

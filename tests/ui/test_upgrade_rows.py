@@ -239,7 +239,7 @@ def test_the_common_cells_of_a_provider_heed_each_root() -> None:
     ("some", "words"),
     [
         (SILENT, "it is down"),
-        (replace(SILENT, problem="", is_asked=False), "no version of acme/silent is known"),
+        (replace(SILENT, problem="", is_asked=False), "no version of acme/silent is known yet"),
         (CURRENT, "no newer version of acme/current is released"),
         (HELD, "no target version: ~> 1.0 (a/main.tf:1); right steps to one"),
         (replace(HELD, guards={HELD.requirements[0].site: "it is fetched"}), "no target version: ~> 1.0 (a/main.tf:1)"),

@@ -56,7 +56,9 @@ if TYPE_CHECKING:
 
 
 NOTHING_LOADED = "too early: nothing was loaded yet"
-"""Why a key of a row does nothing; no longer said once there are rows."""
+"""Why a key of a row does nothing; once it is known what is listed, `_WERE_IGNORED` is said instead."""
+
+_WERE_IGNORED = "keys pressed before the list was loaded were ignored"
 
 _NAMES = {"prove": "verify"}
 """What an action is called, where it has another name than its method."""
@@ -317,7 +319,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.query_one("#notice", LineView).show_lines(lines)
         self.keep_focus()
         if self.message == NOTHING_LOADED and not self.is_unlisted:
-            self.end_message()
+            # Rows may come before anybody has read why the keys did nothing.
+            self.refuse(_WERE_IGNORED)
 
     def on_screen_resume(self) -> None:
         """Tell the app that no dialog is above the view."""

@@ -149,10 +149,12 @@ class UpgradeScreen(RowActionsScreen):
             return self.progress.words
         if self._reading.is_running:
             offers = self.selection.offers.providers
+            if self.has_offers:
+                return "checking registries again"
+            if not offers:
+                return "reading configurations"
             done = sum(offer.is_asked for offer in offers)
-            if done < len(offers):
-                return f"checking registries: {done} of {counted(len(offers), 'entry', 'entries')} done"
-            return "checking registries again"
+            return f"checking registries: {done} of {counted(len(offers), 'entry', 'entries')} done"
         return "looking up signers" if self._is_looking_up or self._signers.is_running else ""
 
     def use(self, source: LockLens) -> None:

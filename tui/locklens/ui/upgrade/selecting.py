@@ -199,7 +199,7 @@ def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
         return "nothing to select on this row"
     offer = row.offers[0]
     if not offer.choices:
-        return offer.problem or f"no version of {offer.name} is known"
+        return offer.problem or f"no version of {offer.name} is known{'' if offer.is_asked else ' yet'}"
     recommendation = selection.recommendation(offer)
     if recommendation.state is Eligibility.CURRENT:
         return f"no newer version of {offer.name} is released"
