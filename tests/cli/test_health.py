@@ -581,13 +581,21 @@ def test_lock_is_not_the_fix_where_a_release_has_no_package_for_a_required_platf
     )
     left_out = by_id["platform-missing"]["left_out"]
     assert f"a: registry.terraform.io/hashicorp/aws: {why}" in left_out, left_out
-    # What else is to be locked there is locked without the provider that could not be.
+    # Of what is not locked yet, the listed version that would be selected decides.
     (root / LOCK).write_bytes(lock_file(sample_entry(*AWS)))
-    git(top, "commit", "-qam", "second")
-    by_id = {one["id"]: one for one in document(run)["checks"]}
-    assert by_id["not-locked"]["command"] == (
-        "locklens lock --platform linux_amd64 --platform plan9_386 registry.terraform.io/hashicorp/random -- a"
+    lay(top / "new", ("hashicorp/random", "", ">= 3.0.0"), more=BACKEND, locked=False)
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "second")
+    words = (
+        "registry.terraform.io/hashicorp/random: 3.7.2, which `lock` selects, has no package for plan9_386; select a"
+        " version that has one, or take the platform out of locklens.toml"
     )
+    command = "locklens lock --platform linux_amd64 --platform plan9_386 -- a"
+    for network, left_out, fix in (((), ["a: " + words], None), (("--offline",), [], command)):
+        checks = {one["id"]: one for one in document(run, *network)["checks"]}
+        assert (checks["not-locked"]["left_out"], checks["not-locked"]["command"]) == (left_out, fix), network
+    checks = {one["id"]: one for one in document(run, "--", "new", status=0)["checks"]}
+    assert (checks["lock-missing"]["left_out"], checks["lock-missing"]["command"]) == (["new: " + words], None)
 
 
 def test_no_command_ends_findings_where_no_version_satisfies_the_constraints(run: Run, top: Path) -> None:

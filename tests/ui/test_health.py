@@ -405,6 +405,9 @@ async def test_what_is_offered_on_a_row_can_write_there(opening: Opening, networ
         await on.go_to("orphan, nothing requires it")
         await on.press("U")
         assert "upgrade: infra/stage/cluster: registry.terraform.io/hashicorp/archive: nothing requires it" in on.text
+        await on.go_to("required but not locked")
+        await on.press("U")
+        assert "it is not locked: `lock` locks it" in on.text
         await on.go_to("lock file cannot be read")
         words = "`locklens merge --root infra/stage/registry` merges the sides that git left; entries that clash need --prefer"
         assert "BY HAND" in on.said

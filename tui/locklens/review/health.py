@@ -127,10 +127,12 @@ _COUNTED = frozenset(rule for check in CHECKS for rule in check.rules)
 
 _WRITING = frozenset({"lock", "upgrade", "prune", "format"})
 
+WITHOUT_PACKAGE = f"select a version that has one, or take the platform out of {POLICY_FILE}"
+"""The next step where a release has no package for a required platform."""
+
 _CASES = {
     "contradicted": CONTRADICTED,
-    "not-offered": "the release has no package for the platform; select a version that has one, or take the platform"
-    f" out of {POLICY_FILE}",
+    "not-offered": f"the release has no package for the platform; {WITHOUT_PACKAGE}",
 }
 """The cases of a finding that `lock` does not end."""
 
@@ -193,7 +195,8 @@ class RootReach(Struct, frozen=True):
         constraints: The constraints of each provider that can be upgraded; where there is no configuration, those that
             the lock file records.
         unrequired: Why any other provider is not upgraded or locked, a clause.
-        unselectable: Why no version of a required provider can be selected, a clause.
+        unselectable: Why no version of a required provider can be selected, or locked for the required platforms, a
+            clause.
     """
 
     unread: str = ""
@@ -476,6 +479,8 @@ def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health
 def _obstacle(address: ProviderAddress, rules: Collection[str], fixed: Version | None, reach: RootReach) -> str:
     """Return why no upgrade ends the findings about a provider, a clause; "" if one does."""
     constraints = reach.constraints.get(address)
+    if constraints is None and address in reach.required:
+        return _OF_INIT if address in reach.of_init else "it is not locked: `lock` locks it"
     if constraints is None or ("LK040" in rules and address not in reach.required):
         return reach.unrequired
     if address in reach.unselectable:

@@ -23,7 +23,7 @@ from locklens.operations.health.judging import (
     locked_hashes,
     look_inside,
     signers_of,
-    unreleased,
+    unselectable,
 )
 from locklens.operations.health.roots import Layout, ReadRoot, find_layout, read_roots
 from locklens.operations.review.policy import EffectivePolicy, policy_for, with_local_paths
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.health.judging import EntryGroup, HealthAnswers
     from locklens.operations.review.request import ReviewRequest
+    from locklens.policy import Policy
     from locklens.releases import NetworkSettings
     from locklens.review.health import RootReach
 
@@ -153,7 +154,7 @@ def scan_health(
         scan.problems = tuple(filter(None, [problem]))
     if on_draft is not None:
         on_draft(scan.health(None))
-    answers = _answers(request, scan.groups, effective, on_progress, cancel)
+    answers = _answers(request, scan, effective, on_progress, cancel)
     if answers is not None:
         on_log(answers.log)
     if cancel.is_set():
@@ -210,7 +211,7 @@ class _Scan(Struct):
             results(judged, self.unknown(self.lacking(unknown_ages))),
             spread_of(judged),
             signers_of(self.groups, roots),
-            {root.review.path: _reach_by(root, answers) for root in roots},
+            {root.review.path: _reach_by(root, answers, effective.policy) for root in roots},
             locked_hashes(self.groups),
         )
 
@@ -293,18 +294,14 @@ def _inspected_words(groups: Iterable[EntryGroup], in_part: Iterable[EntryGroup]
 
 
 def _answers(
-    request: HealthRequest,
-    groups: Sequence[EntryGroup],
-    effective: EffectivePolicy,
-    on_progress: OnProgress,
-    cancel: threading.Event,
+    request: HealthRequest, scan: _Scan, effective: EffectivePolicy, on_progress: OnProgress, cancel: threading.Event
 ) -> HealthAnswers | None:
     """Ask registries: those of the settings, and those that the base vouches for."""
-    if request.network is None or not groups:
+    if request.network is None or not (scan.groups or any(root.unlocked for root in scan.roots)):
         return None
     hosts = sorted(_hosts(request, effective))
     progress = partial(on_progress, "releases")
-    return ask_registries(groups, request.network, hosts, on_progress=progress, cancel=cancel)
+    return ask_registries(scan.groups, scan.roots, request.network, hosts, on_progress=progress, cancel=cancel)
 
 
 def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]:
@@ -329,9 +326,9 @@ def _judge_ages(
     return unknown
 
 
-def _reach_by(root: ReadRoot, answers: HealthAnswers | None) -> RootReach:
+def _reach_by(root: ReadRoot, answers: HealthAnswers | None, policy: Policy) -> RootReach:
     """Return what commands can do in a root, by what the registries answered."""
-    late = unreleased(root, answers.available) if answers is not None else {}
+    late = unselectable(root, answers.available, policy.required) if answers is not None else {}
     return replace(root.reach, unselectable={**root.reach.unselectable, **late}) if late else root.reach
 
 

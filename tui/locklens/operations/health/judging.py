@@ -12,19 +12,20 @@ from msgspec.structs import replace
 from locklens.hashes import packages_of
 from locklens.lockfile import LockEntry, LockFile
 from locklens.operations.review.answers import host_states
-from locklens.releases import Listing, ListingId, NetworkSettings
+from locklens.releases import Fact, FactRequest, Listing, ListingId, NetworkSettings
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review import HashCount, HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
-from locklens.review.health import UNREAD, is_counted
+from locklens.review.health import UNREAD, WITHOUT_PACKAGE, is_counted
 from locklens.review.model import Change, ChangeKind, Finding, HostState, RootReview
 from locklens.review.reports import trouble_words
 from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import OF_AGE, OF_SIGNER, AgedEntry, Behind, SignedEntry, findings_of
 from locklens.review.rules.judge import judge_change
+from locklens.sources.metadata import ReleaseDates
 from locklens.versions import Constraints, Version, newest_matching
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.operations.health.roots import ReadRoot
     from locklens.policy import Policy
-    from locklens.sources.metadata import ReleaseDates
     from locklens.storage.cache import Cache
 
     Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
@@ -235,6 +235,7 @@ class _InThread(Executor):
 
 def ask_registries(
     groups: Sequence[EntryGroup],
+    roots: Iterable[ReadRoot],
     network: NetworkSettings,
     hosts: Sequence[str],
     *,
@@ -245,6 +246,7 @@ def ask_registries(
 
     Args:
         groups: The locked releases.
+        roots: The roots, which may require providers that are not locked.
         network: Network settings.
         hosts: Hosts that the policy names and that may be asked, comparison form.
         on_progress: Called with the number of settled releases and of all.
@@ -264,30 +266,49 @@ def ask_registries(
             on_progress(collector.done, collector.total)
         wanted = {(group.tool.name, group.change.address): group.tool for group in groups}
         dates = dict(session.map(lambda key: (key, lookup.release_dates(key[1], wanted[key])), wanted))
-        available = {key: (_listing(collector, *key), dates[key]) for key in wanted}
-        states = host_states(collector.known, is_offline=network.is_offline)
+        unlocked = {(root.review.tool.name, address) for root in roots for address in root.unlocked}
+        questions = [ListingId(*key) for key in sorted(unlocked - wanted.keys(), key=str)]
+        known = collector.known | dict(zip(questions, session.map(lookup.answer, questions), strict=True))
+        available = {key: (_listing(known, *key), dates.get(key, ReleaseDates())) for key in unlocked | wanted.keys()}
+        states = host_states(known, is_offline=network.is_offline)
         return HealthAnswers(available, states, session.notes, session.log)
 
 
-def _listing(collector: FactCollector, tool: str, address: ProviderAddress) -> Listing:
-    asked = ListingId(tool, address)
-    fact = collector.known.get(ListingId(tool, address, is_fresh=True), collector.known[asked])
+def _listing(known: Mapping[FactRequest, Fact], tool: str, address: ProviderAddress) -> Listing:
+    fact = known.get(ListingId(tool, address, is_fresh=True)) or known[ListingId(tool, address)]
     assert isinstance(fact, Listing)
     return fact
 
 
-def unreleased(root: ReadRoot, available: Available) -> dict[ProviderAddress, str]:
-    """Return the locked providers of a root of which no release satisfies the constraints, each with the reason."""
+def unselectable(root: ReadRoot, available: Available, required: Iterable[Platform]) -> dict[ProviderAddress, str]:
+    """Return the providers of a root of which no release can be locked as wanted, each with the reason.
+
+    Args:
+        root: The root.
+        available: The answers of the registries.
+        required: The platforms that the policy requires: of those the release that `lock` selects has to have packages.
+    """
+    locked = {entry.address: entry.version for entry in root.review.new.entries}
+    # What satisfies the constraints stays, whatever the registry lists.
+    wanted = {one: its for one, its in root.reach.constraints.items() if one in locked and not its.admits(locked[one])}
     found = {}
-    for entry in root.review.new.entries:
-        constraints = root.reach.constraints.get(entry.address)
-        if constraints is None or constraints.admits(entry.version) or entry.address in root.reach.unselectable:
+    for address, constraints in (wanted | {**root.unlocked}).items():
+        listing, _ = available[root.review.tool.name, address]
+        if listing.trouble is not None or address in root.reach.unselectable:
             continue
-        listing, _ = available[root.review.tool.name, entry.address]
-        versions = tuple(one.version for one in listing.versions)
-        if listing.trouble is None and newest_matching(versions, constraints) is None:
-            found[entry.address] = f"its registry lists no version that satisfies {constraints}"
+        newest = newest_matching(tuple(one.version for one in listing.versions), constraints)
+        if newest is None:
+            that = f" that satisfies {constraints}" if constraints.terms else ""
+            found[address] = f"its registry lists no version{that}"
+        elif address not in locked and (lacking := _without_package(listing, newest, required)):
+            found[address] = f"{newest}, which `lock` selects, has no package for {lacking}; {WITHOUT_PACKAGE}"
     return found
+
+
+def _without_package(listing: Listing, version: Version, required: Iterable[Platform]) -> str:
+    """Return the required platforms for which a listed version has no package, in words; "" if it has all of them."""
+    offered = next((one.platforms for one in listing.versions if one.version == version), ())
+    return ", ".join(str(one) for one in required if one not in offered) if offered else ""
 
 
 REGISTRY_NOT_ASKED = "registry not asked"

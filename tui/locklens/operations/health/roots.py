@@ -43,11 +43,13 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.policy import Policy
     from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
     from locklens.project.modules import Module
+    from locklens.versions import Constraints
 
 _DOWNLOADED = frozenset({".git", ".terraform", ".terragrunt-cache"})
 
@@ -217,12 +219,14 @@ class ReadRoot(Struct, frozen=True):
         reach: What commands can do in it.
         unknown: Why not all of its requirements are known; "" if they are.
         unconstrained: Why not all of its constraints are known; "" if they are.
+        unlocked: The constraints of the required providers that the lock file lacks.
     """
 
     review: RootReview
     reach: RootReach
     unknown: str
     unconstrained: str = ""
+    unlocked: Mapping[ProviderAddress, Constraints] = {}
 
 
 _BATCH = 50
@@ -335,7 +339,9 @@ class _RootsReader:
         findings += heeded(self._own_findings(review, findings, absence), self._policy)
         kept = replace(review, configuration=None, findings=tuple(findings), new=_light(lock))
         reach = _reach(Root(folder, tool, lock, configuration))
-        return ReadRoot(kept, reach, configuration.unknown_reason, configuration.unknown_constraints)
+        lacked = () if lock.problems else reach.required - reach.of_init - lock.by_address.keys()
+        unlocked = {address: configuration.constraints(address) for address in sorted(lacked)}
+        return ReadRoot(kept, reach, configuration.unknown_reason, configuration.unknown_constraints, unlocked)
 
     def _configuration(self, folder: str, tool: Dialect) -> Configuration:
         tree = self._layout.tree
