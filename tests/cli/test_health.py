@@ -598,6 +598,19 @@ def test_lock_is_not_the_fix_where_a_release_has_no_package_for_a_required_platf
     assert (checks["lock-missing"]["left_out"], checks["lock-missing"]["command"]) == (["new: " + words], None)
 
 
+def test_a_root_upgrades_only_what_is_found_in_it(run: Run, top: Path) -> None:
+    """One command for all roots upgraded what only one of them had to."""
+    aws, random = ("hashicorp/aws", "5.84.0", "~> 5.86"), ("hashicorp/random", "3.6.2", "~> 3.6.2")
+    lay(top / "one", aws, random)
+    lay(top / "two", aws, ("hashicorp/random", "3.6.2", "~> 3.7"))
+    lay(top / "three", aws, random)
+    checks = {one["id"]: one for one in document(run)["checks"]}
+    names = "registry.terraform.io/hashicorp/aws", "registry.terraform.io/hashicorp/random"
+    assert checks["not-satisfied"]["command"] == (
+        f"locklens upgrade {names[0]} -- one three && locklens upgrade {' '.join(names)} -- two"
+    )
+
+
 def test_no_command_ends_findings_where_no_version_satisfies_the_constraints(run: Run, top: Path) -> None:
     """The upgrade that was printed failed in every root whose modules ask for versions that exclude each other."""
     aws, random = "registry.terraform.io/hashicorp/aws", "registry.terraform.io/hashicorp/random"

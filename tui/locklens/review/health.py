@@ -18,7 +18,7 @@ from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.versions import Constraints, Version
@@ -438,7 +438,7 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
 
 
 def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
-    """Return the upgrades that end findings: of all roots at once, but apart where an advisory needs a version."""
+    """Return the upgrades that end findings: of the roots with the same providers, and versions, at once."""
     together: dict[str, set[ProviderAddress]] = {}
     apart: dict[tuple[tuple[ProviderAddress, str], ...], list[str]] = {}
     by_hand: list[str] = []
@@ -464,8 +464,7 @@ def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health
                 together.setdefault(path, set()).add(address)
         if versions:
             apart.setdefault(tuple(versions), []).append(path)
-    named = tuple(sorted({address for those in together.values() for address in those}))
-    fixes = [Fix(tuple(sorted(together)), named)] if together else []
+    fixes = list(_by_providers(together))
     fixes += [Fix(tuple(sorted(roots)), *zip(*pairs, strict=True)) for pairs, roots in sorted(apart.items())]
     days = health.review.policy.cooldown
     if apart and days is not None:
@@ -545,8 +544,7 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
 
 def upgradable(health: Health, roots: Collection[str], providers: Collection[ProviderAddress]) -> CheckRemedy:
     """Return the upgrade of providers in those of some roots that require one of them."""
-    found: set[ProviderAddress] = set()
-    taken: list[str] = []
+    found: dict[str, set[ProviderAddress]] = {}
     left_out: list[LeftOut] = []
     for path in sorted(roots):
         reach = health.reach.get(path, RootReach())
@@ -554,13 +552,20 @@ def upgradable(health: Health, roots: Collection[str], providers: Collection[Pro
             left_out.append(LeftOut(path, None, reach.unreadable))
             continue
         refused = {one: _obstacle(one, (), None, reach) for one in sorted(providers)}
-        if own := [one for one, reason in refused.items() if not reason]:
-            found.update(own)
-            taken.append(path)
+        if own := {one for one, reason in refused.items() if not reason}:
+            found[path] = own
         else:
             left_out += (LeftOut(path, one, reason) for one, reason in refused.items())
-    fixes = (Fix(tuple(taken), tuple(sorted(found))),) if taken else ()
-    return CheckRemedy(fixes, (), tuple(left_out))
+    return CheckRemedy(tuple(_by_providers(found)), (), tuple(left_out))
+
+
+def _by_providers(found: Mapping[str, Iterable[ProviderAddress]]) -> Iterator[Fix]:
+    """Yield one command for the roots with the same providers: no root upgrades what only another one needs."""
+    by_names: dict[tuple[ProviderAddress, ...], list[str]] = {}
+    for path, addresses in found.items():
+        by_names.setdefault(tuple(sorted(addresses)), []).append(path)
+    for names, paths in sorted(by_names.items()):
+        yield Fix(tuple(sorted(paths)), names)
 
 
 def _refusals(root: RootReview, reach: RootReach) -> dict[ProviderAddress, str]:

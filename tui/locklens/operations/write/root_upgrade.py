@@ -50,11 +50,17 @@ _LOCK_MORE = "L on Hashes, or `locklens lock --platform`, adds others"
 
 
 class SelectedVersion(Struct, frozen=True):
-    """A version that was selected for one provider of one root; `root` is its folder in the repository."""
+    """A version that was selected for one provider of one root.
+
+    Attributes:
+        root: The root's folder in the repository.
+        address: The provider.
+        version: The version; None for the newest that satisfies the constraints and the policy.
+    """
 
     root: str
     address: ProviderAddress
-    version: Version
+    version: Version | None
 
 
 class UpgradeRequest(Struct, frozen=True):
@@ -67,8 +73,9 @@ class UpgradeRequest(Struct, frozen=True):
         platforms: Platforms to lock; () for the required ones and those of each entry.
         edits_constraints: True if constraints may be rewritten.
         allows_missing: True if modules may be missing, whose constraints are then ignored.
-        picks: The selected version of each provider of each root, instead of `providers`. Their signers are not
-            compared with those of the locked versions; in all other cases they are, and a difference is a warning.
+        picks: The selected version of each provider of each root, instead of `providers`. The signers of versions that
+            are named here are not compared with those of the locked versions; in all other cases they are, and a
+            difference is a warning.
         policy: Its cooldown, allow list and pins apply where no version is named; its platforms are locked.
         ignores_cooldown: True if the user said so: releases of any age are selected.
     """
@@ -242,11 +249,14 @@ class RootUpgrade:
     @property
     def signer_comparisons(self) -> list[tuple[ProviderAddress, Version, Version]]:
         """Each provider whose version changes, with the locked and the new version."""
-        requests = () if self._request.picks else self.requests
+        picks = (pick for pick in self._request.picks if pick.root == self.path)
+        selected = {pick.address for pick in picks if pick.version is not None}
         return [
             (request.address, request.prior.version, request.version)
-            for request in requests
-            if request.prior is not None and request.prior.version != request.version
+            for request in self.requests
+            if request.address not in selected
+            and request.prior is not None
+            and request.prior.version != request.version
         ]
 
     def warn_of_signers(self, releases: Mapping[tuple[ProviderAddress, Version], ReleaseFacts | None]) -> None:

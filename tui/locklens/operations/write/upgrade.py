@@ -35,7 +35,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         policy: Policy | None = None,
         allows_missing: bool = False,
     ) -> Self:
-        """Return the upgrade to selected versions; a constraint that excludes one of them is edited.
+        """Return the upgrade to selected versions; where all are named, a constraint that excludes one is edited.
 
         Args:
             picks: At least one.
@@ -45,8 +45,13 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         """
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
+        are_named = all(pick.version is not None for pick in picks)
         return cls(
-            scope, edits_constraints=True, allows_missing=allows_missing, picks=tuple(picks), policy=policy or Policy()
+            scope,
+            edits_constraints=are_named,
+            allows_missing=allows_missing,
+            picks=tuple(picks),
+            policy=policy or Policy(),
         )
 
     @property
@@ -62,6 +67,8 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         roots = {pick.root for pick in self.picks}
         where = f"in {self.picks[0].root or '.'}" if len(roots) == 1 else f"in {len(roots)} roots"
         addresses = {pick.address for pick in self.picks}
+        if any(pick.version is None for pick in self.picks):
+            return f"Look for upgrades of {listed_providers(tuple(sorted(one.type for one in addresses)))} {where}"
         # Which of them are above the locked versions is known once they are planned.
         if len(addresses) > 1:
             return f"Select versions of {len(addresses)} providers {where}"
@@ -217,7 +224,9 @@ def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for root, name in zip(draft.roots, request.where.roots, strict=True):
         picks = (pick for pick in request.picks if pick.root == root.path)
-        words = tuple(f"{root.name_of(pick.address)}={pick.version}" for pick in picks)
+        words = tuple(
+            f"{root.name_of(pick.address)}{f'={pick.version}' if pick.version is not None else ''}" for pick in picks
+        )
         groups.setdefault(words, []).append((root.path, name))
     edited = {change.root for change in draft.changes if change.edits}
     commands = []

@@ -345,15 +345,12 @@ class HealthScreen(MarkingScreen[str]):
     def _upgrade(self, fixes: tuple[Fix, ...], health: Health) -> Upgrade:
         where, policy = partial(self.source.where, Path(health.top)), health.review.policy
         picks = tuple(
-            SelectedVersion(root, address, Version.parse(version))
+            SelectedVersion(root, address, Version.parse(version) if version else None)
             for fix in fixes
             for root in fix.roots
-            for address, version in zip(fix.providers, fix.versions, strict=False)
+            for address, version in zip(fix.providers, fix.versions or [""] * len(fix.providers), strict=True)
         )
-        if picks:
-            return Upgrade.of_picks(picks, where, policy=policy)
-        (fix,) = fixes
-        return Upgrade(where(fix.roots), tuple(map(str, fix.providers)), policy=policy)
+        return Upgrade.of_picks(picks, where, policy=policy)
 
     @property
     def _upgrading(self) -> CheckRemedy:
