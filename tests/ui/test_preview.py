@@ -225,7 +225,7 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert '-   version     = "5.84.0"' in on.shown
         assert '+   version     = "5.86.1"' in on.shown
         assert "+     6 hashes of 5.86.1  5 zh and 1 h1" in on.shown
-        assert "AS REVIEWED  a" in on.shown
+        assert "AS REVIEWED  a  against HEAD" in on.shown
         assert contents(top) == before
         await on.press("enter")
         await until(on, lambda: not on.has_preview())
@@ -376,7 +376,7 @@ async def test_the_message_is_about_what_a_commit_changes(opening: Opening, top:
         await on.open(Undo(top))
         assert "COMMIT MESSAGE" not in on.plan, "HEAD has 1.4.1"
         assert "acme/demo  1.5.0 -> 1.4.1  as in HEAD" in on.plan
-        assert on.shown.endswith("AS REVIEWED  a\n  the planned entries are as in HEAD")
+        assert on.shown.endswith("AS REVIEWED  a  against HEAD\n  the planned entries are as in HEAD")
         assert "hashes: +0 -0 since HEAD" in on.plan
         assert "copy commit message" not in on.text
 

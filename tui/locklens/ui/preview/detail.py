@@ -107,22 +107,27 @@ def _file_lines(files: tuple[PlannedFile, ...], standing: PlanProgress, *, in_fu
         yield from planned_lines(file, standing.words.where, in_full=in_full)
         root = roots.get(file.path)
         if root is not None:
-            yield from _judged_lines(root, standing, in_full=in_full)
+            yield from _judged_lines(root, standing, _compared_with(review), in_full=in_full)
     if review is not None:
         shown = {file.path for file in files}
         for root in review.roots:
             if root.lock_file not in shown and root.all_findings and len(files) > 1:
-                yield from _judged_lines(root, standing, in_full=in_full)
+                yield from _judged_lines(root, standing, _compared_with(review), in_full=in_full)
     if len(files) > _FILES:
         yield Line()
         rest = f"{len(files) - _FILES} more files: highlight one at the left, or press d for the full diff"
         yield line(Span(rest, Role.DIM))
 
 
-def _judged_lines(root: RootReview, standing: PlanProgress, *, in_full: bool) -> Iterator[Line]:
-    """The changes of a root, and their findings."""
+def _compared_with(review: Review | None) -> str:
+    """What the planned files are compared with; without a commit, those on disk."""
+    return "HEAD" if review is not None and review.base.name == "HEAD" else "the files as they are"
+
+
+def _judged_lines(root: RootReview, standing: PlanProgress, base: str, *, in_full: bool) -> Iterator[Line]:
+    """The changes of a root since the base of the plan's review, and their findings."""
     yield Line()
-    yield line(Span(f"AS REVIEWED  {root.path or '.'}", Role.HEADING))
+    yield line(Span(f"AS REVIEWED  {root.path or '.'}", Role.HEADING), Span(f"  against {base}", Role.DIM), hanging=13)
     listed = [one for one in root.changes if one.kind is not ChangeKind.UNCHANGED or one.findings]
     for change in listed:
         entry = change.old or change.new
@@ -139,7 +144,7 @@ def _judged_lines(root: RootReview, standing: PlanProgress, *, in_full: bool) ->
     if not listed and not root.findings:
         has_changes = standing.plan is not None and root.path in {change.root for change in standing.plan.changes}
         only_bytes = "same providers, versions and hashes; only the bytes differ"
-        same = "the planned entries are as in HEAD" if has_changes else only_bytes
+        same = f"the planned entries are as in {base}" if has_changes else only_bytes
         yield line(Span(f"  {same}" if root.lock_file.endswith(LOCK_FILE) else "", Role.DIM), hanging=4)
 
 
