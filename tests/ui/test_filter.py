@@ -12,7 +12,7 @@ from locklens.ui.review.rows import Row, RowMaker, Setting
 from locklens.ui.shell.filtering import SIGNER, parse_filter
 
 if TYPE_CHECKING:
-    from ui.conftest import Samples
+    from ui.conftest import Running, Samples
 
 
 @pytest.fixture
@@ -126,6 +126,17 @@ def test_every_word_that_a_row_has_for_its_kind_finds_it(samples: Samples) -> No
                 assert key in {row.key for row in rows(f"kind:{word}")}, word
     assert {row.node.kind for row in rows("kind:conflict") if row.depth} == {NodeKind.CONFLICT}
     assert NodeKind.CONFLICT in {row.node.kind for row in rows("5.1.0")}, "and so do its versions"
+
+
+async def test_the_heading_of_the_first_row_is_shown_whatever_was_scrolled_before(
+    samples: Samples, running: Running
+) -> None:
+    async with running(samples.many(40), size=(80, 24)) as on:
+        await on.press("G")
+        assert on.changes.scroll_offset.y > 100
+        await on.press("slash", *"acme", "enter")
+        assert on.changes.cursor == 1
+        assert on.changes.scroll_offset.y == 0
 
 
 def test_a_finding_about_several_providers_is_found_by_each(samples: Samples) -> None:

@@ -363,8 +363,11 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
             self.tell_highlighted()
 
     def show_cursor(self) -> None:
-        """Scroll to the cursor."""
-        self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
+        """Scroll to the cursor, and to the headings right above it, which name what it is part of."""
+        top = self.cursor
+        while 0 < top < len(self._rows) and self.is_heading(self._rows[top - 1]):
+            top -= 1
+        self.scroll_to_region(Region(0, top, 1, self.cursor - top + 1), animate=False, force=True)
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Repaint the cursor; moving to the detail keeps the cursor on its row."""
