@@ -241,6 +241,20 @@ async def test_without_colours_the_cursor_of_a_text_is_underlined(
         assert not any(style is not None and style.underline for style in others)
 
 
+async def test_without_colours_nothing_is_painted_in_any(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(samples.full(), size=(120, 40)) as on:
+        for keys in ((), ("j", "enter"), ("question_mark",), ("escape", "colon")):
+            await on.press(*keys)
+            painted = [segment for strip in on.app.screen._compositor.render_strips() for segment in strip]
+            styles = [one.style for one in painted if one.style is not None]
+            assert any(style.bold for style in styles)
+            assert not any(style.color or style.bgcolor for style in styles), keys
+        assert any(style.reverse for style in styles), "the highlighted command"
+
+
 async def test_without_colours_a_finding_is_not_fainter_than_plain_text(
     samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

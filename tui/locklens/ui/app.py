@@ -8,8 +8,10 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.segment import Segment
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.theme import Theme
 from textual.widgets import Input
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from textual.actions import ActionParseResult
+    from textual.color import Color
     from textual.dom import DOMNode
     from textual.driver import Driver
     from textual.notifications import SeverityLevel
@@ -99,6 +102,17 @@ _MOVES = frozenset({"finding", "found", "mark", "root", "unreviewed", "version"}
 """Actions of screens that leave the focus where it is, and that a held key repeats."""
 
 
+class _WithoutColours(LineFilter):
+    """Removes every colour, and keeps attributes such as bold and underlined."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """Return the segments without colours."""
+        return [
+            Segment(text, style.without_color if style is not None else None, control)
+            for text, style, control in segments
+        ]
+
+
 class LockLensApp(CopyingApp):
     """Shows reviews in the terminal.
 
@@ -153,6 +167,11 @@ class LockLensApp(CopyingApp):
     def get_driver_class(self) -> type[Driver]:
         """The terminal's driver, which reads pasted text without its escape sequences."""
         return read_pastes_of(super().get_driver_class())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The filters of what is painted; with NO_COLOR also one that removes the greys that Textual leaves."""
+        filters = super().get_line_filters()
+        return [*filters, _WithoutColours()] if self.no_color else filters
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The themes' own variables, so that the style sheet can be parsed before a theme is set."""
