@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from shutil import copytree, rmtree
 from typing import Any
@@ -19,6 +20,9 @@ from locklens.demo import lock_file
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.incidents import SampleIncident
 from locklens.doctor.recognising import read_log
+from locklens.operations.root_modules import Root, RootReader
+from locklens.project.gittree import RevisionTree
+from locklens.project.tree import Tree
 
 DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
 DEMO_15, NETBOX_310 = replace(DEMO, version="1.5.0"), replace(NETBOX, version="3.10.0")
@@ -445,6 +449,37 @@ def test_a_root_whose_requirement_was_reverted_failed_and_none_that_locks_the_pr
     os.utime(top / "net/.terraform.lock.hcl", (1, 1))  # nothing tells that it was changed later than the log
     document = doctor(top, "ci.log")
     assert (document["state"], roots_of(document)) == ("open", [["dns", "net"]])
+
+
+def test_commits_that_leave_a_root_as_it_is_are_not_read_for_a_requirement_that_it_had(
+    top: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, module = top / "dns/main.tf", top / "modules/app/main.tf"
+    module.parent.mkdir(parents=True)
+    texts = requires(), requires(("acme/netbox", "~> 3.9")), requires()
+    root.write_text(f'{root.read_text("utf-8")}module "app" {{\n source = "../modules/app"\n}}\n', "utf-8")
+    for text in texts:  # the root's own folder stays the same
+        module.write_text(text, "utf-8")
+        git(top, "add", ".")
+        git(top, "commit", "-qm", "app")
+    for number in range(4):
+        (top / "notes.txt").write_text(str(number), "utf-8")
+        git(top, "add", ".")
+        git(top, "commit", "-qm", "notes")
+    read: Counter[str] = Counter()
+    read_folder = RootReader.read_folder
+
+    def counted(self: RootReader, tree: Tree, path: str) -> Root:
+        read[path] += isinstance(tree, RevisionTree)
+        return read_folder(self, tree, path)
+
+    monkeypatch.setattr(RootReader, "read_folder", counted)
+    (top / "ci.log").write_text(GONE["not-locked"], "utf-8")  # of what no root ever required
+    assert roots_of(doctor(top, "ci.log")) == [[]]
+    assert +read == {"dns": 4, "net": 1, "newer": 1, "twin": 1}
+    (top / "ci.log").write_text(of_netbox(GONE["not-locked"]), "utf-8")
+    document = doctor(top, "ci.log")
+    assert (document["fixed"], roots_of(document)) == ("nothing in dns requires acme/netbox any more", [["dns"]])
 
 
 def test_a_read_only_lock_file_that_would_still_change_is_not_fixed_by_a_reverted_requirement(

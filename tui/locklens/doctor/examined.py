@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.model import NetworkReason, PackagePath, RecognisedError
+from locklens.doctor.model import NO_MESSAGE, NetworkReason, PackagePath
 from locklens.doctor.origins import Origins
 from locklens.hashes import hashes_of_files, is_of_zip, packages_of
 from locklens.machine import locklens_words
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, PastEntry
-    from locklens.doctor.model import Incident
+    from locklens.doctor.model import Incident, RecognisedError
     from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration
     from locklens.releases import Listing
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 _OF_A_RELEASE = frozenset({"current-package", "sums-differ", "registry-hashes"})
 """Errors of a run that got a package, or a list, which its source vouches for, and the lock file does not."""
-
-_NO_MESSAGE = RecognisedError("", "")
 
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
@@ -191,7 +189,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def message(self) -> RecognisedError:
         """The error of the log; an empty one where the root is examined without a log."""
-        return self.error or _NO_MESSAGE
+        return self.error or NO_MESSAGE
 
     def of_provider(self, address: ProviderAddress) -> Examined:
         """Return another provider of the root, of which only the files are known, and its entry before the damage."""

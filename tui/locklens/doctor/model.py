@@ -237,6 +237,10 @@ class RecognisedError(Struct, frozen=True):
         return (*self.plugin_folders, *(one for one in listed if one.startswith(("/", "~"))))
 
 
+NO_MESSAGE = RecognisedError("", "")
+"""What is in the place of an error where a root is examined without one."""
+
+
 class LogFacts(Struct, frozen=True):
     """The facts that a log tells besides its errors; "" for unknown."""
 

@@ -64,6 +64,11 @@ class LockEntry(Struct, frozen=True, dict=True):
         return str(self.version), self.constraints, frozenset(self.hashes)
 
     @cached_property
+    def accepted(self) -> frozenset[str]:
+        """The hashes, one of which a package has to have."""
+        return frozenset(self.hashes)
+
+    @cached_property
     def lines(self) -> Mapping[str, int]:
         """The first line of each hash, as far as known."""
         found: dict[str, int] = {}
@@ -128,6 +133,11 @@ def entry_contents(entry: LockEntry | None) -> EntryContents | None:
     return entry.contents if entry is not None else None
 
 
+def pinned(entry: LockEntry | None) -> tuple[str, frozenset[str]] | None:
+    """Return version and hashes of an entry, which alone decide what is installed; None for none."""
+    return (str(entry.version), entry.accepted) if entry is not None else None
+
+
 class LockFile(Struct, frozen=True, dict=True):
     """One lock file as it was read.
 
@@ -169,6 +179,10 @@ class LockFile(Struct, frozen=True, dict=True):
     def by_address(self) -> Mapping[ProviderAddress, LockEntry]:
         """The entries by address; the first one of a provider that is locked twice."""
         return {entry.address: entry for entry in reversed(self.entries)}
+
+    def entry(self, address: ProviderAddress | None) -> LockEntry | None:
+        """Return the entry of a provider, where one is known; None without one."""
+        return self.by_address.get(address) if address is not None else None
 
 
 def differing(old: LockFile, new: LockFile) -> Iterator[EntryPair]:

@@ -234,6 +234,12 @@ class ListedTree(Tree, ABC):
             self._targets[link.object_id] = link_target(data)
         return self._targets[link.object_id]
 
+    def listings(self, folders: Iterable[str]) -> tuple[Mapping[str, TreeFile | None], ...] | None:
+        """Return what is directly in some folders, by name; None if one is not there, or has a link."""
+        found = tuple(self._children().get(folder, {}) for folder in sorted(folders))
+        files = (file for names in found for file in names.values() if file is not None)
+        return found if all(found) and not any(file.is_link for file in files) else None
+
     def _children(self) -> dict[str, dict[str, TreeFile | None]]:
         """Every folder's names, None for a folder. Built when it is first needed."""
         if self._folders is None:

@@ -131,7 +131,7 @@ def _diagnosed(
     if checkout.repository is not None:
         notes += packages_words(checkout.repository, (one.root.path for one in subjects))
     examiner = Examiner(request, read, checkout, finder, cancel)
-    subjects = examiner.with_own_roots(subjects)[:MOST_SUBJECTS]
+    subjects = examiner.changed.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
     notes += examiner.notes
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
@@ -224,7 +224,7 @@ def _diagnosed(
     here = checkout.here
     if facts.root is not None:
         facts = replace(facts, root=from_top(here, facts.root))
-    if examiner.is_cut:
+    if examiner.copies.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
     return Diagnosis(
         "",

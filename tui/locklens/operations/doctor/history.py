@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from locklens.doctor import PastEntry
 from locklens.doctor.model import Onset
 from locklens.errors import ConfigurationError
 from locklens.hashes import count_by_scheme
-from locklens.lockfile import LockFile
+from locklens.lockfile import LockFile, entry_contents, pinned
 from locklens.lockfile.parse import parse
 from locklens.storage.journal import Journal
 
@@ -24,9 +25,18 @@ if TYPE_CHECKING:
     from locklens.doctor import ElsewhereEntry
     from locklens.lockfile import LockEntry
     from locklens.project.git import Repository
-    from locklens.storage.journal import Record, WrittenFile
+    from locklens.project.git.objects import BlamedLine
+    from locklens.storage.journal import Record
 
 _SECONDS = len("2026-11-21T14:02:11")
+
+
+class _Write(NamedTuple):
+    """A write of a lock file by locklens, with what was in the file before and after it."""
+
+    at: str
+    old: LockFile
+    new: LockFile
 
 
 class LaterWrites:
@@ -38,71 +48,61 @@ class LaterWrites:
     Args:
         top: The folder that paths of lock files are relative to.
         logged: The time of the log, or a later one, ISO 8601 in UTC; "" if it is unknown, so that no write counts.
-        history: The commits; None without git.
+        history: The commits.
     """
 
-    def __init__(self, top: Path, logged: str, history: LockHistory | None) -> None:
+    def __init__(self, top: Path, logged: str, history: LockHistory) -> None:
         self._top = top
         self._logged = logged[:_SECONDS]
         self._history = history
 
     def before(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry as it was before locklens wrote its present state, if the version is the same; else None."""
-        was, now = self.replaced(lock, address), lock.by_address.get(address) if address is not None else None
-        if was is None or was.entry is None or now is None:
-            return None
-        return was if was.entry.version == now.version else None
+        was, now = self.replaced(lock, address), lock.entry(address)
+        return was if was is not None and now is not None and was.is_of(str(now.version)) else None
 
     def replaced_version(self, lock: LockFile, address: ProviderAddress | None) -> str:
         """Return the version that locklens replaced by the locked one; "" if it did not."""
-        was, now = self.replaced(lock, address), lock.by_address.get(address) if address is not None else None
-        if was is None or was.entry is None or now is None or was.entry.version == now.version:
-            return ""
-        return str(was.entry.version)
+        was, now = self.replaced(lock, address), lock.entry(address)
+        is_other = was is not None and now is not None and not was.is_of(str(now.version))
+        return str(was.entry.version) if is_other and was is not None and was.entry is not None else ""
 
     def replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry, of any version, as it was before locklens wrote its present state; None if it did not."""
-        now = lock.by_address.get(address) if address is not None else None
-        if now is None or self._is_undone(lock, now.address):
+        now = lock.entry(address)
+        if now is None or self._is_undone(lock, address):
             return None
-        for record, file in self._writes_of(lock):
-            old, new = (parse(data or b"", lock.path).by_address.get(now.address) for data in (file.old, file.new))
-            if _version_and_hashes(new) != _version_and_hashes(now):
+        for write in self._writes_of(lock):
+            old, new = write.old.entry(address), write.new.entry(address)
+            if pinned(new) != pinned(now):
                 return None  # something else changed it afterwards
-            if _version_and_hashes(old) != _version_and_hashes(new):
-                if self._is_of_other_branch(
-                    lock, record, file, lambda one: _version_and_hashes(one.by_address.get(now.address))
-                ):
-                    return None
-                return PastEntry("", record.at, old) if old is not None else None
+            if pinned(old) != pinned(new):
+                is_other = self._is_of_other_branch(lock, write, lambda one: pinned(one.entry(address)))
+                return PastEntry("", write.at, old) if old is not None and not is_other else None
         return None
 
     def has_written(self, lock: LockFile, address: ProviderAddress | None) -> bool:
         """True if locklens wrote the present state of an entry: its version, constraints and hashes, or its absence."""
         if address is None or self._is_undone(lock, address):
             return False
-        for record, file in self._writes_of(lock, includes_creation=True):
-            states = (parse(file.old or b"", lock.path), parse(file.new or b"", lock.path), lock)
-            old, new, now = (_contents(state.by_address.get(address)) for state in states)
+        for write in self._writes_of(lock, includes_creation=True):
+            old, new, now = (entry_contents(state.entry(address)) for state in (write.old, write.new, lock))
             if old != new:
-                is_old = self._is_of_other_branch(
-                    lock, record, file, lambda one: _contents(one.by_address.get(address))
-                )
-                return new == now and not is_old
+                is_other = self._is_of_other_branch(lock, write, lambda one: entry_contents(one.entry(address)))
+                return new == now and not is_other
         return False
 
-    def _is_undone(self, lock: LockFile, address: ProviderAddress) -> bool:
+    def _is_undone(self, lock: LockFile, address: ProviderAddress | None) -> bool:
         """True if an entry is as it was before the first write after the log, such as after a fix and its undo."""
-        writes = list(self._writes_of(lock, includes_creation=True))
-        first = parse(writes[-1][1].old or b"", lock.path) if writes else None
-        return first is not None and _contents(first.by_address.get(address)) == _contents(lock.by_address.get(address))
+        first = self._first_of(lock)
+        return first is not None and entry_contents(first.old.entry(address)) == entry_contents(lock.entry(address))
 
     def providers_before(self, lock: LockFile) -> frozenset[ProviderAddress] | None:
         """Return the providers that a lock file had before the first write after the log; None without such a write."""
-        writes = list(self._writes_of(lock, includes_creation=True))
-        if not writes or self._is_of_other_branch(lock, *writes[-1], lambda one: frozenset(one.by_address)):
+        first = self._first_of(lock)
+        if first is None or self._is_of_other_branch(lock, first, lambda one: frozenset(one.by_address)):
             return None
-        return frozenset(parse(writes[-1][1].old or b"", lock.path).by_address)
+        return frozenset(first.old.by_address)
 
     def files_before(self) -> dict[str, bytes | None]:
         """Return each file that was written, by its path below the top, as it was before the first write."""
@@ -112,27 +112,26 @@ class LaterWrites:
                 before[os.path.relpath(file.path, top).replace(os.sep, "/")] = file.old
         return before
 
-    def _is_of_other_branch(
-        self, lock: LockFile, record: Record, file: WrittenFile, part: Callable[[LockFile], object]
-    ) -> bool:
+    def _is_of_other_branch(self, lock: LockFile, write: _Write, part: Callable[[LockFile], object]) -> bool:
         """True if a write was made on another branch, judged by a part of a lock file; see the class."""
-        if self._history is None:
-            return False
         since = self._history.since(lock, part)[:_SECONDS]
-        return since != "" and since < record.at[:_SECONDS] and self._history.has_file(file.old or b"")
+        return since != "" and since < write.at[:_SECONDS] and self._history.has_file(write.old.data)
 
     def made_readable(self, lock: LockFile) -> bool:
         """True if a lock file can be read now, and could not before a write."""
-        was_broken = any(parse(file.old or b"", lock.path).problems for _, file in self._writes_of(lock))
-        return was_broken and not lock.problems
+        return not lock.problems and any(write.old.problems for write in self._writes_of(lock))
 
-    def _writes_of(self, lock: LockFile, *, includes_creation: bool = False) -> Iterator[tuple[Record, WrittenFile]]:
+    def _first_of(self, lock: LockFile) -> _Write | None:
+        """Return the first write of a lock file; None if there was none."""
+        return next(iter([*self._writes_of(lock, includes_creation=True)][-1:]), None)
+
+    def _writes_of(self, lock: LockFile, *, includes_creation: bool = False) -> Iterator[_Write]:
         """Yield the writes of a lock file, the newest first; with `includes_creation` also those that created it."""
-        place = os.fsencode(os.path.realpath(self._top / lock.path))
+        place = os.fsencode(os.path.realpath(self._top / lock.path)) if self._records else b""
         for record in self._records:
             for file in record.files:
                 if file.place == place and (includes_creation or file.old is not None):
-                    yield record, file
+                    yield _Write(record.at, parse(file.old or b"", lock.path), parse(file.new or b"", lock.path))
 
     @cached_property
     def _records(self) -> tuple[Record, ...]:
@@ -161,15 +160,23 @@ class _CommittedLock(NamedTuple):
 
 
 class LockHistory:
-    """Reads the history of each lock file once.
+    """Reads the history of each lock file once; without git there is none.
+
+    Paths are relative to the top of the repository, and each lock file is the one of the work tree. The methods raise
+    `RepositoryError` where git cannot read the history.
 
     Args:
-        repository: Its git repository.
+        repository: Its git repository; None without git.
     """
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
+    def __init__(self, repository: Repository | None) -> None:
+        self._git = repository
         self._read: dict[str, list[_CommittedLock]] = {}
+
+    @property
+    def _repository(self) -> Repository:
+        assert self._git is not None  # only a commit leads to it
+        return self._git
 
     def past(self, lock_path: str, address: ProviderAddress) -> tuple[PastEntry, ...]:
         """Return the states of an entry, the newest first; of equal neighbours only the oldest.
@@ -177,28 +184,21 @@ class LockHistory:
         The first is that of the commit that made the entry as it is, the second the one that this commit replaced.
         Other branches may have had states that a merge dropped; they come next. A commit whose file cannot be read
         whole says nothing about an entry.
-
-        Args:
-            lock_path: Relative to the top.
-            address: The provider.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
         """
         locks = self._whole(lock_path)
         if not locks:
             return ()
-        now = _version_and_hashes(locks[0].lock.by_address.get(address))
-        maker = _maker(locks, lambda lock: _version_and_hashes(lock.by_address.get(address)) == now)
+        now = pinned(locks[0].lock.entry(address))
+        maker = _maker(locks, lambda lock: pinned(lock.entry(address)) == now)
         assert maker is not None  # the newest lock file fits
         before = _ancestors(locks, maker)
         of_line = [one for one in locks if one.commit in before]
         own = _states([maker, *sorted(of_line, key=lambda one: one.commit not in maker.parents[:1])], address)
         if len(own) < 2:
             return tuple(own)
-        known = {_version_and_hashes(one.entry) for one in own}
+        known = {pinned(one.entry) for one in own}
         others = _states([one for one in locks if one.commit not in before], address)
-        return (*own[:2], *(one for one in others if _version_and_hashes(one.entry) not in known), *own[2:])
+        return (*own[:2], *(one for one in others if pinned(one.entry) not in known), *own[2:])
 
     def shared(
         self, lock_path: str, past: tuple[PastEntry, ...], others: Sequence[str]
@@ -214,9 +214,6 @@ class LockHistory:
 
         Returns:
             The states; for each other file those of their first and last commits in which it has the same entry.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
         """
         if not others:
             return past, {}
@@ -238,41 +235,25 @@ class LockHistory:
     def _has(self, commit: str, lock_path: str, entry: LockEntry) -> bool:
         """True if a lock file has an entry with the same version and hashes in a commit."""
         data = self._repository.show(commit, lock_path)
-        there = parse(data, lock_path).by_address.get(entry.address) if data is not None else None
-        return _version_and_hashes(there) == _version_and_hashes(entry)
+        there = parse(data, lock_path).entry(entry.address) if data is not None else None
+        return pinned(there) == pinned(entry)
 
     def since_of(self, other: ElsewhereEntry) -> str:
-        """Return the date of the commit that made an entry as it is; "" if it is not committed so.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the date of the commit that made an entry as it is; "" if it is not committed so."""
         past = self.past(other.lock_file, other.entry.address)
-        return past[0].date if past and _version_and_hashes(past[0].entry) == _version_and_hashes(other.entry) else ""
+        return past[0].date if past and pinned(past[0].entry) == pinned(other.entry) else ""
 
     def last_with(self, lock_path: str, address: ProviderAddress) -> tuple[str, int]:
-        """Return the newest commit whose lock file has a provider, "" for none, and the number of later ones.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the newest commit whose lock file has a provider, "" for none, and the number of later ones."""
         states = enumerate(self._locks(lock_path))
         return next(((one.commit, later) for later, one in states if address in one.lock.by_address), ("", 0))
 
     def last_where(self, lock_path: str, is_it: Callable[[LockFile], bool]) -> str:
-        """Return the newest commit of a lock file whose contents fit; "" for none.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the newest commit of a lock file whose contents fit; "" for none."""
         return next((one.commit for one in self._locks(lock_path) if is_it(one.lock)), "")
 
     def removed_by(self, lock_path: str, address: ProviderAddress) -> str:
-        """Return the newest commit of a lock file, with date and author, if it removed an entry; else "".
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the newest commit of a lock file, with date and author, if it removed an entry; else ""."""
         past = self.past(lock_path, address)
         if len(past) < 2 or past[0].entry is not None:
             return ""
@@ -281,15 +262,11 @@ class LockHistory:
 
     def is_ignored(self, path: str) -> bool:
         """True if git ignores a path, whether there is a file or not."""
-        return self._repository.is_ignored(path)
+        return self._git is not None and self._git.is_ignored(path)
 
     def had_words(self, path: str, words: Sequence[str], *, is_new: bool = True) -> bool:
-        """True if a file had all of some words in one of its commits; `is_new` where it was never committed.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
-        commits = self._repository.touching(path, PAST_COMMITS)
+        """True if a file had all of some words in one of its commits; `is_new` where it was never committed."""
+        commits = self._git.touching(path, PAST_COMMITS) if self._git is not None else ()
         states = (self._repository.show(one.commit, path) or b"" for one in commits)
         return any(all(word.encode() in data for word in words) for data in states) if commits else is_new
 
@@ -298,15 +275,7 @@ class LockHistory:
         return self._repository.has_blob(data)
 
     def since(self, lock: LockFile, part: Callable[[LockFile], object]) -> str:
-        """Return the date of the commit that made a part of a lock file as it is; "" if it is not committed so.
-
-        Args:
-            lock: The lock file in the work tree.
-            part: Returns the part of a lock file.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the date of the commit that made a part of a lock file as it is; "" if it is not committed so."""
         maker = _maker(self._locks(lock.path), lambda old: part(old) == part(lock))
         return maker.date if maker is not None else ""
 
@@ -316,42 +285,21 @@ class LockHistory:
         Args:
             lock_path: Relative to the top.
             until: The latest time of the commit, ISO 8601 in UTC; "" for any time.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
         """
         states = ((one.date, frozenset(one.lock.by_address)) for one in self._locks(lock_path))
         return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
 
     def was_other(self, lock: LockFile, address: ProviderAddress, until: str) -> bool:
-        """True if the newest state of an entry in a commit until then is not the one that it has now.
-
-        Args:
-            lock: The lock file as it is now.
-            address: The provider.
-            until: ISO 8601 in UTC.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """True if the newest state of an entry in a commit until then is not the one that it has now."""
         then = next((one for one in self.past(lock.path, address) if one.date[:_SECONDS] <= until[:_SECONDS]), None)
-        now = lock.by_address.get(address)
-        return then is not None and _version_and_hashes(then.entry) != _version_and_hashes(now)
+        return then is not None and pinned(then.entry) != pinned(lock.entry(address))
 
     def newest_readable(self, lock_path: str) -> str:
-        """Return the newest commit whose lock file can be read; "" if there is none.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the newest commit whose lock file can be read; "" if there is none."""
         return self.last_where(lock_path, lambda lock: lock.exists and lock.is_valid)
 
     def without_new_hashes(self, lock: LockFile) -> frozenset[str]:
-        """Return the commits whose lock file has no hash that the one here and the newest readable commit lack.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the commits whose lock file has no hash that the one here and the newest readable commit lack."""
         states = {one.commit: _locked_hashes(one.lock) for one in self._locks(lock.path)}
         known = _locked_hashes(lock) | states.get(self.newest_readable(lock.path), set())
         return frozenset(commit for commit, hashes in states.items() if hashes <= known)
@@ -360,9 +308,6 @@ class LockHistory:
         """Return the commit that made a lock file unreadable if it is a merge, and if it is none; "" for any other.
 
         It is no merge where its only parent is known to have a readable file.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
         """
         maker = self._damage(lock)
         if maker is None:
@@ -377,70 +322,33 @@ class LockHistory:
         is_committed = locks and locks[0].lock.data == lock.data
         return _maker(locks, lambda old: not old.is_valid) if is_committed else None
 
-    def merge_of(self, past: Sequence[PastEntry], now: LockEntry) -> str:
-        """Return the commit that made an entry as it is, if it is a merge; else "".
+    def made(self, past: Sequence[PastEntry], now: LockEntry | None) -> tuple[str, str]:
+        """Return the commit that made an entry as it is if it is a merge, and if it is none; "" for any other.
 
-        Args:
-            past: The entry's states.
-            now: The entry.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
+        It is no merge where it has no parent, or its only one has another known state.
         """
-        if not past or _version_and_hashes(past[0].entry) != _version_and_hashes(now):
-            return ""
-        return past[0].commit if self._repository.commit(past[0].commit).parents > 1 else ""
-
-    def made_by(self, past: Sequence[PastEntry], now: LockEntry) -> str:
-        """Return the commit that made an entry as it is, if its state before is known, and it is no merge; else "".
-
-        Args:
-            past: The entry's states.
-            now: The entry.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
-        if not past or _version_and_hashes(past[0].entry) != _version_and_hashes(now):
-            return ""
-        parents = self._repository.commit(past[0].commit).parents
-        return past[0].commit if parents == 0 or (parents == 1 and len(past) > 1) else ""
+        if now is None or not past or pinned(past[0].entry) != pinned(now):
+            return "", ""
+        commit, parents = past[0].commit, self._repository.commit(past[0].commit).parents
+        return (commit, "") if parents > 1 else ("", commit if parents == 0 or len(past) > 1 else "")
 
     def was_repaired(self, lock: LockFile) -> bool:
-        """True if a lock file cannot be read in some commit, but can be read in the work tree.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
-        was_broken = any(one.lock.exists and not one.lock.is_valid for one in self._locks(lock.path))
-        return was_broken and lock.exists and lock.is_valid
+        """True if a lock file cannot be read in some commit, but can be read in the work tree."""
+        return lock.exists and lock.is_valid and any(one.lock.problems for one in self._locks(lock.path))
 
     def before_damage(self, lock: LockFile) -> tuple[PastEntry, ...]:
-        """Return the entries of the newest readable commit of a lock file, before the newest state that is not.
-
-        Args:
-            lock: The lock file in the work tree.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """Return the entries of the newest readable commit of a lock file, before the newest state that is not."""
         locks = self._locks(lock.path)
-        broken = next((one for one in locks if one.lock.exists and not one.lock.is_valid), None)
-        broken = None if lock.problems else broken
+        broken = next((one for one in locks if one.lock.problems and not lock.problems), None)
         before = _ancestors(locks, broken) if broken is not None else {one.commit for one in locks}
-        sound = (one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid)
-        found = next(sound, None)
+        found = next((one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid), None)
         return tuple(PastEntry(found.commit, found.date, one) for one in found.lock.entries) if found else ()
 
     def has_hashes_of_others(self, lock: LockFile) -> bool:
-        """True if an entry has hashes that commits have only for other versions of its provider.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
-        """
+        """True if an entry has hashes that commits have only for other versions of its provider."""
         for now in lock.entries:
-            states = (one.lock.by_address.get(now.address) for one in self._locks(lock.path))
-            versions = {one.version for one in states if one is not None and {*one.hashes} == {*now.hashes}}
+            states = (one.lock.entry(now.address) for one in self._locks(lock.path))
+            versions = {one.version for one in states if one is not None and one.accepted == now.accepted}
             if versions and now.version not in versions:
                 return True
         return False
@@ -449,21 +357,23 @@ class LockHistory:
         """Return the commit that made the lock file unreadable; None if neither it nor the line is known.
 
         Git is not asked for the line's commit: the line that a parser names need not be the damaged one.
-
-        Args:
-            lock: The lock file in the work tree.
-            line: The line that cannot be read.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
         """
         maker = self._damage(lock)
         if maker is None:
             return Onset("", change=f"line {line}") if line else None
-        facts = self._repository.commit(maker.commit)
         is_oldest = not {one.commit for one in self._locks(lock.path)}.issuperset(maker.parents)
-        words = f"line {line}" if line else ""
-        return Onset(maker.commit, maker.date, facts.author, facts.subject, words, is_oldest=is_oldest)
+        return self._onset_at(maker, f"line {line}" if line else "", is_oldest=is_oldest)
+
+    def _onset_at(
+        self, commit: _CommittedLock | PastEntry | BlamedLine, change: str, *, is_oldest: bool = False
+    ) -> Onset:
+        facts = self._repository.commit(commit.commit)
+        return Onset(commit.commit, commit.date, facts.author, facts.subject, change, is_oldest=is_oldest)
+
+    def _onset_by(self, maker: PastEntry, older: LockEntry | None, now: LockEntry) -> Onset:
+        """Return the commit that made an entry of an older one; a merge changes it against each parent."""
+        is_merge = self._repository.commit(maker.commit).parents > 1
+        return self._onset_at(maker, "a merge" if is_merge else _change(older, now))
 
     def _whole(self, lock_path: str) -> list[_CommittedLock]:
         """Return the commits whose lock file could be read whole, each with those of them that are next before it."""
@@ -474,7 +384,7 @@ class LockHistory:
     def _locks(self, lock_path: str) -> list[_CommittedLock]:
         if lock_path not in self._read:
             found = []
-            for one in self._repository.touching(lock_path, PAST_COMMITS):
+            for one in self._git.touching(lock_path, PAST_COMMITS) if self._git is not None else ():
                 data = self._repository.show(one.commit, lock_path)
                 lock = parse(data, lock_path) if data is not None else LockFile.absent(lock_path)
                 found.append(_CommittedLock(one.commit, one.date, one.parents, lock))
@@ -487,17 +397,9 @@ class LockHistory:
         Where the file's own history begins with the entry, the file may have been moved: then it is told by the history
         of the path that it had, else by the newest commit that git blames for the entry's lines, unless the one with
         which the history begins is among them.
-
-        Args:
-            lock: The lock file in the work tree.
-            past: The entry's states.
-            now: The entry.
-
-        Raises:
-            RepositoryError: Git cannot read the history.
         """
         before = past[0].entry if past else None
-        if before is None or _version_and_hashes(before) != _version_and_hashes(now):
+        if before is None or pinned(before) != pinned(now):
             return Onset("", change=_change(before, now))
         last = now.line + max((0, *now.hash_offsets))
         blamed = self._repository.blamed(lock.path, lock.data, now.line, last)
@@ -507,15 +409,12 @@ class LockHistory:
         older = past[1] if len(past) > 1 else None
         if older is None and newest.path != lock.path and (moved := self._before_move(newest.path, now)) is not None:
             return moved
-        facts = self._repository.commit(newest.commit)
-        is_end = newest.is_boundary and facts.parents > 0  # a first commit is a boundary without parents
-        onset = Onset(newest.commit, newest.date, facts.author, facts.subject, is_oldest=is_end)
-        if older is None:
-            is_added = not is_end and len({one.commit for one in blamed}) == 1
-            return replace(onset, change=_change(None, now) if is_added else "")
-        facts = self._repository.commit(past[0].commit)
-        change = _change(older.entry, now) if facts.parents < 2 else "a merge"  # which counts against each parent
-        return Onset(past[0].commit, past[0].date, facts.author, facts.subject, change)
+        if older is not None:
+            return self._onset_by(past[0], older.entry, now)
+        # A first commit is a boundary without parents.
+        is_end = newest.is_boundary and self._repository.commit(newest.commit).parents > 0
+        is_added = not is_end and len({one.commit for one in blamed}) == 1
+        return self._onset_at(newest, _change(None, now) if is_added else "", is_oldest=is_end)
 
     def _before_move(self, path: str, now: LockEntry) -> Onset | None:
         """Return the commit that made an entry as it is at the path that its file had before; None if none did there.
@@ -523,15 +422,12 @@ class LockHistory:
         The lines that are left of an entry do not tell which commit took others away.
         """
         states = _states(self._whole(path), now.address)
-        number = next(
-            (n for n, one in enumerate(states) if _version_and_hashes(one.entry) == _version_and_hashes(now)), None
-        )
-        if number is None:
+        pairs = zip_longest(states, states[1:])
+        found = next(((one, older) for one, older in pairs if pinned(one.entry) == pinned(now)), None)
+        if found is None:
             return None
-        maker, older = states[number], states[number + 1].entry if number + 1 < len(states) else None
-        facts = self._repository.commit(maker.commit)
-        change = _change(older, now) if facts.parents < 2 else "a merge"
-        return Onset(maker.commit, maker.date, facts.author, facts.subject, change)
+        maker, older = found
+        return self._onset_by(maker, older.entry if older is not None else None, now)
 
 
 def _maker(locks: Sequence[_CommittedLock], fits: Callable[[LockFile], bool]) -> _CommittedLock | None:
@@ -575,23 +471,15 @@ def _states(locks: Sequence[_CommittedLock], address: ProviderAddress) -> list[P
     """Return the states of an entry in some commits; of equal neighbours the last one."""
     states: list[PastEntry] = []
     for one in locks:
-        entry = one.lock.by_address.get(address)
-        if states and _version_and_hashes(states[-1].entry) == _version_and_hashes(entry):
+        entry = one.lock.entry(address)
+        if states and pinned(states[-1].entry) == pinned(entry):
             entry = states.pop().entry
         states.append(PastEntry(one.commit, one.date, entry))
     return states
 
 
-def _contents(entry: LockEntry | None) -> object:
-    return entry.contents if entry is not None else None
-
-
 def _locked_hashes(lock: LockFile) -> set[tuple[ProviderAddress, str, str]]:
     return {(entry.address, str(entry.version), text) for entry in lock.entries for text in entry.hashes}
-
-
-def _version_and_hashes(entry: LockEntry | None) -> object:
-    return (str(entry.version), frozenset(entry.hashes)) if entry is not None else None
 
 
 def _change(before: LockEntry | None, now: LockEntry) -> str:

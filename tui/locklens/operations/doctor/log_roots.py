@@ -7,7 +7,7 @@ import re
 from contextlib import ExitStack, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
     from locklens.project.tree import Tree
+
+    class _Fits(Protocol):
+        def __call__(self, path: str, error: RecognisedError, *, is_other: bool) -> bool: ...
+
 
 _MOST_READ = 200
 """The most roots whose configuration is read to find the one that requires a provider that none locks."""
@@ -117,7 +121,8 @@ class LogRoots:
 
     Attributes:
         read: The log, with the names that a CI system masked as far as one locked provider fits.
-        history: The lock files of earlier commits; None without git.
+        history: The lock files of earlier commits.
+        writes: What locklens wrote into lock files later than the log.
     """
 
     def __init__(self, request: DoctorRequest, read: ReadLog, checkout: Checkout) -> None:
@@ -127,8 +132,8 @@ class LogRoots:
         self._reader = RootReader(replace(request, tool=self._tool), environ=request.environ)
         self._roots: dict[str, Root] = {}
         self._locks: dict[str, LockFile] = {}
-        self.history = LockHistory(checkout.repository) if checkout.repository is not None else None
-        self._known: list[str] | None = None
+        self.history = LockHistory(checkout.repository)
+        self.writes = LaterWrites(checkout.top, request.logged, self.history)
         self._fitting_roots: dict[RecognisedError, list[str]] = {}
         self.read = self._unmasked_log(read)
 
@@ -194,7 +199,7 @@ class LogRoots:
             checkout.tree.has_folder(f"{top}{end}") for end in ends for top in ("", f"{checkout.here}/")
         ):
             return ""
-        return "" if any(path.endswith(f"/{name}") for path in self._candidates()) else name
+        return "" if any(path.endswith(f"/{name}") for path in self._candidates) else name
 
     def fitting(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error fits, with all that the log tells of its run besides.
@@ -214,30 +219,40 @@ class LogRoots:
         return any(self._requires(root, name) for root in self._earlier(path))
 
     def _earlier(self, path: str) -> Iterator[Root]:
-        """Yield a root, with its modules, as it was in HEAD, at the log, and in the last commits before HEAD."""
-        for tree in (*self._earlier_trees, *self._trees_at_the_log, *self._last_trees):
-            yield self._reader.read_folder(tree, path)
+        """Yield a root, with its modules, as it was at the log and in the last commits; equal neighbours once."""
+        folders, before = {path}, None
+        for tree in self._past_trees:
+            revision = tree if isinstance(tree, RevisionTree) else None
+            if revision is not None and before is not None and revision.listings(folders) == before:
+                continue
+            root = self._reader.read_folder(tree, path)
+            read = root.configuration
+            folders = {path, *map(folder_of, (*read.files, *read.value_files))}
+            before = revision.listings(folders) if revision is not None and not read.has_faults else None
+            yield root
 
     def address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
         """Return the provider of an error in a root, which may be that of the other tool's registry; None for none."""
         address = parsed(error.provider, root.tool.parse_source)
-        if address is not None and address not in root.lock.by_address and error.provider.count("/") == 1:
-            twin = twin_of(address)
-            if twin in root.lock.by_address and twin is not None:
-                return twin
-        if error.kind == "provider-unknown" and address is not None and not root.configuration.of(address):
-            other = twin_of(address)
-            return other if other is not None and root.configuration.of(other) else address
-        is_moved = address is not None and self._tool is OPENTOFU and address.host == OPENTOFU.default_host
-        if address is None or not is_moved or address in root.lock.by_address:
+        twin = twin_of(address)
+        if address is None or twin is None:
             return address
-        before = replace(address, host=TERRAFORM.default_host)  # OpenTofu moves such an entry to its own registry
-        return before if before in root.lock.by_address else address
+        is_twin_locked = address not in root.lock.by_address and twin in root.lock.by_address
+        if is_twin_locked and error.provider.count("/") == 1:
+            return twin
+        if error.kind == "provider-unknown" and not root.configuration.of(address):
+            return twin if root.configuration.of(twin) else address
+        # OpenTofu moves such an entry to its own registry.
+        is_moved = self._tool is OPENTOFU and address.host == OPENTOFU.default_host
+        return twin if is_twin_locked and is_moved else address
 
     def addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
         """Return providers as the tool of a root reads their names."""
-        parse = self._dialect(self.lock(path)).parse_source
-        return {parsed(name, parse) for name in names}
+        return self._addresses(self.lock(path), names)
+
+    def _addresses(self, lock: LockFile, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as the tool of a lock file reads their names."""
+        return {parsed(name, self._dialect(lock).parse_source) for name in names}
 
     def _dialect(self, lock: LockFile) -> Dialect:
         """Return the tool whose spelling a lock file's providers have in the log, as far as that is known."""
@@ -279,7 +294,7 @@ class LogRoots:
         if not error.reused and not error.searched:
             locks += [here] if here not in locks and self.has_root(here) else []
             return [path for path in locks if self.lock(path).problems] or locks
-        found = self._of_the_run(self._candidates(), error)
+        found = self._of_the_run(self._candidates, error)
         if any(self._is_listed(path, error) for path in found):
             return found
         reusing = self._reusing(error)
@@ -293,7 +308,7 @@ class LogRoots:
         """True if the lock file of a root had none of some providers in a commit, so that it may lock them since."""
         searched = self.addresses(path, names)
         lacked = lambda lock: lock.exists and lock.is_complete and not searched & set(lock.by_address)  # noqa: E731
-        return self.history is not None and self.history.last_where(lock_path(path), lacked) != ""
+        return self.history.last_where(lock_path(path), lacked) != ""
 
     def _may_have(self, path: str, error: RecognisedError) -> bool:
         """True if a root locks or requires all that the run took from its lock file, as far as is known."""
@@ -332,7 +347,9 @@ class LogRoots:
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
             lacking = [path for path in requiring if self._lacked(path, error)]
-            if error.kind == "not-locked" and not lacking:  # one that always locked the provider did not fail so
+            if (
+                error.kind == "not-locked" and requiring and not lacking
+            ):  # one that always locked the provider did not fail so
                 once = [path for path in requiring[:_MOST_READ] if self._once_lacked(path, (error.provider,))]
                 lacking = [*self._having_required(error), *once]
             return lacking or requiring
@@ -348,27 +365,30 @@ class LogRoots:
         return fitting or self._requiring(error) or [path for path in locks if self.lock(path).problems]
 
     def _locking(self, error: RecognisedError) -> list[str]:
-        """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry.
-
-        Entries that OpenTofu moves are those of the other registry, unless it has written the file since.
-        """
-        own, others = (
-            [path for path in self._lock_folders if self._fits(path, error, is_other=is_other)]
-            for is_other in (False, True)
-        )
-        return others or own if error.kind == "entries-migrated" else own or others
+        """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry."""
+        return self._in_a_registry(error, self._lock_folders, self._fits)
 
     def _requiring(self, error: RecognisedError) -> list[str]:
         """Return the roots that require the provider of an error, else those that do of the other tool's registry."""
-        own, others = (
-            [path for path in self._candidates() if self._requires(self.root(path), error.provider, is_other=is_other)]
-            for is_other in (False, True)
-        )
-        return own or others or (self._having_required(error) if error.kind in OF_REQUIREMENTS else [])
+
+        def requires(path: str, error: RecognisedError, *, is_other: bool) -> bool:
+            return self._requires(self.root(path), error.provider, is_other=is_other)
+
+        found = self._in_a_registry(error, self._candidates, requires)
+        return found or (self._having_required(error) if error.kind in OF_REQUIREMENTS else [])
+
+    def _in_a_registry(self, error: RecognisedError, paths: Sequence[str], fits: _Fits) -> list[str]:
+        """Return the roots that an error fits in its provider's registry, else those that it fits in the other tool's.
+
+        Entries that OpenTofu moves are those of the other registry, unless it has written the file since.
+        """
+        order = (True, False) if error.kind == "entries-migrated" else (False, True)
+        found = ([path for path in paths if fits(path, error, is_other=is_other)] for is_other in order)
+        return next(filter(None, found), [])
 
     def _having_required(self, error: RecognisedError) -> list[str]:
         """Return the roots that required the provider of an error in one of the last commits, and do not lock it."""
-        paths = [path for path in self._candidates()[:_MOST_READ] if not self._fits(path, error)]
+        paths = [path for path in self._candidates[:_MOST_READ] if not self._fits(path, error)]
         return [path for path in paths if self.had_requirement(path, error.provider)]
 
     def _at_the_run(self, error: RecognisedError) -> list[str]:
@@ -376,15 +396,11 @@ class LogRoots:
 
         An entry that was changed since the log leaves the log with its root.
         """
-        for is_other in (False, True) if error.kind != "entries-migrated" else (True, False):
-            if own := [path for path in self._lock_folders if self._had_all(path, error, is_other=is_other)]:
-                return own
-        history = self.history
-        if history is None:
-            return []
+        if own := self._in_a_registry(error, self._lock_folders, self._had_all):
+            return own
         locking = self._locking(replace(error, version=""))[:_MOST_READ]
         had_all = partial(self._has_all, error=error)
-        return [path for path in locking if history.last_where(lock_path(path), had_all)]
+        return [path for path in locking if self.history.last_where(lock_path(path), had_all)]
 
     def _had_all(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has all that the log tells of the run, or had it before it was changed since."""
@@ -400,8 +416,7 @@ class LogRoots:
 
     def _has_all(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has what the run took from its own: the listed providers, and the versions told."""
-        parse_source = self._dialect(lock).parse_source
-        searched = {parsed(name, parse_source) for name in error.searched}
+        searched = self._addresses(lock, error.searched) - {None}
         told = [(name, "") for name in error.reused if MASK not in name]
         told += [(name, version) for name, _, version in (one.partition(" ") for one in error.selected)]
         told += [
@@ -409,15 +424,10 @@ class LogRoots:
             for one in self.read.errors
             if one.run == error.run and one.provider and one.kind not in _OF_UNLOCKED
         ]
-        for name, version in told:
-            address = parsed(name, parse_source)
-            if address in searched and address is not None:
-                continue
-            address = twin_of(address) if is_other and address is not None else address
-            entry = lock.by_address.get(address) if address is not None else None
-            if entry is None or version not in {"", str(entry.version)}:
-                return False
-        return True
+        return all(
+            self._addresses(lock, (name,)) <= searched or self._has_release(lock, name, version, is_other=is_other)
+            for name, version in told
+        )
 
     def _is_later(self, name: str) -> bool:
         """True if a file was changed later than the log, whose time is known."""
@@ -428,9 +438,8 @@ class LogRoots:
     def _trees_at_the_log(self) -> tuple[Tree, ...]:
         """The files before locklens wrote any later than the log, and those of the last commit before it."""
         tree, repository, logged = self._checkout.tree, self._checkout.repository, self._request.logged
-        trees: list[Tree] = []
-        if before := LaterWrites(self._checkout.top, logged, None).files_before():
-            trees.append(OverlayTree(before, tree))
+        before = self.writes.files_before()
+        trees: list[Tree] = [OverlayTree(before, tree)] if before else []
         if repository is not None:
             commits = repository.touching(".", PAST_COMMITS)
             last = next((one.commit for one in commits if one.date[:19] <= logged[:19]), "")
@@ -464,22 +473,14 @@ class LogRoots:
         return [path for path in paths if self.had_constraint(path, error)]
 
     @cached_property
-    def _earlier_trees(self) -> tuple[Tree, ...]:
-        """The files before locklens wrote any later than the log, and those of HEAD."""
-        tree, repository = self._checkout.tree, self._checkout.repository
-        trees: list[Tree] = []
-        if before := LaterWrites(self._checkout.top, self._request.logged, None).files_before():
-            trees.append(OverlayTree(before, tree))
-        if repository is not None and not repository.is_unborn:
-            trees.append(RevisionTree(repository, repository.resolve("HEAD")))
-        return tuple(trees)
-
-    @cached_property
-    def _last_trees(self) -> tuple[Tree, ...]:
-        """The files of the last commits before HEAD."""
+    def _past_trees(self) -> tuple[Tree, ...]:
+        """The files at the log, and those of HEAD and the last commits."""
         repository = self._checkout.repository
-        commits = repository.touching(".", 1 + _MOST_COMMITS) if repository is not None else ()
-        return tuple(RevisionTree(repository, one.commit) for one in commits[1:] if repository is not None)
+        if repository is None or repository.is_unborn:
+            return self._trees_at_the_log
+        last = (one.commit for one in repository.touching(".", 1 + _MOST_COMMITS))
+        commits = dict.fromkeys((repository.resolve("HEAD"), *last))
+        return (*self._trees_at_the_log, *(RevisionTree(repository, one) for one in commits))
 
     def _has_constraint(self, root: Root, error: RecognisedError) -> bool:
         """True if a root has the constraints that the message names."""
@@ -510,21 +511,19 @@ class LogRoots:
         """Return providers as the tool of a root reads their names."""
         return {parsed(name, self.root(path).tool.parse_source) for name in names}
 
+    @cached_property
     def _candidates(self) -> list[str]:
         """Return the roots of the repository: folders with a lock file, and those with a configuration of their own."""
-        if self._known is None:
-            locks = list(self._checkout.locks)
-            folders = self._configured_folders() if len(locks) < _MOST_READ else []
-            called = {
-                folder_of(one.file)
-                for path in (*locks[:_MOST_READ], *folders)
-                for one in self.root(path).configuration.requirements
-                if one.module
-            }
-            own = [self._checkout.here] if self.has_root(self._checkout.here) else []
-            folders = [path for path in folders if path not in called]
-            self._known = list(dict.fromkeys((*locks, *folders, *own)))
-        return self._known
+        locks = list(self._checkout.locks)
+        folders = self._configured_folders() if len(locks) < _MOST_READ else []
+        called = {
+            folder_of(one.file)
+            for path in (*locks[:_MOST_READ], *folders)
+            for one in self.root(path).configuration.requirements
+            if one.module
+        }
+        own = [self._checkout.here] if self.has_root(self._checkout.here) else []
+        return list(dict.fromkeys((*locks, *(path for path in folders if path not in called), *own)))
 
     def _configured_folders(self) -> list[str]:
         """Return folders with a configuration, as far as they are looked for."""
@@ -540,8 +539,7 @@ class LogRoots:
 
     def _requires(self, root: Root, name: str, *, is_other: bool = False) -> bool:
         """True if the configuration of a root requires a provider, which its lock file may lack."""
-        address = parsed(name, root.tool.parse_source)
-        address = twin_of(address) if is_other and address is not None else address
+        address = parsed(name, root.tool.parse_source, is_other=is_other)
         return address is not None and bool(root.configuration.of(address))
 
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
@@ -549,17 +547,17 @@ class LogRoots:
 
         One that was deleted counts as the last commit has it.
         """
-        return self._has_release(self._deleted.get(path) or self.lock(path), error, is_other=is_other)
+        lock = self._deleted.get(path) or self.lock(path)
+        return self._has_release(lock, error.provider, error.version, is_other=is_other)
 
     def _lacked(self, path: str, error: RecognisedError) -> bool:
         """True if a lock file lacks the provider and version of an error, or did at the log."""
-        return not all(self._has_release(lock, error) for lock in self._states(path))
+        return not all(self._has_release(lock, error.provider, error.version) for lock in self._states(path))
 
-    def _has_release(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
-        address = parsed(error.provider, self._dialect(lock).parse_source)
-        address = twin_of(address) if is_other and address is not None else address
-        entry = lock.by_address.get(address) if address is not None else None
-        return entry is not None and (not error.version or str(entry.version) == error.version)
+    def _has_release(self, lock: LockFile, name: str, version: str, *, is_other: bool = False) -> bool:
+        """True if a lock file has a provider in a version, "" for any, in its registry or the other tool's."""
+        entry = lock.entry(parsed(name, self._dialect(lock).parse_source, is_other=is_other))
+        return entry is not None and version in {"", str(entry.version)}
 
 
 def _named_folder(folder: str) -> str:
@@ -590,17 +588,17 @@ def _named(name: str, known: Iterable[str], default: str) -> str:
     return fitting[0] if len(fitting) == 1 else name
 
 
-def twin_of(address: ProviderAddress) -> ProviderAddress | None:
+def twin_of(address: ProviderAddress | None) -> ProviderAddress | None:
     """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
     hosts = [tool.default_host for tool in DIALECTS.values()]
-    if address.host not in hosts:
+    if address is None or address.host not in hosts:
         return None
     return replace(address, host=next(host for host in hosts if host != address.host))
 
 
-def parsed(text: str, parse: Callable[[str], ProviderAddress]) -> ProviderAddress | None:
-    """Return a provider as a tool reads its name; None if it is no name of one."""
+def parsed(text: str, parse: Callable[[str], ProviderAddress], *, is_other: bool = False) -> ProviderAddress | None:
+    """Return a provider as a tool reads its name, or its twin in the other tool's registry; None if it is no name."""
     try:
-        return parse(text)
+        return twin_of(parse(text)) if is_other else parse(text)
     except (AddressError, ValueError):
         return None

@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.model import WARNINGS, RecognisedError
+from locklens.doctor.model import NO_MESSAGE, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
-from locklens.lockfile import LockFile
+from locklens.lockfile import LockFile, pinned
 from locklens.lockfile.merge import share_packages
 from locklens.operations.doctor.log_roots import parsed
 from locklens.operations.root_modules import Root, lock_path, no_root
@@ -49,6 +49,11 @@ class DoctorSubject(Struct, frozen=True):
     named: str = ""
 
     @property
+    def message(self) -> RecognisedError:
+        """The error; an empty one where there is none."""
+        return self.error or NO_MESSAGE
+
+    @property
     def is_of_root(self) -> bool:
         """False where the folder is no root, as the current one is none where a log fits no root at all."""
         return self.root.lock.exists or self.root.configuration.has_files
@@ -56,7 +61,7 @@ class DoctorSubject(Struct, frozen=True):
     @property
     def is_of_plugin_folders(self) -> bool:
         """True if the failing run installed from the folders of its command line alone, whatever the settings are."""
-        return self.error is not None and bool(self.error.plugin_folders)
+        return bool(self.message.plugin_folders)
 
     @property
     def sides(self) -> tuple[LockEntry, ...]:
@@ -111,7 +116,7 @@ class SubjectFinder:
     def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
         """Return the root, and others with the same entry, of those that were named; relative to the current folder."""
         own = self._checkout.shown(subject.root.path)
-        if subject.entry is None and subject.error is not None and subject.error.kind == "readonly-changed":
+        if subject.entry is None and subject.message.kind == "readonly-changed":
             return tuple(dict.fromkeys((own, *map(self._checkout.shown, subject.fitting))))
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
@@ -119,22 +124,14 @@ class SubjectFinder:
 
     def same_entry(self, own: str, entry: LockEntry, paths: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the other roots with the same entry, of some or of all; relative to the current folder."""
-        states = ((path, self.roots.lock(path).by_address.get(entry.address)) for path in paths or self._checkout.locks)
-        says = entry.version, frozenset(entry.hashes)
-        return tuple(
-            self._checkout.shown(path)
-            for path, other in states
-            if path != own and other is not None and (other.version, frozenset(other.hashes)) == says
-        )
+        states = ((path, self.roots.lock(path).entry(entry.address)) for path in paths or self._checkout.locks)
+        same = (path for path, other in states if path != own and pinned(other) == pinned(entry))
+        return tuple(map(self._checkout.shown, same))
 
     def elsewhere(self, subject: DoctorSubject, paths: Sequence[str]) -> list[DoctorSubject]:
         """Return a subject of each of some roots that an error may be of, relative to the top."""
-        found = []
-        for path in paths:
-            root = self.roots.root(path)
-            entry = root.lock.by_address.get(subject.address) if subject.address is not None else None
-            found.append(DoctorSubject(subject.error, root, subject.address, entry))
-        return _unsure(found, paths)
+        roots = map(self.roots.root, paths)
+        return _unsure([_subject(subject.error, root, subject.address) for root in roots], paths)
 
     def locking(self, own: str, address: ProviderAddress) -> tuple[str, ...]:
         """Return the other roots that lock a provider, relative to the current folder."""
@@ -158,16 +155,14 @@ class SubjectFinder:
     def _named_roots(self) -> list[str]:
         paths = [self._checkout.path_of(self._request.folder, root) for root in self._request.roots]
         for path, name in zip(paths, self._request.roots, strict=True):
-            root = self.roots.root(path)
-            if not root.lock.exists and not root.configuration.has_files:
+            if not self.roots.has_root(path):
                 raise no_root(self._checkout.tree, path, named=name)
         return paths
 
     def _here(self) -> list[str]:
         """Return the current folder's root, else every root of the repository."""
         here = self._checkout.here
-        root = self.roots.root(here)
-        if root.lock.exists or root.configuration.has_files:
+        if self.roots.has_root(here):
             return [here]
         if not self._checkout.locks:
             raise no_root(self._checkout.tree, here, "name a root with -- ROOT, or hand a log in", named=".")
@@ -180,8 +175,7 @@ class SubjectFinder:
             if root.lock.problems:
                 found.append(DoctorSubject(None, root, None, None))
                 continue
-            by_address = root.lock.by_address
-            missing = [one for one in sorted(root.configuration.required()) if one not in by_address]
+            missing = sorted(root.configuration.required() - root.lock.by_address.keys())
             if not root.lock.entries and not missing and root.configuration.unknown_reason:
                 found.append(DoctorSubject(None, root, None, None))
             found += [DoctorSubject(None, root, one.address, one) for one in root.lock.entries]
@@ -206,12 +200,8 @@ class SubjectFinder:
             paths = fitting if told else self._of_each_lock(fitting)
             found = self._of_searched(error, paths[: len(told) or 1]) or self._of_no_provider(error, paths)
         else:
-            found = []
-            for path in fitting if told else self._of_each_entry(fitting, error):
-                root = self.roots.root(path)
-                address = self.roots.address(error, root)
-                entry = root.lock.by_address.get(address) if address is not None else None
-                found.append(DoctorSubject(error, root, address, entry))
+            roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
+            found = [_subject(error, root, self.roots.address(error, root)) for root in roots]
         found = found or [self._of_none(error)]
         return [replace(one, besides=besides) for one in _unsure(found, () if told else fitting)]
 
@@ -245,7 +235,7 @@ class SubjectFinder:
         first: dict[object, str] = {}
         for path in paths:
             lock = self.roots.lock(path)
-            state = frozenset((one.address, str(one.version), frozenset(one.hashes)) for one in lock.entries)
+            state = frozenset((one.address, pinned(one)) for one in lock.entries)
             first.setdefault(state if lock.entries and not lock.problems else path, path)
         return list(first.values())[:_MOST_ENTRIES]
 
@@ -253,10 +243,8 @@ class SubjectFinder:
         """Return the first root of each different entry: the log does not say which entry it is about."""
         first: dict[object, str] = {}
         for path in paths:
-            lock = self.roots.lock(path)
             (address,) = self.roots.addresses(path, (error.provider,))
-            entry = lock.by_address.get(address) if address is not None else None
-            state: object = (str(entry.version), frozenset(entry.hashes)) if entry is not None else path
+            state: object = pinned(self.roots.lock(path).entry(address)) or path
             if error.kind in _OF_CONFIGURATION and address is not None:
                 state = state, str(self.roots.root(path).configuration.constraints(address))
             first.setdefault(state, path)
@@ -267,10 +255,13 @@ def different_first(subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
     """Return subjects, with those last that say the same as an earlier one: in another root with an equal entry."""
     first: dict[object, DoctorSubject] = {}
     for one in subjects:
-        entry = one.entry
-        state = (str(entry.version), frozenset(entry.hashes)) if entry is not None else one.root.path
-        first.setdefault((one.error.says if one.error is not None else None, one.address, state), one)
+        first.setdefault((one.message.says, one.address, pinned(one.entry) or one.root.path), one)
     return [*first.values(), *(one for one in subjects if one not in first.values())]
+
+
+def _subject(error: RecognisedError | None, root: Root, address: ProviderAddress | None) -> DoctorSubject:
+    """Return a provider with its entry in a root."""
+    return DoctorSubject(error, root, address, root.lock.entry(address))
 
 
 def _unsure(subjects: list[DoctorSubject], fitting: Sequence[str]) -> list[DoctorSubject]:

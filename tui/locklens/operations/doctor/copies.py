@@ -1,0 +1,273 @@
+"""The copies of a locked package on this machine: where a run may have got it, by its settings, the log and the user.
+
+How a folder is searched and hashed is in `places`.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.dialect import TERRAFORM
+from locklens.doctor import FoundPackage, InstalledPlace, holding
+from locklens.doctor.redacting import redacted
+from locklens.operations.doctor.places import PackageFinder, configured_sources, linked
+from locklens.packages.installed import KEPT_ASIDE, differing_files
+from locklens.project.clifiles import this_platform
+from locklens.project.installation import MethodKind
+from locklens.storage.files import is_within
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterable, Iterator
+
+    from locklens.doctor.model import RecognisedError
+    from locklens.lockfile import LockEntry
+    from locklens.operations.doctor import DoctorRequest
+    from locklens.operations.doctor.log_roots import Checkout
+    from locklens.operations.doctor.places import Sources
+    from locklens.operations.doctor.subjects import DoctorSubject
+
+OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
+"""Errors about the installed folder of one root, whatever others have the same entry."""
+
+_OF_PATHS = frozenset({"cached-modified", "package-damaged"})
+"""Errors whose message names the folder or the file of a package."""
+
+_ADDRESS_PARTS = 5
+"""Folders below that of all packages: host, namespace, type, version and platform."""
+
+
+class CopyFinder:
+    """Finds the copies of a locked package; hashes each once.
+
+    Args:
+        request: The log, and the facts that the user knows besides it.
+        checkout: The files on disk.
+        cancel: Set by another thread to stop.
+    """
+
+    def __init__(self, request: DoctorRequest, checkout: Checkout, cancel: threading.Event | None) -> None:
+        self._request = request
+        self._checkout = checkout
+        self._finder = PackageFinder(request.folder, cancel)
+
+    @property
+    def is_cut(self) -> bool:
+        """True if there were more copies of packages than are hashed."""
+        return self._finder.is_cut
+
+    def sources(self, first: DoctorSubject | None) -> Sources:
+        """Return the places that packages come from, by the user's words and the settings of the first root."""
+        tool, path = (first.root.tool, first.root.path) if first is not None else (TERRAFORM, "")
+        found = configured_sources(tool, self._request.environ, self._checkout.top / path)
+        return replace(found, cache=self._request.cache) if self._request.cache else found
+
+    def given(self, platform: str) -> FoundPackage | None:
+        """Return the package that was handed in; None without one.
+
+        Raises:
+            ConfigurationError: It cannot be hashed.
+        """
+        return self._finder.given(self._request.package, platform) if self._request.package else None
+
+    def installed(self, root: str, error: RecognisedError | None = None) -> InstalledPlace:
+        """Return where the packages of a root are: in the folder that an error about it names, or by the settings."""
+        folder, setting = self._checkout.top / root, self._request.environ.get("TF_DATA_DIR") or ""
+        top = folder / (setting or ".terraform")
+        named = _named_data(error)
+        if named is not None and named.resolve() != top.resolve():
+            data = str(named / "providers")
+            return InstalledPlace(data, data, data, is_there=True, setting=str(named))
+        shown = str(top) if os.path.isabs(setting) else f"{self._checkout.shown(root)}/{setting or '.terraform'}"  # noqa: PTH117
+        shown = f"{os.path.normpath(shown)}/providers".replace(os.sep, "/")
+        place = top / "providers"
+        base = str(place) if setting else str(self._checkout.top)
+        return InstalledPlace(str(place), shown, base, is_there=place.is_dir())
+
+    def installed_in(self, root: str, entry: LockEntry) -> Iterator[FoundPackage]:
+        """Yield the installed packages of a root's entry."""
+        return self._in_data(self.installed(root), entry)
+
+    def _in_data(self, data: InstalledPlace, entry: LockEntry) -> Iterator[FoundPackage]:
+        return self._finder.copies("installed", data.place, entry.address, str(entry.version), shown=data.shown)
+
+    def has_moved_installed(self, root: str, entry: LockEntry) -> bool:
+        """True if an installed package of a root's entry was moved aside later than the log."""
+        return self._kept_aside(Path(self.installed(root).place, _below(entry))) != ""
+
+    def moved(self, one: DoctorSubject, sources: Sources) -> FoundPackage | None:
+        """Return the package that a fix has moved aside, by the path that it had; None without one."""
+        if one.entry is None:
+            return None
+        below, request, shown_at = _below(one.entry), self._request, self._finder.shown
+        installed = self.installed(one.root.path, one.error)
+        mirrors = (*self.mirrors(one), *sources.of_provider(one.entry.address).mirrors)
+        places = [("installed", installed.place, installed.shown)]
+        places += [("plugin-cache", top, shown_at(top)) for top in _caches(one, sources)]
+        places += [("mirror", top, shown_at(top)) for top in mirrors]
+        for kind, top, shown in places:
+            folder = request.folder / top / below
+            if name := self._kept_aside(folder):
+                platform = name.partition(KEPT_ASIDE)[0]
+                is_given = request.package != "" and request.folder / request.package == folder / platform
+                is_of_run = is_given or top in (request.cache, *request.mirrors)
+                found = FoundPackage(kind, f"{shown}/{below}/{platform}", platform, is_of_run=is_of_run)
+                return self._finder.once(folder / name, found)
+        return None
+
+    def _kept_aside(self, folder: Path) -> str:
+        """Return the name of a package in a version's folder that was moved aside later than the log; else ""."""
+        try:
+            found = sorted(each.name for each in os.scandir(folder) if KEPT_ASIDE in each.name)
+        except (OSError, ValueError):
+            return ""
+        return next((name for name in found if self.is_later(folder / name)), "")
+
+    def is_later(self, place: Path | str) -> bool:
+        """True if a folder or file was made, moved or changed later than the log, whose time is known."""
+        try:
+            stat = (self._checkout.top / place).stat()
+            changed = datetime.fromtimestamp(stat.st_ctime, UTC).isoformat(timespec="seconds")
+        except (OSError, ValueError):
+            return False
+        return self._request.logged != "" and changed >= self._request.logged
+
+    def here(self, subject: DoctorSubject, places: Iterable[str]) -> dict[str, Path]:
+        """Return the places of a log, which may be relative to its root, that are on this machine."""
+        found = {}
+        for one in places:
+            place = self._checkout.top / subject.root.path / one
+            with suppress(OSError, ValueError):
+                if _is_local(one) and place.exists():
+                    found[one] = place
+        return found
+
+    def mirrors(self, one: DoctorSubject) -> tuple[str, ...]:
+        """Return the folders of mirrors that the user names, and those here that the log names as searched."""
+        folders = self.here(one, one.message.search_folders)
+        return tuple(dict.fromkeys((*self._request.mirrors, *map(str, folders.values()))))
+
+    def packages(self, one: DoctorSubject, sources: Sources, given: FoundPackage | None) -> tuple[FoundPackage, ...]:
+        """Return the copies of the locked package on this machine, and the one that was handed in.
+
+        Args:
+            one: The provider in its root.
+            sources: The places for it.
+            given: The package that was handed in, if it is of the provider.
+        """
+        found = self._found(one, one.entry, sources) if one.entry is not None else []
+        if given is not None:
+            # Without a log, one that was found here already counts once.
+            place = os.path.realpath(self._request.folder / given.path)
+            is_found = any(each.place and os.path.realpath(each.place) == place for each in found)
+            found = found if is_found and one.error is None else [replace(given, is_of_run=True), *found]
+        return self._compared(tuple(found), one.entry) if one.entry is not None else tuple(found)
+
+    def _found(self, one: DoctorSubject, entry: LockEntry, sources: Sources) -> list[FoundPackage]:
+        """Return the copies of the locked package: the root's own first."""
+        found, own = list[FoundPackage](), self.installed(one.root.path, one.error)
+        for data in dict.fromkeys((own, *map(self.installed, self._checkout.locks))):
+            found += [
+                replace(package, is_of_root=data == own, base=data.base, is_new=self.is_later(package.place))
+                for package in self._in_data(data, entry)
+            ]
+
+        def copies(kind: str, top: str) -> list[FoundPackage]:
+            return list(self._finder.copies(kind, top, entry.address, str(entry.version)))
+
+        for cache in dict.fromkeys(_caches(one, sources)):
+            is_of_run = cache == self._request.cache
+            found = linked([*found, *(replace(each, is_of_run=is_of_run) for each in copies("plugin-cache", cache))])
+        mirrors = self.mirrors(one)
+        found += [replace(each, is_of_run=True) for mirror in mirrors for each in copies("mirror", mirror)]
+        platform, behind = self._request.platform or this_platform(), None
+        for method in sources.methods:
+            if not method.kind.is_on_disk:
+                behind = behind if behind is not None and method.kind is MethodKind.DIRECT else method.kind
+            elif method.place not in mirrors and not one.is_of_plugin_folders:
+                there = copies("mirror", method.place)
+                found += [replace(each, behind=behind) for each in there]
+                behind = method.kind if any(each.platform == platform for each in there) else behind
+        found = [replace(each, is_of_run=True) if self._is_named(each, one.message) else each for each in found]
+        return [replace(each, base=self._bound(each.base)) if each.base else each for each in found]
+
+    def _is_named(self, one: FoundPackage, error: RecognisedError) -> bool:
+        """True if a message names the path of a copy."""
+        if error.kind not in _OF_PATHS or one.kind == "installed":
+            return False
+        return redacted(os.path.normpath(self._request.folder / one.path)) in error.text
+
+    def _bound(self, base: str) -> str:
+        """Return the folder that a place must not lead out of: the top for all below it, which others may have made."""
+        top = os.path.realpath(self._checkout.top)
+        return top if is_within(top, os.path.normpath(base)) else base
+
+    def _compared(self, packages: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
+        """Add the differing files to copies that the lock file does not accept, where another copy is accepted."""
+        twins = {one.platform: one for one in reversed(holding(packages, entry)) if not one.zh}
+
+        def compared(one: FoundPackage) -> FoundPackage:
+            twin = twins.get(one.platform)
+            is_folder = one.hashes and not one.zh and one.path != "the given hash"
+            if twin is None or not is_folder or one.hashes & entry.accepted:
+                return one
+            return replace(one, differing=differing_files(*(self._request.folder / each.path for each in (one, twin))))
+
+        return tuple(map(compared, packages))
+
+
+def _below(entry: LockEntry) -> str:
+    """Return the folder of a locked version below that of all packages."""
+    return f"{entry.address}/{entry.version}"
+
+
+def _caches(one: DoctorSubject, sources: Sources) -> list[str]:
+    """Return the plugin caches of the settings and of the message."""
+    return [*filter(None, (sources.cache, _named_cache(one.message)))]
+
+
+def is_of_cache(error: RecognisedError, cache: str) -> bool:
+    """True if the folder that differs from what OpenTofu fetched is in a plugin cache, and not in a root's data folder.
+
+    That is `.terraform/providers`, or `providers` in another folder, unless the settings here name it as their cache.
+    """
+    place = error.place.replace("\\", "/")
+    if error.kind != "cached-modified" or place.count("/") < _ADDRESS_PARTS:
+        return False
+    top = place.rsplit("/", _ADDRESS_PARTS)[0]
+    return top.rpartition("/")[2] != "providers" or (cache != "" and top == redacted(os.path.normpath(cache)))
+
+
+def _named_cache(error: RecognisedError) -> str:
+    """Return the plugin cache on this machine that a message names; "" without one."""
+    if not is_of_cache(error, "") or not is_absolute(error.place):
+        return ""
+    top = error.place.rsplit("/", _ADDRESS_PARTS)[0]
+    return top if Path(top).is_dir() else ""
+
+
+def _named_data(error: RecognisedError | None) -> Path | None:
+    """Return the data folder on this machine that an error about an installed package names; None without one."""
+    if error is None or error.kind not in OF_FOLDERS or not is_absolute(error.place):
+        return None
+    place = Path(error.place)
+    try:
+        return place.parent if place.name == "providers" and place.is_dir() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _is_local(place: str) -> bool:
+    """True for a place of a log that may be looked at: //host/share, say, would be asked for over a network."""
+    return place != "" and not place.startswith("~") and not place.replace("\\", "/").startswith("//")
+
+
+def is_absolute(place: str) -> bool:
+    """True for the absolute path of a place that may be looked at."""
+    return _is_local(place) and os.path.isabs(place)  # noqa: PTH117
