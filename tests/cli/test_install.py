@@ -150,6 +150,18 @@ def test_a_dry_run_of_init_speaks_in_the_conditional(place: Place, run: Run) -> 
     assert "- acme/other 1.0.0 is no longer locked: not required" in run("init", "--upgrade")[2].splitlines()
 
 
+def test_init_says_where_it_drops_comments(place: Place, run: Run) -> None:
+    said = "- comments in the lock file are not kept, as with terraform init"
+    assert said not in run("init")[2].splitlines()
+    text = place.lock_file.read_text().replace("1.1.0", "1.0.0")
+    place.lock_file.write_text(text.replace('  version = "1.0.0"', '  version = "1.0.0" # for the old cluster'))
+    assert said not in run("init", "--upgrade", "--lockfile", "readonly")[2].splitlines(), "nothing is written"
+    assert said in run("init", "--upgrade", "--dry-run")[2].splitlines()
+    assert said in run("init", "--upgrade")[2].splitlines()
+    assert "old cluster" not in place.lock_file.read_text()
+    assert said not in run("init", "--upgrade")[2].splitlines()
+
+
 @pytest.mark.parametrize("option", ["--dry-run", "--check"])
 def test_additional_checksums_would_be_added(place: Place, run: Run, option: str) -> None:
     run("lock", "--platform", "linux_amd64")

@@ -236,8 +236,8 @@ def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
     return [f"{', '.join(kept)} {remain} locked, not required by what was read of the configuration"] if kept else []
 
 
-def comments_lost(root: Root, after: bytes) -> list[str]:
-    """Say that a file that is written anew as a whole lacks comments of the old one."""
+def comments_lost(root: Root, after: bytes, command: str) -> list[str]:
+    """Say that a file that is written anew as a whole, as the tool's command does it, lacks comments of the old one."""
     if not lost_comments(root.lock.data, after):
         return []
-    return [f"comments in the lock file are not kept, as with {root.tool.command} providers lock"]
+    return [f"comments in the lock file are not kept, as with {root.tool.command} {command}"]

@@ -14,6 +14,7 @@ from locklens.operations.plan import PlannedFile, RootResult
 from locklens.operations.root_modules import RootReader, data_folder_of, require_folder, tracked_packages_of
 from locklens.operations.write.diagnostics import (
     Readonly,
+    comments_lost,
     incomplete,
     look_alikes,
     no_root_here,
@@ -176,7 +177,12 @@ class _Initialising:
             planned=planned,
             is_written=is_written,
             diagnostics=tuple(diagnostics),
-            notes=(*removed(root, after, is_written=is_written), *orphans_kept(root, after), *notices),
+            notes=(
+                *removed(root, after, is_written=is_written),
+                *orphans_kept(root, after),
+                *(comments_lost(root, data, "init") if self._readonly is Readonly.NO else ()),
+                *notices,
+            ),
         )
 
     def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:

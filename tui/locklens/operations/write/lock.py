@@ -215,7 +215,7 @@ class _Locking:
                     *([checked] if is_unchecked else []),
                     *no_root_here(root, self._operation.where.folder),
                     *orphans_kept(root, after),
-                    *comments_lost(root, data),
+                    *comments_lost(root, data, "providers lock"),
                 ),
             )
             if result.planned is not None:
