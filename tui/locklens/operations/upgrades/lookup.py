@@ -69,18 +69,17 @@ class CandidateRequest(Struct, frozen=True):
 
     @classmethod
     def of_review(cls, review: Review, top: Path, network: NetworkSettings | None) -> CandidateRequest:
-        """Make a request for the roots of a review with configurations; roots with a deleted lock file are left out.
+        """Make a request for the roots of a review with configurations.
 
-        So are folders with neither a configuration nor a lock file: a review has those to which packages were added.
+        Folders with neither a configuration nor a lock file are left out: a review has deleted roots, and those to
+        which packages were added.
         """
         roots = (
             Root(
                 root.path, root.tool, root.new, root.configuration, top=top if review.head.kind == "worktree" else None
             )
             for root in review.roots
-            if root.status is not LockStatus.DELETED
-            and root.configuration is not None
-            and (root.new.exists or root.configuration.has_files)
+            if root.configuration is not None and (root.new.exists or root.configuration.has_files)
         )
         return cls(top, tuple(roots), network, hosts_of_roots(review, network))
 
