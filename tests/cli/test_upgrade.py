@@ -183,6 +183,16 @@ def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
 
 
+def test_a_required_provider_that_cannot_be_locked_is_named(upgrade: Run, top: Path) -> None:
+    main, lock = top / "a/main.tf", top / "a" / LOCK
+    main.write_text(main.read_text().replace('"1.0.0"', '"~> 3.0"'))
+    before, _, _ = lock.read_text().partition('provider "registry.terraform.io/acme/pinned"')
+    lock.write_text(before)
+    words = "warning: a: acme/pinned: not locked, although it is required: ~> 3.0 (a/main.tf:13)\n"
+    status, _, err = upgrade("--safe", "--root", "a")
+    assert (status, words in err, locked(top)) == (0, True, {"demo": "1.1.0", "other": "1.0.0"})
+
+
 @pytest.mark.parametrize(
     ("constraint", "reason"), [("~> 3.0", "~> 3.0 (a/main.tf:13)"), (">= 1.1.0, < 1.1.0", "< 1.1.0 (a/main.tf:13)")]
 )

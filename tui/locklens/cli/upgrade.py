@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Comparison
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan import Plan
+    from locklens.operations.upgrades import UpgradeCandidates
     from locklens.operations.upgrades.lookup import UpgradeSurvey
+    from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.operations.write.apply import Operation
     from locklens.policy import Policy
 
@@ -120,7 +122,6 @@ def _plan_safe(options: Namespace) -> Plan:
         RunCancelledError: The run was cancelled.
     """
     from locklens.operations.plan.builder import PlanBuilder
-    from locklens.operations.upgrades.selection import Eligibility
     from locklens.operations.write.upgrade import Upgrade
 
     with _surveyor(options) as locklens:
@@ -133,10 +134,8 @@ def _plan_safe(options: Namespace) -> Plan:
             if offer.problem:
                 error = LockLensError(f"not upgraded: {offer.problem}", hint=offer.hint)
                 draft.fail(offer.root, error, address=offer.name)
-            elif offer.is_excluded and survey.selection.state(offer) is Eligibility.HELD:
-                words = f"not upgraded, although the locked {offer.locked} does not satisfy the constraints"
-                reasons = filter(None, (words, survey.selection.recommendation(offer).held_by))
-                draft.warn(offer.root, ": ".join(reasons), address=offer.name)
+            elif words := _left_words(survey.selection, offer):
+                draft.warn(offer.root, words, address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
         if undecided := survey.selection.undecided:
@@ -148,6 +147,18 @@ def _plan_safe(options: Namespace) -> Plan:
         progress = plan_progress(options, operation.where.roots)
         plan = plan_with(locklens, operation, options, progress, survey.review)
         return plan.with_diagnostics(beside.diagnostics)
+
+
+def _left_words(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
+    """Return what is left to do about a provider that has no version to select, and why; "" for nothing."""
+    from locklens.operations.upgrades.selection import Eligibility
+
+    words = "not locked, although it is required" if offer.locked is None else ""
+    if offer.is_excluded:
+        words = f"not upgraded, although the locked {offer.locked} does not satisfy the constraints"
+    if not words or selection.state(offer) not in {Eligibility.HELD, Eligibility.CURRENT}:
+        return ""
+    return ": ".join(filter(None, (words, selection.recommendation(offer).held_by)))
 
 
 def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
