@@ -219,6 +219,35 @@ def test_an_edit_in_a_commit_is_fixed_by_the_hashes_of_its_version(made: Any, do
     assert doctor(folder, "ci.log")["fixed"].startswith(words)
 
 
+def test_an_edited_version_that_was_reverted_tells_nothing_of_the_hashes(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    (folder / LOCK).write_bytes(INCIDENTS["hand-edit"].locks[0])
+    words = f"the lock file no longer has acme/netbox 3.10.0: 3.9.1 is locked ({LOCK}:"
+    assert doctor(folder, "--offline", "ci.log")["fixed"].startswith(words)
+    git(folder, "commit", "-qam", "revert")
+    for options in ((), ("--offline",)):
+        assert doctor(folder, *options, "ci.log")["fixed"].startswith(words)
+
+
+def test_a_constraint_that_no_release_met_is_not_the_one_of_now(made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (b"",), (("acme/demo", "~> 2.0"),)))
+    (folder / LOCK).unlink()
+    message = "no available releases match the given constraints ~> 2.0"
+    told = f"Could not retrieve the list of available versions for provider acme/demo: {message}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", told)), "utf-8")
+    assert doctor(folder, "ci.log")["causes"][0]["verdict"] == "yes"
+    main_tf = folder / "live/prod/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace("~> 2.0", "~> 1.4"), "utf-8")
+    assert doctor(folder, "ci.log")["fixed"] == "3 listed versions satisfy ~> 1.4 now"
+    document = doctor(folder, "--offline", "ci.log")
+    cause = next(one for one in document["causes"] if one["id"] == "constraint-conflict")
+    words = 'the message is of ~> 2.0, and acme/demo is required with ~> 1.4 now ("~> 1.4" at live/prod/main.tf:'
+    assert (document["state"], cause["verdict"]) == ("open", "unknown")
+    assert cause["evidence"].startswith(words)
+    told = doctor(folder, "--offline", "--format", "text", "ci.log")
+    assert "VERDICT      Could be: no available version satisfies the constraints. [CANNOT SAY]" in told
+
+
 def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["platform-missing"])
     options, before = INCIDENTS["platform-missing"].options, (folder / LOCK).read_bytes()

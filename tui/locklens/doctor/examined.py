@@ -18,6 +18,7 @@ from locklens.hashes import hashes_of_files, is_of_zip, packages_of
 from locklens.machine import locklens_words
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import counted, listing, shell_word, shell_words
+from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -323,6 +324,17 @@ class Examined(Struct, frozen=True, dict=True):
     def is_of_other_version(self) -> bool:
         """True if the error names another version than the locked one."""
         return self.entry is not None and self.message.version not in {"", str(self.entry.version)}
+
+    @property
+    def has_other_constraints(self) -> bool:
+        """True if the constraints that the message names are not those of now."""
+        if self.configuration is None or self.address is None:
+            return False
+        try:
+            said = frozenset(Constraints.parse(self.message.constraint).terms)
+        except ValueError:
+            return False
+        return bool(said) and said != frozenset(self.configuration.constraints(self.address).terms)
 
     @property
     def met_release(self) -> bool:

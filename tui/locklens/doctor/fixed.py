@@ -10,8 +10,7 @@ from locklens.doctor.lock_causes import new_requirements
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
-from locklens.text import listing
-from locklens.versions import Constraints
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +64,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.lock.path} no longer has {x.message.provider}, which commit {x.tool_commit[:12]} locks"
     if kind == "provider-unknown":
         return ""
+    if kind == "no-matching-release":
+        return _listed_words(x)
     if entry is None:
         was = next((one.entry for one in x.past if one.entry is not None), None)
         is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version
@@ -72,9 +73,6 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     place = f"{x.lock.path}:{entry.line}"
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
-    if kind == "no-matching-release":
-        is_listed = x.listing is not None and x.listing.is_known and x.listing.has(entry.version)
-        return _satisfied(x) if is_listed and _has_other_constraints(x) else ""
     if x.is_of_other_version and kind in _OF_ENTRIES | _OF_RELEASES:
         not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
@@ -181,15 +179,23 @@ def _satisfied(x: Examined) -> str:
     return words if is_met and _is_sound(x) else ""
 
 
-def _has_other_constraints(x: Examined) -> bool:
-    """True if the constraints that the message names are not those of now."""
-    if x.configuration is None or x.address is None:
-        return False
-    try:
-        said = frozenset(Constraints.parse(x.message.constraint).terms)
-    except ValueError:
-        return False
-    return bool(said) and said != frozenset(x.configuration.constraints(x.address).terms)
+def _listed_words(x: Examined) -> str:
+    """Return that a listed version satisfies the constraints, which are not those of the message any more.
+
+    Of a locked provider that is the locked version; of another one, any that init may select.
+    """
+    if x.listing is None or not x.listing.is_known or not x.has_other_constraints:
+        return ""
+    if x.entry is not None:
+        return _satisfied(x) if x.listing.has(x.entry.version) else ""
+    if x.configuration is None or x.address is None or not x.configuration.complete or x.mirrors or x.servers:
+        return ""
+    if not x.is_constraint_of_here:
+        return ""
+    constraints = x.configuration.constraints(x.address)
+    fitting = sum(constraints.admits(one.version) for one in x.listing.versions)
+    verb = "satisfies" if fitting == 1 else "satisfy"
+    return f"{counted(fitting, 'listed version')} {verb} {constraints} now" if fitting else ""
 
 
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:

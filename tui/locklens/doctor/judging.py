@@ -97,14 +97,16 @@ def standing_causes(examined: Examined) -> list[tuple[Examined, Cause]]:
     That is the first confirmed one, and each of what a lock file lacks since it could not be read. What init mends by
     itself does not count. Of the root's other providers, only the constraints are judged.
     """
-    x = replace(examined, error=None)
-    found = (one for one in judge_causes(x) if Trait.ENDED_BY_INIT not in one.traits)
+    x, message = replace(examined, error=None), examined.message
+    is_selecting = message.kind == "no-matching-release" and "-lockfile=readonly" not in message.options
+    mended = {CauseId.NOT_LOCKED} if is_selecting else set[CauseId]()
+    found = (one for one in judge_causes(x) if Trait.ENDED_BY_INIT not in one.traits and one.id not in mended)
     tested = [(x, one) for one in found]
     others = [x.of_provider(entry.address) for entry in x.lock.entries if entry.address != x.address]
     of_others = ((other, _tested(other, BY_ID[CauseId.CONSTRAINT_CONFLICT])) for other in others)
     tested += [(other, cause) for other, cause in of_others if cause is not None]
     certain = [pair for pair in tested if pair[1].verdict is CauseVerdict.YES]
-    return [*certain[:1], *(_lacking(x, examined.message.options) if x.is_repaired else ())]
+    return [*certain[:1], *(_lacking(x, message.options) if x.is_repaired else ())]
 
 
 def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Cause]]:

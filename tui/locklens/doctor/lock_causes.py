@@ -253,7 +253,11 @@ def constraint_conflict(x: Examined) -> Judgement | None:
             return Judgement(_YES, words, as_of=x.listing.as_of, title=_NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may not offer them"
-        return Judgement(_UNKNOWN, words, "provider_installation of the runner")
+        return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=_NONE_FITS)
+    if is_about_listing and x.has_other_constraints:
+        words = f"the message is of {x.message.constraint}, and {x.name} is required with {constraints} now"
+        missing = "run without --offline" if x.is_offline else "the versions that its source lists"
+        return Judgement(_UNKNOWN, f"{words} ({_excluding_constraints(x)})", missing, title=_NONE_FITS)
     if is_about_listing and version is None:
         words = f"the message says that the source it asked has no version that satisfies {constraints}"
         words = f"{words} ({_excluding_constraints(x)})"

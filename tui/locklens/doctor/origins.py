@@ -178,7 +178,7 @@ class Origins(Struct, frozen=True, dict=True):
     def _is_locked_from_the_start(self) -> bool:
         """True if the oldest commit that has the locked `zh` has them for the locked version.
 
-        An entry of another root that has them for another version may then be the edited one.
+        An entry that has them for another version, of a later commit or another root, may then be the edited one.
         """
         states = (one.entry for one in reversed(self.past) if one.entry is not None)
         oldest = next((one for one in states if self.packed and self.packed <= packages_of(one.hashes)), None)
@@ -192,6 +192,10 @@ class Origins(Struct, frozen=True, dict=True):
         if self.entry is None:
             return ()
         past = [(f"commit {one.commit[:12]}", one.entry) for one in reversed(self.past) if one.entry is not None]
-        others = () if self._is_locked_from_the_start else self.others
-        rest = [(one.lock_file, one.entry) for one in others]
-        return tuple((place, entry) for place, entry in (*past, *rest) if entry.version != self.entry.version)
+        rest = [(one.lock_file, one.entry) for one in self.others]
+        own = self.packed if self._is_locked_from_the_start else frozenset[str]()
+        return tuple(
+            (place, entry)
+            for place, entry in (*past, *rest)
+            if entry.version != self.entry.version and not (own and own <= packages_of(entry.hashes))
+        )
