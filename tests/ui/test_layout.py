@@ -24,6 +24,7 @@ from locklens.review.model import Evidence, Review, Severity
 from locklens.review.reports.evidence_lines import evidence_lines
 from locklens.trust import Signer, Tier
 from locklens.ui.app import LockLensApp
+from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.health.rows import bar_of
 from locklens.ui.shell.two_panes import TwoPaneScreen
@@ -284,6 +285,19 @@ def test_the_same_entry_in_several_roots_is_one_row(alike: Review) -> None:
     assert [row.name for row in unfolded if row.depth == 2] == ["infra/dev", "infra/prod", "infra/stage"]
 
 
+def test_of_roots_that_differ_the_findings_are_one_roots(samples: Samples) -> None:
+    demo = locked(samples, "acme/demo")
+    found = [
+        replace(demo, findings=(samples.finding("LK021", Severity.WARN, f"constraints {old} -> ~> 6.3"),))
+        for old in ("5.84.0", "5.82.2")
+    ]
+    for second, heading in ((found[1], "FINDINGS  as in infra/dev"), (found[0], "FINDINGS")):
+        review = samples.review(samples.root("infra/dev", [found[0]]), samples.root("infra/prod", [second]))
+        lines = [one.text.rstrip() for one in hash_detail(hash_rows(review)[1], review)]
+        assert heading in lines
+        assert any("Unfold to compare" in one for one in lines) is (second is not found[0])
+
+
 def test_other_proof_or_hashes_are_another_row(samples: Samples) -> None:
     one = locked(samples, "acme/demo")
     weaker = replace(one, kept=(replace(one.kept[0], proof=Proof.REPORTED), *one.kept[1:]))
@@ -301,8 +315,8 @@ async def test_keys_act_on_every_root_of_an_entry(samples: Samples, alike: Revie
         await on.settle()
         await on.press("j")
         assert "acme/demo ×3" in on.text
-        assert "the same entry in 3 roots: infra/" in on.said
-        assert "ROOTS  3 with this entry" in on.said
+        assert "the same version and hashes in 3 roots: infra/" in on.said
+        assert "ROOTS  3 with these hashes" in on.said
         await on.choose_line("infra/stage")
         await on.press("space")
         assert "marked 3 entries for v, p and L" in on.lines[-2]

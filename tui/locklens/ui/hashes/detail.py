@@ -116,14 +116,14 @@ def _provider_lines(
         some = f"{len(known)} of " if len(known) < len(row.subjects) else ""
         yield from heading(f"PACKAGES ON THIS MACHINE  in {some}{counted(len(row.subjects), 'root')}")
         yield counts_line(known)
+    is_alike = len({tuple((one.rule, one.message) for one in each.change.findings) for each in row.subjects}) == 1
     if change.findings:
-        yield from heading("FINDINGS")
+        yield from heading("FINDINGS" if is_alike else f"FINDINGS  as in {root.path or '.'}")
         for own in one_of_each_rule(change.findings):
             yield from finding_lines(*own, in_full=in_full)
-    if len({tuple(finding.rule for finding in each.change.findings) for each in row.subjects}) > 1:
-        yield line(
-            Span("  Findings differ between the roots; the worst are shown. Unfold to compare.", Role.DIM), hanging=2
-        )
+    if not is_alike:
+        words = "  Findings differ between the roots; those of the worst one are shown. Unfold to compare."
+        yield line(Span(words, Role.DIM), hanging=2)
     yield from _hash_lines(change, root, in_full=in_full, is_asking=is_asking)
     yield from _proving_lines(change, is_offline=review.offline)
     yield from _ladder_lines(change.locked)
@@ -134,11 +134,11 @@ def _provider_lines(
 
 
 def _roots_in_short(row: HashRow, review: Review) -> Iterator[Line]:
-    """How many roots have the entry, which, and in how many of them it changed."""
+    """How many roots have the version with these hashes, which, and in how many of them it changed."""
     names = [each.root.path or "." for each in row.subjects]
     more = f" and {len(names) - _ROOTS_NAMED} more, listed below" if len(names) > _ROOTS_NAMED else ""
     where = Span(f"{', '.join(names[:_ROOTS_NAMED])}{more}", Role.PLACE)
-    yield line(f"the same entry in {len(names)} roots: ", where, hanging=2)
+    yield line(f"the same version and hashes in {len(names)} roots: ", where, hanging=2)
     changed = sum(each.change.kind is not ChangeKind.UNCHANGED for each in row.subjects)
     base = review.base.in_words
     words = f"changed since {base} in {counted(changed, 'root')}" if changed else f"as in {base}"
@@ -146,7 +146,7 @@ def _roots_in_short(row: HashRow, review: Review) -> Iterator[Line]:
 
 
 def _each_root(row: HashRow, review: Review) -> Iterator[Line]:
-    yield from heading(f"ROOTS  {len(row.subjects)} with this entry")
+    yield from heading(f"ROOTS  {len(row.subjects)} with these hashes")
     for each in sorted(row.subjects, key=lambda one: one.root.path):
         place = FilePlace(each.root.lock_file, each.change.new.line if each.change.new else 1)
         shown = Span(f"  {each.root.path or '.'}", Role.PLACE), Span(_changed(each.change, each.root, review), Role.DIM)
@@ -157,7 +157,8 @@ def _shared_lines(row: HashRow, review: Review, *, is_asking: bool) -> Iterator[
     """The entries that several roots have in common."""
     roots = len({each.root.lock_file for each in row.subjects})
     yield line(Span("in several roots", Role.STRONG), hanging=2)
-    words = f"{counted(len(row.subjects), 'entry', 'entries')} of {counted(roots, 'root')}; equal ones are listed once"
+    entries = f"{counted(len(row.subjects), 'entry', 'entries')} of {counted(roots, 'root')}"
+    words = f"{entries}; those with the same version and hashes are listed once"
     yield line(Span(words, Role.DIM), hanging=2)
     yield Line()
     yield from policy_lines(review)

@@ -299,7 +299,7 @@ class HashList(FoldingList[HashRow]):
         Column[HashRow](
             "provider",
             _name,
-            "×87: 87 roots have the same entry, with the same proof: v, p, L and marks act on them all; l shows them",
+            "×87: 87 roots have the same version, hashes and proof: v, p, L and marks act on them all; l shows them",
             fit=fitted_name,
         ),
         Column[HashRow]("version", lambda row: Span(row.version, Role.DIM), "the locked version", most=14),
