@@ -148,6 +148,19 @@ def test_an_entry_that_the_base_has_without_a_version_is_judged(tmp_path: Path, 
     assert "what that lacks is shown as new" in out
 
 
+def test_a_block_of_the_base_that_names_no_provider_leaves_the_others_to_compare(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    odd = OLD.replace("hashicorp/aws", "hashi corp/aws").partition("provider ")[2]
+    commit(tmp_path, {f"{ROOT}/{LOCK}": f"{OLD}\nprovider {odd}", f"{ROOT}/main.tf": main()})
+    commit(tmp_path, {f"{ROOT}/{LOCK}": lock("5.2.0", *ZH[1:3])})
+    _, out, _ = locklens(tmp_path, "review", "HEAD~..HEAD", "--offline", "--format", "json")
+    (root,) = json.loads(out)["roots"]
+    assert [(one["old"]["version"], one["new"]["version"]) for one in root["changes"]] == [("5.1.0", "5.2.0")]
+    (message,) = [one["message"] for one in root["findings"] if one["rule"] == "LK019"]
+    assert message.startswith("part of the old side cannot be read (line ")
+    assert message.endswith(": Invalid provider source address): compared with the rest")
+
+
 BROKEN = OLD.replace('version = "5.1.0"', "version = {{")
 
 

@@ -54,7 +54,9 @@ def _unreadable(root: RootReview) -> Iterator[Verdict]:
         return  # The errors of a file with the same bytes are those of the new side.
     compared, is_known = _compared(old, new)
     problem = old.problems[0]
-    message = f"the old side cannot be read (line {problem.line}: {problem.summary}): {compared}"
+    # The other blocks of a file with an error in one are compared.
+    what = "part of the old side" if new.is_complete and old.is_complete and old.conflict is None else "the old side"
+    message = f"{what} cannot be read (line {problem.line}: {problem.summary}): {compared}"
     yield Verdict(message, severity=Severity.INFO if is_known else Severity.WARN, case=OLD_SIDE)
 
 
@@ -65,11 +67,11 @@ def _compared(old: LockFile, new: LockFile) -> tuple[str, bool]:
     if old.conflict is not None:
         return f"compared with {old.conflict.names[0]}", True
     if old.is_complete and not old.unreadable:
-        return "compared with its readable part", True
+        return "compared with the rest", True
     if not new.entries:
         return f"what {'else ' if old.entries else ''}it locked is unknown", False
     if old.is_complete:
-        return "compared with its readable part; what that lacks is shown as new", True
+        return "compared with the rest; what that lacks is shown as new", True
     return "every provider is shown as new", True
 
 
