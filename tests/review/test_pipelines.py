@@ -33,7 +33,7 @@ from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.review.health import Health
-from locklens.review.model import Accepted, Change, Finding, HostState, Review, RootReview, Severity, SideName
+from locklens.review.model import Accepted, Change, Evidence, Finding, HostState, Review, RootReview, Severity, SideName
 from locklens.review.reports import markdown, pipelines, standards
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown import code, prose
@@ -222,6 +222,31 @@ def test_a_signer_that_changed_is_named_with_both_fingerprints(sample: Review) -
     (line,) = [line for line in comment.splitlines() if OLD_KEY in line]
     assert f"`1.0.0` signed by `{OLD_KEY}` (`Old`), partner;" in line
     assert line.endswith(f" signed by `{NEW_KEY}` (`New <new@example.com>`), partner")
+
+
+def test_findings_of_one_root_that_read_alike_are_not_of_several(sample: Review) -> None:
+    (root, other, *_) = sample.roots
+    twice = tuple(Finding("LK019", Severity.BLOCK, "no version", "a/lock.hcl", line) for line in (1, 3))
+    alone = replace(root, changes=(), findings=twice)
+    for roots, place in (
+        ((alone,), "at `a/lock.hcl:1` and 1 more place"),
+        ((alone, replace(other, changes=(), findings=twice[:1])), "in 2 roots"),
+    ):
+        comment = markdown.render(replace(sample, own_findings=(), roots=roots))
+        (line,) = [line for line in comment.splitlines() if line.startswith("- **LK019 block**")]
+        assert line.endswith(f": `no version`, {place}")
+
+
+def test_a_change_of_which_not_all_is_known_is_not_ok_in_any_report(sample: Review) -> None:
+    (root, *_) = sample.roots
+    change = replace(next(one for one in root.changes if one.new), findings=())
+    for problems in ((), ("it is down",)):
+        quiet = replace(change, evidence=Evidence(problems=problems))
+        review = replace(sample, own_findings=(), roots=(replace(root, changes=(quiet,), findings=()),))
+        (line,) = [line for line in markdown.render(review).splitlines() if line.startswith("- **")]
+        assert line.startswith("- **unknown** " if problems else "- **ok** ")
+        outputs = [one.text for one in valid_junit(review).iter("system-out")]
+        assert outputs == [f"unknown: {problem}" for problem in problems]
 
 
 def test_a_comment_without_changes(sample: Review) -> None:

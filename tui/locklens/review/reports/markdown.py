@@ -157,7 +157,9 @@ class _Comment:
         others: list[str] = []
         for same in alike.values():
             finding = same[0].finding
-            place = f"in {len(same)} roots" if len(same) > 1 else f"at {code(finding.place)}"
+            number = len({one.folder for one in same})
+            more = f" and {counted(len(same) - 1, 'more place')}" if len(same) > 1 else ""
+            place = f"in {number} roots" if number > 1 else f"at {code(finding.place)}{more}"
             listed = severe if finding.fails_at(Severity.WARN) else others
             listed.append(f"- {_finding(finding)}, {place}")
         return severe, others
@@ -183,7 +185,8 @@ def _change_line(one: DistinctChange) -> str:
     hashes = f"; {reports.hash_words(change.hashes, reports.claimed_word([change]))}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
     subject = f"{_name(one)} {code(reports.phrase(change))} {change.kind}"
-    return f"- **{change.severity or 'ok'}** {subject}, {_where(one)}{hashes}{named}"
+    state = change.severity or ("unknown" if change.lacks_facts else "ok")
+    return f"- **{state}** {subject}, {_where(one)}{hashes}{named}"
 
 
 def _detail(one: DistinctChange) -> list[str]:

@@ -81,7 +81,8 @@ class _Suite:
         for one in self._found:
             yield from self._case(one)
         for change in self._quiet:
-            yield self._passing(self._name(change))
+            problems = "; ".join(change.evidence.problems) if change.evidence is not None else ""
+            yield self._passing(self._name(change), f"unknown: {problems}" if problems else "")
         if not self._found and not self._quiet:
             yield self._passing("lock file" if self._root is not None else "no findings")
         yield "</testsuite>"
@@ -107,8 +108,10 @@ class _Suite:
     def _name_of_suite(self) -> str:
         return (self._root.path or ".") if self._root is not None else "the review"
 
-    def _passing(self, name: str) -> str:
-        return f"<testcase {self._attributes(name)}/>"
+    def _passing(self, name: str, words: str = "") -> str:
+        """A case without a finding, with what is not known of it as its output."""
+        output = f"<system-out>{_text(words)}</system-out></testcase>" if words else ""
+        return f"<testcase {self._attributes(name)}{f'>{output}' if output else '/>'}"
 
     def _attributes(self, name: str) -> str:
         return f"classname={_quoted(self._name_of_suite)} name={_quoted(name)}"
