@@ -162,6 +162,27 @@ def test_a_root_that_is_deleted_is_staged_with_its_configuration(
     assert git(top, "status", "--porcelain").split("\n") == [f"D  old/{LOCK}", "D  old/main.tf", " D old/notes.md"]
 
 
+def test_what_is_deleted_of_a_module_that_the_root_calls_is_staged_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calling = requiring("1.0.0") + b'module "net" {\n  source = "../modules/net"\n}\n'
+    files = {f"modules/net/{name}.tf": b"# part\n" for name in ("first", "second")}
+    others = {"modules/other/main.tf": b"# not called\n"}
+    top = repository(tmp_path / "top", {f"live/{LOCK}": lock(entry("aws")), "live/main.tf": calling, **files, **others})
+    put(top, {f"live/{LOCK}": lock(entry("aws", "1.1.0"))})
+    gone = "modules/net/first.tf"
+    for path in (gone, *others):
+        (top / path).unlink()
+    monkeypatch.chdir(top)
+    found = reviewing(top)
+    stage = marked_blocks(found, top, marks(found, "aws"))
+    told = [remark.words for remark in stage.plan().remarks]
+    assert told == [f"{gone} is deleted, which is not staged: the next commit still has the file"]
+    apply(replace(stage, with_configuration=True).plan().proposal)
+    staged = {f"M  live/{LOCK}", f"D  {gone}"}
+    assert {line for line in git(top, "status", "--porcelain").split("\n") if line[0] != " "} == staged
+
+
 def test_a_new_root_is_judged_with_the_configuration_that_is_staged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

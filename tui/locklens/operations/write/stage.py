@@ -212,7 +212,9 @@ class _Staging:
         planned = {path.rpartition("/")[0] for path in self._draft.files}
         roots = [blocks.root for blocks in chosen if blocks.root.path in planned]
         files = {file: root for root in reversed(roots) for file in _configuration_files(root) if file in visible}
-        deleted = dict(self._deleted({root.path: root for root in roots}, tracked))
+        # A module that the root calls may have lost a file, too.
+        folders = {folder_of(file): root for file, root in files.items()} | {root.path: root for root in roots}
+        deleted = dict(self._deleted(folders, tracked))
         files |= deleted
         before = self._index.read(tuple(files))
         edited = [file for file in files if file not in deleted and self._disk.read(file) != before[file].data]
@@ -239,7 +241,7 @@ class _Staging:
                 self._draft.describe(f"{what} is staged", dry_run=f"{what} would be staged")
 
     def _deleted(self, roots: Mapping[str, RootReview], tracked: Iterable[str]) -> Iterator[tuple[str, RootReview]]:
-        """Yield the configuration files in the folders of roots that are in the index and not on disk."""
+        """Yield the configuration files that are in the index and not on disk, in the folders of roots and modules."""
         for path in tracked:
             root = roots.get(folder_of(path))
             suffixes = (*root.tool.file_suffixes, *root.tool.test_suffixes) if root is not None else ()
