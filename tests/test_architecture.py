@@ -8,15 +8,16 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 TOP = Path(__file__).parent.parent
+PACKAGES = TOP / "tui"
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -78,36 +79,54 @@ def called(node: ast.Call) -> str:
     return ast.unparse(node.func)
 
 
-@cache
-def imports() -> dict[str, frozenset[str]]:
+class Module(NamedTuple):
+    """A module of the package."""
+
+    path: Path
+    tree: ast.Module
+    nodes: list[ast.AST]
+    """The nodes of all of its tree that some test looks at."""
+
+
+Imports = dict[str, frozenset[str]]
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, Module]:
+    """Every module by its name, read once for all tests."""
+    found, looked_at = {}, (ast.Import, ast.ImportFrom, ast.Call, ast.Dict, ast.FunctionDef, ast.ClassDef)
+    for path in sorted(PACKAGES.rglob("*.py")):
+        tree = ast.parse(path.read_bytes())
+        name = ".".join(path.relative_to(PACKAGES).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = Module(path, tree, [node for node in ast.walk(tree) if isinstance(node, looked_at)])
+    return found
+
+
+@pytest.fixture(scope="module")
+def imports(modules: dict[str, Module]) -> Imports:
     """What each module of locklens imports, wherever in it: inside of functions and for type checkers, too."""
-    folder = TOP / "tui"
-    modules = {
-        ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in folder.rglob("*.py")
-    }
     found = {}
-    for name, path in modules.items():
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        every = {one for node in ast.walk(ast.parse(path.read_bytes())) for one in named(node, package)}
+    for name, module in modules.items():
+        package = name if module.path.name == "__init__.py" else name.rpartition(".")[0]
+        every = {one for node in module.nodes for one in named(node, package)}
         found[name] = frozenset(
             next((one for one in (text, text.rpartition(".")[0]) if one in modules), text) for text in every
         )
     return found
 
 
-@pytest.mark.parametrize("library", DOORS)
-def test_each_library_has_one_door(library: str) -> None:
-    doors = [door if door.startswith("locklens_") else f"locklens.{door}".removesuffix(".") for door in DOORS[library]]
-    users = {name for name, every in imports().items() if any(one.split(".")[0] == library for one in every)}
-    assert users, f"nothing imports {library}: its line can go"
-    strays = {name for name in users if not any(f"{name}.".startswith(f"{door}.") for door in doors)}
-    assert strays == set(), f"import {library} beside {' and '.join(doors)}"
+def test_each_library_has_one_door(imports: Imports) -> None:
+    for library, names in DOORS.items():
+        doors = [door if door.startswith("locklens_") else f"locklens.{door}".removesuffix(".") for door in names]
+        users = {name for name, every in imports.items() if any(one.split(".")[0] == library for one in every)}
+        assert users, f"nothing imports {library}: its line can go"
+        strays = {name for name in users if not any(f"{name}.".startswith(f"{door}.") for door in doors)}
+        assert strays == set(), f"import {library} beside {' and '.join(doors)}"
 
 
-def test_no_library_goes_without_a_door() -> None:
+def test_no_library_goes_without_a_door(imports: Imports) -> None:
     known = {*DOORS, *sys.stdlib_module_names, "locklens", "locklens_backfill"}
-    unknown = {(name, one) for name, every in imports().items() for one in every if one.split(".")[0] not in known}
+    unknown = {(name, one) for name, every in imports.items() for one in every if one.split(".")[0] not in known}
     assert unknown == set(), "needs a line in DOORS"
 
 
@@ -122,19 +141,19 @@ def test_every_library_that_is_imported_is_declared() -> None:
     assert declared - imported == set(), "nothing imports it: it need not be installed"
 
 
-def test_a_registry_is_one_source_of_others() -> None:
-    users = {of_package(name) for name, every in imports().items() if "locklens.sources.registry" in every}
+def test_a_registry_is_one_source_of_others(imports: Imports) -> None:
+    users = {of_package(name) for name, every in imports.items() if "locklens.sources.registry" in every}
     assert users == {"sources.registries"}, "what needs a source names locklens.sources"
 
 
 def test_the_network_settings_of_a_command_have_one_door() -> None:
     made = re.compile(r"(?<!class )\bNetworkSettings\(")
-    doors = [path.name for path in (TOP / "tui").rglob("*.py") if made.search(path.read_text("utf-8"))]
+    doors = [path.name for path in PACKAGES.rglob("*.py") if made.search(path.read_text("utf-8"))]
     assert doors == ["options.py"], "a setting would not reach every command: take network_of of cli/options.py"
 
 
-def test_no_modules_import_each_other() -> None:
-    graph = {name: every & imports().keys() - {name} for name, every in imports().items()}
+def test_no_modules_import_each_other(imports: Imports) -> None:
+    graph = {name: every & imports.keys() - {name} for name, every in imports.items()}
 
     def reached(start: str) -> set[str]:
         seen: set[str] = set()
@@ -282,11 +301,11 @@ def definitions(module: ast.Module) -> Iterator[ast.stmt]:
             yield node
 
 
-def test_a_public_name_has_one_meaning() -> None:
+def test_a_public_name_has_one_meaning(modules: dict[str, Module]) -> None:
     """One top-level public name stands in one module, so that a search for it finds one thing."""
     places: dict[str, list[str]] = {}
-    for path in sorted((TOP / "tui").rglob("*.py")):
-        for node in definitions(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in modules.values():
+        for node in definitions(module.tree):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 names = [node.name]
             elif isinstance(node, ast.Assign):
@@ -297,27 +316,26 @@ def test_a_public_name_has_one_meaning() -> None:
                 names = []
             for name in names:
                 if not name.startswith("_") and name != "TYPE_CHECKING":
-                    places.setdefault(name, []).append(str(path.relative_to(TOP / "tui")))
+                    places.setdefault(name, []).append(str(module.path.relative_to(PACKAGES)))
     assert {name: found for name, found in places.items() if len(found) > 1 and name not in REPEATED} == {}
 
 
 def test_every_module_that_the_map_names_is_there() -> None:
     """A name stands with enough of its folders, or beside another of its room."""
-    package = TOP / "tui"
-    modules = [path.relative_to(package).as_posix() for path in package.rglob("*.py")]
-    named = set(re.findall(r"`([\w/]+[.]py)`", (package / "ARCHITECTURE.md").read_text("utf-8")))
+    modules = [path.relative_to(PACKAGES).as_posix() for path in PACKAGES.rglob("*.py")]
+    named = set(re.findall(r"`([\w/]+[.]py)`", (PACKAGES / "ARCHITECTURE.md").read_text("utf-8")))
     beside = {name for name in named if name.startswith(("tests/", "screenshots/"))}
     assert {name for name in named if not any(f"/{one}".endswith(f"/{name}") for one in modules)} == beside
     assert {name for name in beside if not (TOP / name).is_file()} == set()
     assert [name for name in named if name.startswith("tests/") and not (TOP / name).exists()] == []
 
 
-def members() -> dict[str, frozenset[str]]:
+def members(modules: dict[str, Module]) -> dict[str, frozenset[str]]:
     """The members of each enum of the package, by its name."""
     bases = {"Enum", "IntEnum", "StrEnum"}
     found = {}
-    for path in (TOP / "tui").rglob("*.py"):
-        for node in ast.parse(path.read_bytes()).body:
+    for module in modules.values():
+        for node in module.tree.body:
             if isinstance(node, ast.ClassDef) and bases & set(map(ast.unparse, node.bases)):
                 names = [ast.unparse(one.targets[0]) for one in node.body if isinstance(one, ast.Assign)]
                 found[node.name] = frozenset(names)
@@ -343,18 +361,17 @@ LEFT_OUT = {
 """The members that a table leaves out, by its module and their enum."""
 
 
-def test_a_table_over_an_enum_has_each_of_its_members() -> None:
+def test_a_table_over_an_enum_has_each_of_its_members(modules: dict[str, Module]) -> None:
     """A table of most members has a row of every one: what it leaves out is declared."""
-    known, found = members(), dict[tuple[str, str], set[str]]()
-    for path in (TOP / "tui").rglob("*.py"):
-        module = ".".join(path.relative_to(TOP / "tui").with_suffix("").parts[1:]).removesuffix(".__init__")
-        for node in ast.walk(ast.parse(path.read_bytes())):
+    known, found = members(modules), dict[tuple[str, str], set[str]]()
+    for name, module in modules.items():
+        for node in module.nodes:
             names = node.keys if isinstance(node, ast.Dict) else []
             keys = [ast.unparse(key).split(".") for key in names if isinstance(key, ast.Name | ast.Attribute)]
             every = known.get(keys[0][0], frozenset()) if keys else frozenset()
             missing = every - {key[-1] for key in keys}
             if missing and len(missing) < len(keys):
-                found.setdefault((module, keys[0][0]), set()).update(missing)
+                found.setdefault((of_package(name), keys[0][0]), set()).update(missing)
     assert found == LEFT_OUT
 
 
@@ -372,14 +389,14 @@ def arguments(function: ast.FunctionDef | None) -> set[str]:
     return {one.arg for one in (*found.args, *found.kwonlyargs, found.vararg, found.kwarg) if one is not None}
 
 
-def test_a_docstring_describes_arguments_that_are_there() -> None:
+def test_a_docstring_describes_arguments_that_are_there(modules: dict[str, Module]) -> None:
     stale = []
-    for path in sorted((TOP / "tui").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module, (_, _, nodes) in modules.items():
+        for node in nodes:
             if isinstance(node, ast.FunctionDef):
-                stale += [f"{path.name}: {node.name}: {name}" for name in described(node) - arguments(node)]
+                stale += [f"{module}: {node.name}: {name}" for name in described(node) - arguments(node)]
             elif isinstance(node, ast.ClassDef):
                 methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
                 there = arguments(methods[0]) if methods else described(node)
-                stale += [f"{path.name}: {node.name}: {name}" for name in described(node) - there]
+                stale += [f"{module}: {node.name}: {name}" for name in described(node) - there]
     assert stale == []

@@ -8,8 +8,6 @@ import re
 import shutil
 import subprocess
 import unicodedata
-from collections import defaultdict
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -167,21 +165,16 @@ def test_counts_sizes_lists_and_reasons() -> None:
 # Nothing can leave beside the edge
 
 
-@cache
-def callers() -> dict[str, set[str]]:
-    """The modules in which something is called, by its name."""
-    found = defaultdict[str, set[str]](set)
-    for path in SOURCES.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-                found[name].add(str(path.relative_to(SOURCES)))
-    return dict(found)
-
-
 def calls(name: str) -> set[str]:
     """The modules in which something of that name is called."""
-    return callers().get(name, set())
+    texts = ((path, path.read_text("utf-8")) for path in SOURCES.rglob("*.py"))
+    return {
+        str(path.relative_to(SOURCES))
+        for path, text in texts
+        if name in text
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and name in {getattr(node.func, "id", ""), getattr(node.func, "attr", "")}
+    }
 
 
 def test_only_the_text_module_makes_printable_text() -> None:
