@@ -23,6 +23,14 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
+if not IS_FULL:
+    # Hypothesis draws some of its examples from the constants of all modules: the first run of a new clone would take them
+    # from seven hundred files in each of its processes, a thirtieth of what the tests take.
+    with contextlib.suppress(ImportError, AttributeError):
+        from hypothesis.internal.conjecture import providers
+
+        providers._get_local_constants = lambda: providers._local_constants
+
 # Some machines keep bytecode from being written. There, each of some three hundred programs that the tests start would
 # compile all of locklens, and each process of a run all of the tests: together a seventh of what the tests take.
 sys.dont_write_bytecode = False
