@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import pytest
 from kit.effort import effort
@@ -22,7 +23,7 @@ from locklens.project.tree import EmptyTree
 from locklens.review.model import LockStatus, Review
 from locklens.review.reports import text
 
-MUTANTS = effort(800, 40_000)
+MUTANTS = effort(400, 40_000)
 SEEDS = 20
 
 
@@ -50,6 +51,7 @@ def reviewed(old: bytes, new: bytes) -> Review:
     return review(ReviewRequest(lambda: comparison))
 
 
+@cache
 def sources() -> list[bytes]:
     return [path.read_bytes() for path in sorted(shared_data().rglob("*.hcl"))]
 

@@ -19,6 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.effort import effort
 from kit.registries import lead_to
 from msgspec.structs import replace
 
@@ -63,7 +64,11 @@ def work_of(action: Callable[[], object]) -> float:
 
 
 def grows_in_step(action: Callable[[int], object], size: int) -> None:
-    """Asserts that four times the size takes no more than nine times the work; looks again before it says so."""
+    """Asserts that four times the size takes no more than nine times the work; looks again before it says so.
+
+    A sample takes half of the size.
+    """
+    size //= effort(2, 1)
     found = []
     for _ in range(3):
         large = work_of(lambda: action(LARGER * size))

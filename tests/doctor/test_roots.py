@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from kit.command_line import no_screen
 from kit.git import git
+from kit.repositories import copy_of, repository
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -50,20 +51,18 @@ def failed(name: str, version: str) -> str:
     )
 
 
+def lay_roots(folder: Path) -> None:
+    files: dict[str, bytes | str] = {}
+    for name, (required, entries) in ROOTS.items():
+        files |= {f"{name}/main.tf": requires(*required), f"{name}/.terraform.lock.hcl": lock_file(*entries)}
+    repository(folder, files)
+
+
 @pytest.fixture
 def top(made: Any, tmp_path: Path) -> Path:
     """A repository with roots that share entries; returns its top."""
     made(SampleIncident("", ("none",), (lock_file(DEMO),), BOTH[:1]))
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    for name, (required, entries) in ROOTS.items():
-        (folder / name).mkdir()
-        (folder / name / "main.tf").write_text(requires(*required), "utf-8")
-        (folder / name / ".terraform.lock.hcl").write_bytes(lock_file(*entries))
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "roots")
-    return folder
+    return copy_of(lay_roots, tmp_path / "shared")
 
 
 def roots_of(document: Any) -> list[list[str]]:

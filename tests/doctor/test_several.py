@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from kit.command_line import no_screen
 from kit.git import git
+from kit.repositories import commit, copy_of
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -41,19 +42,18 @@ MISMATCH = "Failed to install provider", WHILE
 UNSURE = "the log does not tell which root failed; it fits con, hash, ver, ver2: name it with -- ROOT"
 
 
+def lay_several(top: Path) -> None:
+    git(top, "init", "-q")
+    for name, (constraint, lock) in ROOTS.items():
+        files: dict[str, bytes | str] = {f"{name}/main.tf": requires(("acme/demo", constraint))}
+        commit(top, files | {f"{name}/.terraform.lock.hcl": lock}, f"add the root {name}")
+
+
 @pytest.fixture
 def several(made: Any, tmp_path: Path) -> Path:
     """A repository whose roots lock one version in different ways, each committed for itself; returns its top."""
     made(SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"),)))
-    top = tmp_path / "several"
-    top.mkdir()
-    git(top, "init", "-q")
-    for name, (constraint, lock) in ROOTS.items():
-        (top / name).mkdir()
-        (top / name / "main.tf").write_text(requires(("acme/demo", constraint)), "utf-8")
-        (top / name / ".terraform.lock.hcl").write_bytes(lock)
-        git(top, "add", ".")
-        git(top, "commit", "-qm", f"add the root {name}")
+    top = copy_of(lay_several, tmp_path / "several")
     log = boxed_log(MISMATCH).replace("on linux_amd64\n", f"on {this_platform()}\n")
     (top / "ci.log").write_text(log, "utf-8")
     return top

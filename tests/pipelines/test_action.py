@@ -9,10 +9,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.effort import some
 from kit.git import git
 from pipelines.conftest import PROGRAM, TOP, Runner
 
@@ -89,10 +91,11 @@ def test_the_inputs_count(runner: Runner) -> None:
     assert "argument --ask-host: invalid host 'a b': " in done.stderr
 
 
-@pytest.mark.parametrize("base", ["--output=pwned", "$(touch pwned)`touch pwned`; touch pwned", "main\ntouch pwned"])
-def test_no_input_is_run_or_taken_for_an_option(runner: Runner, base: str) -> None:
-    for name in ("LOCKLENS_BASE", "LOCKLENS_ROOTS", "LOCKLENS_FAIL_ON", "LOCKLENS_ASK_HOSTS", "LOCKLENS_PROVE"):
-        done = runner.bash(REVIEW, **INPUTS | {name: base})
+def test_no_input_is_run_or_taken_for_an_option(runner: Runner) -> None:
+    texts = "--output=pwned", "$(touch pwned)`touch pwned`; touch pwned", "main\ntouch pwned"
+    names = "LOCKLENS_BASE", "LOCKLENS_ROOTS", "LOCKLENS_FAIL_ON", "LOCKLENS_ASK_HOSTS", "LOCKLENS_PROVE"
+    for text, name in some(product(texts, names), 2):  # a sample has each name and each text
+        done = runner.bash(REVIEW, **INPUTS | {name: text})
         assert (done.returncode, runner.outputs["status"]) == (0, "2"), name
         assert "error: " in done.stderr
     assert git(runner.clone, "status", "--porcelain") == ""
