@@ -24,6 +24,8 @@ from typing import Any
 
 import pytest
 
+from kit.effort import effort
+
 FACTS = Path(__file__).parents[1] / "data" / "real_changes.json"
 COMMANDS = {"terraform": "terraform", "opentofu": "tofu"}
 BOM = b"\xef\xbb\xbf"
@@ -121,9 +123,10 @@ def shared_data() -> Path:
     return own
 
 
-def real_cases(kind: str) -> list[Any]:
-    """The real cases of one kind (pairs, derived, conflicts) as parameters."""
-    return [pytest.param(case, id=case.name) for case in sorted((shared_data() / kind).iterdir()) if case.is_dir()]
+def real_cases(kind: str, *, enough: int | None = None) -> list[Any]:
+    """The real cases of one kind (pairs, derived, conflicts) as parameters; a sample of many has `enough` of them or a few more."""
+    cases = [pytest.param(case, id=case.name) for case in sorted((shared_data() / kind).iterdir()) if case.is_dir()]
+    return cases[:: effort(max(1, len(cases) // enough), 1)] if enough else cases
 
 
 def meta(case: Path) -> dict[str, Any]:

@@ -231,7 +231,7 @@ def test_between_canonical_files_all_states_are_canonical(
 
 
 @settings(max_examples=effort(2, 20))
-@pytest.mark.parametrize("case", real_cases("pairs"))
+@pytest.mark.parametrize("case", real_cases("pairs", enough=30))
 @given(data=st.data())
 def test_real_changes_taken_one_after_the_other_end_in_the_new_file(case: Path, data: st.DataObject) -> None:
     old, new = (path.read_bytes() if path.exists() else b"" for path in (case / "old.lock.hcl", case / "new.lock.hcl"))

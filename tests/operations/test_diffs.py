@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kit.effort import some
 from kit.git import git
 
 from locklens.operations.plan.diffs import diff_lines, hunks, patch, quoted_name
@@ -60,8 +62,7 @@ def content(path: Path) -> Data:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="names")
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("case", [*ORDINARY, *ACTIVE])
+@pytest.mark.parametrize(("case", "name"), some(product([*ORDINARY, *ACTIVE], NAMES), len(NAMES) - 1))
 def test_git_applies_it(tmp_path: Path, case: str, name: str) -> None:
     old, new = {**ORDINARY, **ACTIVE}[case]
     git(tmp_path, "init", "-q")
@@ -73,8 +74,7 @@ def test_git_applies_it(tmp_path: Path, case: str, name: str) -> None:
 
 
 @pytest.mark.skipif(patch_program is None, reason="patch is not there")
-@pytest.mark.parametrize("name", NAMES[:3])
-@pytest.mark.parametrize("case", ORDINARY)
+@pytest.mark.parametrize(("case", "name"), some(product(ORDINARY, NAMES[:3]), 2))
 def test_patch_applies_it(tmp_path: Path, case: str, name: str) -> None:
     old, new = ORDINARY[case]
     path = lay(tmp_path, name, old)

@@ -382,7 +382,7 @@ def test_planning_writes_nothing(top: Path) -> None:
 
 
 @settings(max_examples=effort(1, 10))
-@pytest.mark.parametrize("case", real_cases("pairs")[::9])
+@pytest.mark.parametrize("case", real_cases("pairs", enough=6)[:: effort(1, 9)])
 @given(data=st.data())
 def test_real_changes_in_any_portions(case: Path, data: st.DataObject) -> None:
     sides = [case / "old.lock.hcl", case / "new.lock.hcl"]
