@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
 from attacks.edited_version import LOCK, OLD, REVIEW
 from attacks.test_states import ADDRESS, MAIN, ROOT, STATE, with_a_root
 from kit.command_line import locklens
+from kit.effort import some
 from kit.git import git
 from kit.repositories import commit, copy_of, put
 
@@ -69,11 +71,10 @@ def initialised(tool: str, folder: Path, scratch: Path) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("tool", ["terraform", "tofu"])
-@pytest.mark.parametrize("text", [*READ.values(), *UNREAD.values()], ids=[*READ, *UNREAD])
-def test_the_tools_take_what_such_a_state_names(tmp_path: Path, tool: str, text: str) -> None:
+@pytest.mark.parametrize(("name", "tool"), some(product([*READ, *UNREAD], ["terraform", "tofu"]), 3))
+def test_the_tools_take_what_such_a_state_names(tmp_path: Path, name: str, tool: str) -> None:
     put(tmp_path, {"main.tf": "terraform {}\n"})
-    (tmp_path / "terraform.tfstate").write_bytes(text.encode("utf-8", "surrogateescape"))
+    (tmp_path / "terraform.tfstate").write_bytes((READ | UNREAD)[name].encode("utf-8", "surrogateescape"))
     said = initialised(tool, tmp_path, tmp_path)
     assert "Finding latest version of cloudflare/cloudflare" in said, said
 
