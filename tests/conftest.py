@@ -19,7 +19,7 @@ from kit.effort import IS_FULL, effort
 from rewriting import rewrite_share
 
 settings.register_profile(
-    "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(50, 1000), print_blob=True
+    "steady", deadline=None, derandomize=not IS_FULL, max_examples=effort(25, 1000), print_blob=True
 )
 settings.load_profile("steady")
 
@@ -72,10 +72,10 @@ _YOUNG = 50_000
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """Two processes more than there are processors: some tests wait, and other programs leave each process its share."""
+    """One process more than there are processors: some tests wait, and each process reads all tests for itself."""
     if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or not hasattr(os, "sched_getaffinity"):
         return None
-    return len(os.sched_getaffinity(0)) + 2
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit.git import git
+from kit.repositories import commit, copy_of
 
 from locklens.cli.commands import COMMANDS
 from locklens.cli.main import main
@@ -98,19 +100,20 @@ CASES = {
 }
 
 
+def lay_work(folder: Path) -> None:
+    git(folder, "init", "-q")
+    commit(folder, {"a-file": "", ".terraform.lock.hcl": LOCK})
+    (folder / "a-folder").mkdir()
+    git(folder, "tag", "v1")
+    git(folder, "branch", "$(touch${IFS}PWNED)")
+
+
 @pytest.mark.parametrize("line", CASES)
 @pytest.mark.parametrize("shell", OFFERS)
 def test_a_shell_completes(shell: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell}")
-    folder = tmp_path / "work"
-    (folder / "a-folder").mkdir(parents=True)
-    (folder / "a-file").touch()
-    (folder / ".terraform.lock.hcl").write_text(LOCK)
-    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
-    odd = "$(touch${IFS}PWNED)"
-    for words in (["init", "-qb", "main"], ["commit", "-qm", "x", "--allow-empty"], ["tag", "v1"], ["branch", odd]):
-        subprocess.run([*git, *words], cwd=folder, check=True)
+    folder = copy_of(lay_work, tmp_path / "work")
     offered = {word.removesuffix("/") for word in OFFERS[shell](script(shell, capsys), line, folder)}
     expected, not_expected = CASES[line]
     assert expected <= offered
