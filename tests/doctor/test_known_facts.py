@@ -15,6 +15,7 @@ from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
+from locklens.dialect import OPENTOFU
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -54,17 +55,56 @@ def test_a_restored_file_has_to_be_reviewed_where_hashes_come_with_it(made: Any,
     assert trust() == ["low"]
 
 
-def test_an_entry_that_the_other_tool_moved_ends_the_error(made: Any, doctor: Any) -> None:
+def test_an_entry_whose_hashes_opentofu_does_not_take_over_ends_its_error(made: Any, doctor: Any) -> None:
     own = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
     moved = lock_file(own).replace(TERRAFORM_HOST.encode(), OPENTOFU_HOST.encode())
     folder = made(replace(INCIDENTS["other-tool"], locks=(moved,)))
     log = (folder / "ci.log").read_text("utf-8").replace(TERRAFORM_HOST, OPENTOFU_HOST)
+    log = log.replace("Terraform v1.11.4", "OpenTofu v1.12.6")
     (folder / "ci.log").write_text(f"$ tofu -chdir=live/prod init\n{log}", "utf-8")
     assert doctor(folder, "ci.log")["state"] == "open"
     (folder / LOCK).write_bytes(lock_file(own))
     document = doctor(folder, "ci.log")
     assert document["state"] == "fixed", document
     assert f"no longer has {OPENTOFU_HOST}/hashicorp/random" in document["fixed"]
+    assert document["next"] == "tofu -chdir=live/prod init"
+
+
+def test_an_entry_that_moved_to_the_registry_of_the_other_tool_ends_no_error_of_the_first(
+    made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["other-tool"])
+    own = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
+    (folder / LOCK).write_bytes(lock_file(own))
+    git(folder, "commit", "-qam", "Lock it with Terraform")
+    moved = replace(own, provider=f"{OPENTOFU_HOST}/hashicorp/random")
+    (folder / LOCK).write_bytes(lock_file(moved, dialect=OPENTOFU))
+    words = "the local package for registry.terraform.io/hashicorp/random 3.6.3 doesn't match any of the checksums"
+    message = f"Error while installing hashicorp/random v3.6.3: {words} previously recorded in the dependency lock file"
+    (folder / "ci.log").write_text(f"Error: Failed to install provider\n\n{message}\n", "utf-8")
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["next"], document["facts"]["tool"]) == ("open", None, "terraform")
+    (cause,) = (one for one in document["causes"] if one["id"] == "other-tool")
+    assert cause["verdict"] == "unknown"
+    assert f"{OPENTOFU_HOST}/hashicorp/random; commit" in cause["evidence"]
+    assert cause["missing"] == "the tool that is meant to run in live/prod"
+    assert document["remedies"] == []
+
+
+def test_the_tool_is_said_only_where_all_roots_have_it(made: Any, doctor: Any) -> None:
+    own = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
+    folder = made(replace(INCIDENTS["other-tool"], locks=(lock_file(own),)))
+    moved = replace(own, provider=f"{OPENTOFU_HOST}/hashicorp/random")
+    for root in ("live/a", "live/z"):
+        (folder / root).mkdir()
+        (folder / root / ".terraform.lock.hcl").write_bytes(lock_file(moved, dialect=OPENTOFU))
+    roots = ("--root=live/a", "--root=live/prod")
+    for words in (roots, roots[::-1]):
+        assert doctor(folder, "--offline", *words)["facts"]["tool"] is None
+        report = doctor(folder, "--offline", "--format", "text", *words)
+        assert "(this machine), each root's tool (opentofu, terraform), path" in report
+    assert doctor(folder, "--offline", "--root=live/a", "--root=live/z")["facts"]["tool"] == "opentofu"
+    assert doctor(folder, "--offline", "--tool=terraform", *roots)["facts"]["tool"] == "terraform"
 
 
 @pytest.mark.parametrize(("kind", "expected", "fixes"), [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.addresses import LEGACY_NAMESPACE, AddressError, ProviderAddress, parse_plain, parse_source
 
@@ -109,4 +110,21 @@ def dialect_of_header(text: str) -> Dialect | None:
     return next((dialect for dialect in DIALECTS.values() if first == dialect.header), None)
 
 
-__all__ = ["DIALECTS", "MANUAL_EDITS_COMMENT", "OPENTOFU", "TERRAFORM", "AddressError", "Dialect", "dialect_of_header"]
+def twin_of(address: ProviderAddress | None) -> ProviderAddress | None:
+    """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
+    hosts = [tool.default_host for tool in DIALECTS.values()]
+    if address is None or address.host not in hosts:
+        return None
+    return replace(address, host=next(host for host in hosts if host != address.host))
+
+
+__all__ = [
+    "DIALECTS",
+    "MANUAL_EDITS_COMMENT",
+    "OPENTOFU",
+    "TERRAFORM",
+    "AddressError",
+    "Dialect",
+    "dialect_of_header",
+    "twin_of",
+]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor.model import NO_MESSAGE, NetworkReason, PackagePath
 from locklens.doctor.origins import Origins
 from locklens.hashes import hashes_of_files, is_of_zip, packages_of
@@ -360,6 +360,12 @@ class Examined(Struct, frozen=True, dict=True):
             is_of_file = self.lock.problems or self.message.kind == "lock-invalid"
             return "the lock file" if is_of_file else "the provider"
         return self.address.short(self.tool.default_host)
+
+    @cached_property
+    def locked_twin(self) -> LockEntry | None:
+        """The entry of the provider's name in the other tool's registry; None without one."""
+        twin = twin_of(self.address)
+        return self.lock.by_address.get(twin) if twin is not None else None
 
     @property
     def is_unrequired(self) -> bool:

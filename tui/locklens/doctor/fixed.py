@@ -68,7 +68,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return _listed_words(x)
     if entry is None:
         was = next((one.entry for one in x.past if one.entry is not None), None)
-        is_gone = kind in _OF_ENTRIES and was is not None and str(was.version) == x.message.version
+        is_gone = (
+            kind in _OF_ENTRIES and not x.locked_twin and was is not None and str(was.version) == x.message.version
+        )
         return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
     place = f"{x.lock.path}:{entry.line}"
     if kind in {"locked-mismatch", "lock-constraint"}:

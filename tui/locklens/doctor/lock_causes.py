@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
+_TOOLS = {tool.default_host: tool for tool in DIALECTS.values()}
+
 _SAME_REQUEST = "the same request on the runner"
 
 _LINE = re.compile(r"line (\d{1,9})")
@@ -296,7 +298,7 @@ def wrong_source(x: Examined) -> Judgement | None:
     trouble = x.listing.trouble if x.listing is not None else None
     if x.listing is not None and x.listing.is_known and trouble is None:
         return Judgement(_UNKNOWN, f"{words}; it lists versions of it here", _SAME_REQUEST, x.listing.as_of)
-    if host not in {tool.default_host for tool in DIALECTS.values()}:
+    if host not in _TOOLS:
         return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
     if trouble is not None and trouble.is_no:
         return Judgement(_YES, f"{words}, and it has none now", basis=Basis.RUN)
@@ -323,7 +325,7 @@ def _absent(x: Examined) -> Judgement | None:
     words = f"{host} has no {x.name}"
     if x.mirrors or x.servers:
         return Judgement(_UNKNOWN, words, "whether a mirror of the settings has it", x.listing.as_of, basis=Basis.HERE)
-    if host not in {tool.default_host for tool in DIALECTS.values()}:
+    if host not in _TOOLS:
         return Judgement(_LIKELY, words, "the same request with a token", x.listing.as_of, basis=Basis.HERE)
     return Judgement(_YES, words, as_of=x.listing.as_of, basis=Basis.HERE)
 
@@ -520,7 +522,7 @@ def _ran_in_root_of_other(x: Examined) -> Judgement | None:
     host = x.other_registry
     if not host or x.address is None:
         return None
-    ran, own = (next(tool for tool in DIALECTS.values() if tool.default_host == one) for one in (host, x.address.host))
+    ran, own = _TOOLS[host], _TOOLS[x.address.host]
     locked = f"{x.lock.path}:{x.entry.line} locks" if x.entry is not None else f"{x.own_root} requires"
     words = f"the run asked {host}, and {locked} {x.address}"
     if x.tool_commit:
@@ -538,30 +540,16 @@ def other_tool(x: Examined) -> Judgement | None:
     """Test if the hashes are those of the other tool's registry."""
     if x.address is None:
         return None
-    hosts = {tool.default_host: tool for tool in DIALECTS.values()}
     if x.message.kind == "provider-unknown" or x.other_registry:
         return _ran_in_root_of_other(x)
     if x.entry is None:
-        twin = next(
-            (one for one in x.lock.entries if one.address.host in hosts and one.address.host != x.address.host
-             and (one.address.namespace, one.address.type) == (x.address.namespace, x.address.type)), None
-        )  # fmt: skip
-        if twin is None:
-            return None
-        words = f"{x.lock.path}:{twin.line} locks {twin.address}, and {x.address} is required"
-        requires = x.configuration.requires if x.configuration is not None else None
-        is_required = requires is not None and requires(x.address) and not requires(twin.address)
-        if x.message.kind == "entries-migrated":
-            words = f"the message says so: {x.lock.path}:{twin.line} locks {twin.address}"
-            return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
-        title = "the lock file has the entry of the other tool's registry"
-        return Judgement(_YES if is_required else _LIKELY, words, title=title)
+        return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
         words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
         return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
     if x.message.kind == "readonly-changed":
         return None  # the message is about which providers are locked, whatever their hashes
-    if x.address.host not in hosts:
+    if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
     theirs = x.case.packages.elsewhere if x.case is not None else {}
     if theirs:
@@ -571,8 +559,8 @@ def other_tool(x: Examined) -> Judgement | None:
             words = f"{words}, and {both} of {x.address.host}"
         return Judgement(_LIKELY if both else _YES, words, as_of=x.as_of, basis=Basis.HASHES)
     if x.error is None and x.tool_commit:
-        own = hosts[x.address.host]
-        before = next(tool for host, tool in hosts.items() if host != x.address.host)
+        own = _TOOLS[x.address.host]
+        before = next(tool for host, tool in _TOOLS.items() if host != x.address.host)
         words = (
             f"{x.lock.path}:{x.entry.line} locks {x.address} since the last change of the file, and commit "
             f"{x.tool_commit[:12]} locks it in {before.default_host}: "
@@ -602,6 +590,25 @@ def other_tool(x: Examined) -> Judgement | None:
     missing = missing if x.is_known else x.why_unknown
     words = "nothing shows that the hashes are from the other tool's registry"
     return Judgement(_UNKNOWN, words, missing, as_of=x.as_of)
+
+
+def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement:
+    """Judge a provider that is locked in the other tool's registry alone."""
+    words = f"{x.lock.path}:{twin.line} locks {twin.address}"
+    if x.message.kind == "entries-migrated":
+        return Judgement(_YES, f"the message says so: {words}", basis=Basis.RUN, title=_MOVED)
+    before = next((one for one in x.past if one.is_of(x.message.version)), None)
+    if before is not None and before.entry is not None:  # the error is of the entry that the run had
+        ran, own = (_TOOLS[one.host].product for one in (before.entry.address, twin.address))
+        was = f"commit {before.commit[:12]} locks {before.entry.address} {x.message.version}, as the run had it"
+        words = f"{words}; {was}: nothing here tells whether its error is over"
+        title = _OF_OTHER_REGISTRY.format(own, ran)
+        return Judgement(_UNKNOWN, words, f"the tool that is meant to run in {x.where}", title=title)
+    required = x.configuration.required() if x.configuration is not None else ()
+    is_required = x.address in required and twin.address not in required
+    words = f"{words}, and {x.address} is {'required' if is_required else 'not locked'}"
+    title = "the lock file has the entry of the other tool's registry"
+    return Judgement(_YES if is_required else _LIKELY, words, title=title)
 
 
 def _other_trouble(x: Examined) -> str:

@@ -282,7 +282,7 @@ class Incident(Struct, frozen=True):
     """The circumstances of the error, each None if unknown.
 
     Attributes:
-        tool: "terraform" or "opentofu".
+        tool: "terraform" or "opentofu"; in a diagnosis None, too, where its roots have both, as its source says.
         tool_version: Such as 1.11.4.
         platform: OS_ARCH of the machine with the error.
         path: The origin of the package.
@@ -296,6 +296,12 @@ class Incident(Struct, frozen=True):
     path: PackagePath | None = None
     root: str | None = None
     sources: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def tool_words(self) -> str:
+        """The tool with its version, or those of the roots; "" for unknown."""
+        known = " ".join(filter(None, (self.tool, self.tool_version)))
+        return known if self.tool else dict(self.sources).get("tool", known)
 
 
 class Judgement(Struct, frozen=True):

@@ -578,10 +578,19 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
         words = " ".join((*(error.text for error in errors), *advice))
         tool = "opentofu" if re.search(r"OpenTofu|opentofu\.org|tofu init", words) else ""
         known = r"Terraform uses|terraform init|hashicorp\.com|terraform providers"
-        tool = tool or ("terraform" if re.search(known, words) else "")
+        tool = tool or ("terraform" if re.search(known, words) else "") or _tool_by_spelling(words)
     named = [error.platform for error in errors if error.platform]
     platform = named[0] if named else max(platforms, key=lambda one: platforms[one], default=runner)
     return LogFacts(tool, version, platform)
+
+
+def _tool_by_spelling(words: str) -> str:
+    """Return the tool whose messages leave the host of a provider out and name it; "" where none does both."""
+    for tool in DIALECTS.values():
+        full = re.findall(rf"(?<![\w./-]){re.escape(tool.default_host)}/([\w-]{{1,99}}/[\w-]{{1,99}})", words)
+        if any(re.search(rf"(?<![\w./-]){re.escape(one)} v\d", words) for one in full):
+            return tool.name
+    return ""
 
 
 def _runner_platform(name: str, rest: str) -> str:

@@ -35,7 +35,7 @@ class ErrorJson(JsonStruct, frozen=True):
 class IncidentJson(JsonStruct, frozen=True):
     """The circumstances of the error; null if unknown."""
 
-    tool: ToolName | None
+    tool: Annotated[ToolName | None, Meta(description="Null, too, where the roots have different ones.")]
     tool_version: str | None
     platform: str | None
     path: PackagePath | None

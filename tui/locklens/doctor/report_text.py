@@ -285,10 +285,9 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
     def fact(name: str, value: str | None, option: str) -> str:
         return f"{value} ({sources.get(name, 'given')})" if value else f"? ({option})"
 
-    tool = f"{facts.tool or '?'} {facts.tool_version or ''}".strip()
     ran = [
         fact("platform", facts.platform, "--platform OS_ARCH"),
-        fact("tool", tool if facts.tool else None, "--tool"),
+        fact("tool", facts.tool_words, "--tool") if facts.tool else facts.tool_words or "? (--tool)",
         f"path {fact('path', facts.path.value if facts.path else None, '--install-path')}",
     ]
     yield from _labelled("RAN ON", ", ".join(ran))
@@ -391,7 +390,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         label = "warning" if error.kind in WARNINGS else "error"
         yield f"- {label} `{error.kind}`: {code(error.text, _LONGEST)}{where}"
     facts = diagnosis.facts
-    ran = (facts.platform, " ".join(filter(None, (facts.tool, facts.tool_version))), facts.path and facts.path.value)
+    ran = (facts.platform, facts.tool_words, facts.path and facts.path.value)
     yield f"- ran on: {', '.join(code(one) if one else 'unknown' for one in ran)}"
     if facts.root is None and len(places) == 1:
         words = "; ".join(filter(None, (error_place_words(diagnosis.places[0]), same_entry_words(diagnosis))))

@@ -62,9 +62,9 @@ class CopyFinder:
         """True if there were more copies of packages than are hashed."""
         return self._finder.is_cut
 
-    def sources(self, first: DoctorSubject | None) -> Sources:
-        """Return the places that packages come from, by the user's words and the settings of the first root."""
-        tool, path = (first.root.tool, first.root.path) if first is not None else (TERRAFORM, "")
+    def sources(self, one: DoctorSubject | None) -> Sources:
+        """Return the places that packages come from, by the user's words and the settings of the root's tool."""
+        tool, path = (one.root.tool, one.root.path) if one is not None else (TERRAFORM, "")
         found = configured_sources(tool, self._request.environ, self._checkout.top / path)
         return replace(found, cache=self._request.cache) if self._request.cache else found
 

@@ -216,7 +216,7 @@ def _diagnosed(
     causes = joined_causes(affected, rules)
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
     has_several = Several.among(affected)
-    facts = known[0].incident if known else Incident()
+    facts = _shared([one.incident for one in known])
     if has_several.roots:
         facts = replace(facts, root=None)
     # What was added or removed is no longer among the providers that are examined, and the others were never wrong.
@@ -255,6 +255,15 @@ def _diagnosed(
 
 def _from_top(here: str, roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(from_top(here, root) for root in roots)
+
+
+def _shared(incidents: Sequence[Incident]) -> Incident:
+    """Return the circumstances as the first provider has them; without its root's tool where others are of another."""
+    tools = sorted({one.tool for one in incidents if one.tool})
+    if len(tools) < 2:
+        return incidents[0] if incidents else Incident()
+    sources = {**dict(incidents[0].sources), "tool": f"each root's tool ({', '.join(tools)})"}
+    return replace(incidents[0], tool=None, sources=tuple(sources.items()))
 
 
 def _with_platform(x: Examined) -> Examined:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import ElsewhereEntry, FoundPackage, likeliest_mirror
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
@@ -16,7 +16,6 @@ from locklens.doctor.model import NO_MESSAGE, Incident, Onset, PackagePath, Read
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.changed_roots import ChangedRoots
 from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cache
-from locklens.operations.doctor.log_roots import twin_of
 from locklens.operations.doctor.places import of_provider
 from locklens.operations.root_modules import tool_of
 from locklens.project.clifiles import this_platform
@@ -88,16 +87,15 @@ class Examiner:
             ConfigurationError: The package that was handed in cannot be hashed.
         """
         first = subjects[0] if subjects else None
-        sources = self.copies.sources(first)
-        given = self.copies.given(self._incident(first, sources).platform or "")
+        given = self.copies.given(self._incident(first, self.copies.sources(first)).platform or "")
         of_package = given.platform if given is not None else ""
         address = self._address_of(given, subjects) if given is not None else None
-        return [
-            self._examined(
-                one, self._incident(one, sources, of_package), sources, given if one.address == address else None
-            )
-            for one in subjects
-        ]
+        found = []
+        for one in subjects:
+            sources = self.copies.sources(one)
+            incident = self._incident(one, sources, of_package)
+            found.append(self._examined(one, incident, sources, given if one.address == address else None))
+        return found
 
     def _address_of(self, given: FoundPackage, subjects: Sequence[DoctorSubject]) -> ProviderAddress | None:
         """Return the provider that the package which was handed in is of; None, and a note, where nothing tells it."""

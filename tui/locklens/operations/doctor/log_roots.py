@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor.fixed import OF_REQUIREMENTS
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
@@ -586,14 +586,6 @@ def _named(name: str, known: Iterable[str], default: str) -> str:
     pattern = re.compile(r"[^/]+".join(map(re.escape, re.split(r"\*{3,}", host + name))))
     fitting = [one for one in known if pattern.fullmatch(one)]
     return fitting[0] if len(fitting) == 1 else name
-
-
-def twin_of(address: ProviderAddress | None) -> ProviderAddress | None:
-    """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
-    hosts = [tool.default_host for tool in DIALECTS.values()]
-    if address is None or address.host not in hosts:
-        return None
-    return replace(address, host=next(host for host in hosts if host != address.host))
 
 
 def parsed(text: str, parse: Callable[[str], ProviderAddress], *, is_other: bool = False) -> ProviderAddress | None:

@@ -222,12 +222,11 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
     facts, told = diagnosis.facts, dict(diagnosis.facts.sources)
     if told.get("tool_version", told.get("tool")) != told.get("tool"):
         told["tool"] = f"{told.get('tool', '?')}; version: {told['tool_version']}"
-    tool = " ".join(filter(None, (facts.tool, facts.tool_version)))
     path = facts.path.value if facts.path is not None else ""
     fitting = list(dict.fromkeys(root for one in diagnosis.places if not one.is_known for root in one.roots))
     for name, label, value in (
         ("platform", "platform", facts.platform or ""),
-        ("tool", "tool", tool),
+        ("tool" if facts.tool else "", "tool", facts.tool_words),
         ("path", "path", path),
         ("", "root", facts.root or (diagnosis.examined if all(one.is_known for one in diagnosis.places) else "")),
     ):
