@@ -11,7 +11,7 @@ import pytest
 from kit.git import git
 from msgspec.structs import replace
 
-from locklens.demo import lock_file, package_bytes, write_unpacked
+from locklens.demo import PLATFORMS, lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
@@ -105,6 +105,34 @@ def test_the_tool_is_said_only_where_all_roots_have_it(made: Any, doctor: Any) -
         assert "(this machine), each root's tool (opentofu, terraform), path" in report
     assert doctor(folder, "--offline", "--root=live/a", "--root=live/z")["facts"]["tool"] == "opentofu"
     assert doctor(folder, "--offline", "--tool=terraform", *roots)["facts"]["tool"] == "terraform"
+
+
+@pytest.mark.parametrize("network", ["", "--offline"])
+@pytest.mark.parametrize(("number", "verdict"), [(1, "likely"), (3, "unknown")])
+def test_an_entry_of_several_h1_alone_may_cover_the_platform(
+    number: int, verdict: str, network: str, made: Any, doctor: Any
+) -> None:
+    entry = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    others = tuple(one for one in PLATFORMS if one != str(this_platform()))[:number]
+    incident = replace(INCIDENTS["platform-missing"], locks=(lock_file(replace(entry, packed=(), unpacked=others)),))
+    folder = made(incident)
+    document = doctor(folder, *filter(None, [network]), "--", "live/prod")
+    (cause,) = (one for one in document["causes"] if one["id"] == "platform-missing")
+    assert cause["verdict"] == verdict, cause
+    assert any(one["id"] == "lock-platform" for one in document["remedies"]) == (number == 1)
+
+
+def test_no_fix_needs_a_release_that_the_registry_does_not_list(made: Any, doctor: Any) -> None:
+    entry = sample_entry("acme/demo", "1.4.9", "~> 1.4")
+    lock = lock_file(replace(entry, packed=(), unpacked=PLATFORMS[-1:]))
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock,)))
+    document = doctor(folder, "--", "live/prod")
+    found = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (found["yanked"], found["platform-missing"]) == ("yes", "likely")
+    assert [one["id"] for one in document["remedies"]] == ["upgrade"]
+    assert "The version is not listed. [CONFIRMED]" in doctor(folder, "--format", "text", "--", "live/prod")
+    offline = doctor(folder, "--offline", "--no-cache", "--", "live/prod")["remedies"]
+    assert "lock-platform" in [one["id"] for one in offline], "nobody was asked"
 
 
 @pytest.mark.parametrize(("kind", "expected", "fixes"), [

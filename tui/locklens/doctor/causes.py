@@ -166,7 +166,7 @@ CAUSES = (
     ),
     KnownCause(
         CauseId.YANKED,
-        "the version is not listed any more",
+        "the version is not listed",
         "The version or its package was taken back, or the source that is asked now never had it.",
         "curl https://HOST/v1/providers/NAMESPACE/TYPE/versions lists what most registries have.",
         release_causes.yanked,

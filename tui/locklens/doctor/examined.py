@@ -218,6 +218,11 @@ class Examined(Struct, frozen=True, dict=True):
         return not self.asks_registry or self.is_denied
 
     @property
+    def is_lost(self) -> bool:
+        """True if the registry answered that it does not have the release, and neither a mirror nor a copy may do."""
+        return self.is_denied and not self.is_of_mirror_alone and self.sound_copy is None
+
+    @property
     def is_of_mirror(self) -> bool:
         """True if the failing run asked a mirror, by its own words, the user's, or the settings here."""
         path = self.incident.path

@@ -197,10 +197,15 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
     if locked and not x.packed and len(x.attributed) == len(x.unpacked):
         words = f"{h1s} locked, of {listing(locked)} alone, and no zh of a package: none is of {platform}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    is_open = len(x.unpacked) - len(x.attributed) > 1 and platform not in x.expected
+    if is_open and x.error is None and not x.packed:  # it covers each platform that an h1 is of
+        words = f"no zh of a package and {h1s} locked{_attributed(x)}: that of {platform} may be among them"
+        missing, is_told = f"the h1 of {platform}: --package DIR", x.is_told_by_download(platform)
+        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS, is_by_download=is_told)
     if not x.is_known:
         if not x.packed and x.unpacked:
             words = f"no zh of a package and {h1s} locked, as from a mirror or a cache, for one platform each"
-            return Judgement(_LIKELY, words, x.why_unknown)
+            return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES if x.error else Basis.GUESS)
         if x.error is not None and len(x.packed) < _usual(x):
             words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
             return Judgement(_LIKELY, words, x.why_unknown)
