@@ -47,6 +47,25 @@ def repo(tmp_path: Path) -> Path:
     return folder
 
 
+def test_the_author_is_the_one_that_git_would_write(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def author() -> str:
+        with Repository.discover(repo) as repository:
+            return repository.author
+
+    monkeypatch.delenv("GIT_AUTHOR_NAME", raising=False)
+    assert author() == "Ann"
+    git(repo, "config", "author.name", "Bo <Example>")
+    assert author() == "Bo Example"
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Rae")
+    assert author() == "Rae"
+    monkeypatch.delenv("GIT_AUTHOR_NAME")
+    git(repo, "config", "--unset", "author.name")
+    (tmp_path / "home/gitconfig").write_text("")
+    assert author() == ""
+
+
 def change(status: str, old: str | None, new: str | None) -> PathChange:
     return PathChange(ChangeStatus(status), old, new)
 

@@ -264,6 +264,19 @@ async def test_unmarking_all_can_be_taken_back(samples: Samples, running: Runnin
         assert "nothing to undo here" in on.text
 
 
+async def test_unmarking_a_row_can_be_taken_back(samples: Samples, running: Running) -> None:
+    async with running(samples.full()) as on:
+        await on.press("j", "space")
+        marks = on.screen.loader.marks
+        assert len(marks) == 1
+        await on.press("space")
+        assert "; Z marks it again" in on.text
+        assert on.screen.loader.marks == frozenset()
+        await on.press("Z")
+        assert on.screen.loader.marks == marks
+        assert on.is_on_top
+
+
 async def test_filtering(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.press("slash")

@@ -53,6 +53,7 @@ def registry() -> Iterator[DemoRegistry]:
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    monkeypatch.delenv("GIT_AUTHOR_NAME", raising=False)
     (tmp_path / "gitconfig").write_text("[user]\n\tname = Ann Example\n\temail = ann@example.com\n")
     top = tmp_path / "top"
     (top / "live").mkdir(parents=True)

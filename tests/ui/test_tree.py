@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from locklens.lines import FilePlace
 from locklens.review.model import Accepted, ChangeKind, Evidence, LockStatus, LookupAnswer, Severity
-from locklens.review.reports import markdown
+from locklens.review.reports import markdown, text
 from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place
 from locklens.ui.review.detail import detail_lines, no_diff_words, row_diff_lines
@@ -28,6 +28,16 @@ def test_the_worst_root_comes_first_and_the_worst_change_in_it(samples: Samples)
     sections = outline(review, Grouping.ROOT)
     assert [section.title for section in sections] == ["z", "a"]
     assert [node.title for node in sections[0].children] == ["acme/b", "acme/a"]
+
+
+def test_equally_bad_roots_are_in_the_order_of_the_report(samples: Samples) -> None:
+    broken = samples.root("a", findings=(samples.finding("LK019", Severity.BLOCK),), status=LockStatus.INVALID)
+    bad = samples.change("acme/b", findings=(samples.finding("LK001", Severity.BLOCK),))
+    other = samples.change("acme/c", findings=bad.findings, salt="b")
+    review = samples.review(broken, samples.root("b", [other]), samples.root("c", [bad]))
+    assert [section.title for section in outline(review, Grouping.ROOT)] == ["b", "c", "a"]
+    lines = str(text.render(review)).splitlines()
+    assert [one[0] for one in lines if one.startswith(("a  (", "b  (", "c  ("))] == ["b", "c", "a"]
 
 
 def test_the_same_change_in_many_roots_is_one_row_that_unfolds(samples: Samples) -> None:

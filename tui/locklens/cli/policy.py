@@ -86,7 +86,7 @@ def _begin_pin(parser: Parser, description: str, operation: Callable[[Namespace]
 
 def _add_reviewing(parser: Parser, *, has_merge_base: bool = False) -> None:
     group = parser.group("review")
-    group.add("--by", default="", metavar="NAME", help="who decides (default: user.name of git)")
+    group.add("--by", default="", metavar="NAME", help="who decides (default: the author that git would write)")
     group.add("--base", metavar="REV", help="revision to compare with (default: HEAD)")
     if has_merge_base:
         words = "compare with the common ancestor, as a pull request does"

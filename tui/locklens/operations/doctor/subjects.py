@@ -148,7 +148,7 @@ class SubjectFinder:
         ]
         if not found:
             roots = ", ".join(dict.fromkeys(one.root.path or "." for one in subjects)) or "."
-            hint = "name it as the lock file or the configuration does"
+            hint = "there is nothing to diagnose, unless the lock file or the configuration names it otherwise"
             raise ConfigurationError(f"{name[:200]}: neither locked nor required", path=roots, hint=hint)
         return found
 

@@ -367,11 +367,11 @@ def decision_of(folder: Path, reason: str, *, by: str = "", until: date | None =
 
 
 def name_in_git(folder: Path) -> str:
-    """Return the name of the current user in git's configuration; "" where it has none."""
+    """Return the name of the current user, as git would write it as a commit's author; "" where it has none."""
     from locklens.project.git import Repository
 
     with Repository.discover(folder) as repository:
-        return repository.user_name
+        return repository.author
 
 
 def pins_at(top: Path) -> tuple[Pin, ...]:

@@ -181,10 +181,14 @@ class Repository:
         )
 
     @property
-    def user_name(self) -> str:
-        """The name of the user in git's configuration; "" if unset."""
-        status, output, _ = self._command.ask("config", "--get", "user.name")
-        return output.decode("utf-8", "replace").strip() if status == 0 else ""
+    def author(self) -> str:
+        """The name that git writes as a commit's author: that of the environment, else of its configuration; else "".
+
+        Without either, git may take that of the account, which is not counted here; no address is looked for.
+        """
+        settings = {"user.useConfigOnly": "true", "user.email": "address@is.of.no.use"}
+        status, output, _ = self._command.ask("var", "GIT_AUTHOR_IDENT", settings=settings)
+        return output.decode("utf-8", "replace").rpartition(" <")[0].strip() if status == 0 else ""
 
     def revisions(self) -> tuple[listings.Revision, ...]:
         """Return branches, tags and recent commits.

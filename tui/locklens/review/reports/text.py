@@ -71,15 +71,19 @@ class _Printer:
         yield ""
         yield from self._tail()
 
-    def _sections(self) -> list[tuple[int, Iterator[Line | str]]]:
-        """The changes of several roots, then the roots, each worst first; together the worst first."""
-        sections = [(severity_rank(members[0][1].severity), self._group(members)) for members in self._shared_groups()]
+    def _sections(self) -> list[tuple[tuple[int, bool], Iterator[Line | str]]]:
+        """The changes of several roots, then the roots, each worst first; together the worst first.
+
+        As on the screen, roots without changes of their own follow equally bad ones.
+        """
+        groups = [(members[0][1].severity, self._group(members)) for members in self._shared_groups()]
+        sections = [((severity_rank(severity), False), lines) for severity, lines in groups]
         for root in sorted(self._review.roots, key=lambda root: root.path):
             if self._is_worth_a_section(root):
                 alone = [change.severity for change in root.changes if change.id not in self._shared]
                 severities = [*alone, *(finding.severity for finding in root.findings)]
                 rank = min(map(severity_rank, severities), default=severity_rank(None))
-                sections.append((rank, self._root(root)))
+                sections.append(((rank, not alone), self._root(root)))
         return sorted(sections, key=lambda section: section[0])
 
     def _head(self) -> Iterator[str]:

@@ -448,13 +448,13 @@ class ReviewScreen(RowActionsScreen):
         marked = not ids <= self.loader.marks
         self._set_marks(ids, marked=marked)
         number = self._marked_words(ids)
-        if marked or len(ids) == 1:
+        if marked:
             is_member = self.node is not None and self.node.kind is NodeKind.MEMBER and len(ids) == 1
             alone = "; S on this row stages this root alone" if is_member and "S" not in self.idle_keys else ""
-            self.say(f"marked {number} as reviewed{alone}" if marked else f"unmarked {number}")
+            self.say(f"marked {number} as reviewed{alone}")
         else:
             self._unmarked = ids
-            self.say(f"unmarked {number}; Z marks them again")
+            self.say(f"unmarked {number}; Z marks {'it' if len(ids) == 1 else 'them'} again")
 
     def _marked_words(self, ids: frozenset[str]) -> str:
         return marked_words(ids, self.review.roots if self.review is not None else ())
