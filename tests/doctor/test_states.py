@@ -229,6 +229,24 @@ def test_an_edited_version_that_was_reverted_tells_nothing_of_the_hashes(made: A
         assert doctor(folder, *options, "ci.log")["fixed"].startswith(words)
 
 
+def test_a_constraint_of_a_module_that_is_not_here_is_told_by_the_message(made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (b"",), (("acme/demo", "~> 1.4"),)))
+    (folder / LOCK).unlink()
+    with (folder / "live/prod/main.tf").open("a", encoding="utf-8") as file:
+        file.write('\nmodule "net" {\n  source = "acme/net/demo"\n}\n')
+    message = "no available releases match the given constraints ~> 1.4, ~> 2.0"
+    told = f"Could not retrieve the list of available versions for provider acme/demo: {message}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", told)), "utf-8")
+    rest = '"~> 1.4" at live/prod/main.tf:5, and the message alone tells the rest: '
+    for options, words in (
+        ((), f"none of 3 listed versions satisfies ~> 1.4, ~> 2.0 ({rest}"),
+        (("--offline",), f"has no version that satisfies ~> 1.4, ~> 2.0 ({rest}"),
+    ):
+        first = doctor(folder, *options, "ci.log")["causes"][0]
+        assert (first["id"], first["verdict"]) == ("constraint-conflict", "yes")
+        assert words in first["evidence"]
+
+
 def test_a_constraint_that_no_release_met_is_not_the_one_of_now(made: Any, doctor: Any) -> None:
     folder = made(SampleIncident("", ("none",), (b"",), (("acme/demo", "~> 2.0"),)))
     (folder / LOCK).unlink()

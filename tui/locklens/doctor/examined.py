@@ -108,7 +108,7 @@ class Examined(Struct, frozen=True, dict=True):
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         registry_url: The URL of the provider's registry that a `host` block of the settings names; "" for none.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
-        is_constraint_of_here: True if the constraint in the message is in the configuration, or was in a commit.
+        is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
         was_required: True if the root, or each of `fitting`, required the provider of the error, and does not any more.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
@@ -333,13 +333,18 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def has_other_constraints(self) -> bool:
         """True if the constraints that the message names are not those of now."""
-        if self.configuration is None or self.address is None:
+        if self.configuration is None or self.address is None or self.message_constraints is None:
             return False
+        return {*self.message_constraints.terms} != {*self.configuration.constraints(self.address).terms}
+
+    @property
+    def message_constraints(self) -> Constraints | None:
+        """The constraints that the message names, of all modules; None without any that can be read."""
         try:
-            said = frozenset(Constraints.parse(self.message.constraint).terms)
+            found = Constraints.parse(self.message.constraint)
         except ValueError:
-            return False
-        return bool(said) and said != frozenset(self.configuration.constraints(self.address).terms)
+            return None
+        return found if found.terms else None
 
     @property
     def met_release(self) -> bool:

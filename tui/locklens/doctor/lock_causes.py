@@ -244,35 +244,38 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, missing)
     version = x.entry.version if x.entry is not None else None
     is_about_listing = x.message.kind == "no-matching-release"
+    places, said, unknown = _excluding_constraints(x), x.message_constraints, x.configuration.unknown_constraints
+    if is_about_listing and said is not None and unknown and {*said.terms} > {*constraints.terms}:
+        constraints, places = said, f"{places}, and the message alone tells the rest: {unknown}"
+    is_changed = is_about_listing and said is not None and said is not constraints and x.has_other_constraints
     if is_about_listing and x.listing is not None and x.listing.is_known:
         fitting = [one.version for one in x.listing.versions if constraints.admits(one.version)]
         if not fitting:
-            number, excluding = len(x.listing.versions), _excluding_constraints(x)
+            number = len(x.listing.versions)
             words = "the only listed version does not satisfy"
             words = (
-                f"{words if number == 1 else f'none of {number} listed versions satisfies'} {constraints} ({excluding})"
+                f"{words if number == 1 else f'none of {number} listed versions satisfies'} {constraints} ({places})"
             )
             return Judgement(_YES, words, as_of=x.listing.as_of, title=_NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may not offer them"
         return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=_NONE_FITS)
-    if is_about_listing and x.has_other_constraints:
+    if is_changed:
         words = f"the message is of {x.message.constraint}, and {x.name} is required with {constraints} now"
         missing = "run without --offline" if x.is_offline else "the versions that its source lists"
-        return Judgement(_UNKNOWN, f"{words} ({_excluding_constraints(x)})", missing, title=_NONE_FITS)
+        return Judgement(_UNKNOWN, f"{words} ({places})", missing, title=_NONE_FITS)
     if is_about_listing and version is None:
-        words = f"the message says that the source it asked has no version that satisfies {constraints}"
-        words = f"{words} ({_excluding_constraints(x)})"
+        words = f"the message says that the source it asked has no version that satisfies {constraints} ({places})"
         return Judgement(_YES, words, basis=Basis.RUN, title=_NONE_FITS)
     if version is None:
         return None
     if constraints.admits(version):
-        if unknown := x.configuration.unknown_constraints:
+        if unknown:
             words = f"{version} satisfies the constraints that can be read"
             return Judgement(_UNKNOWN, words, unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
-    return Judgement(_YES, f"{version} does not satisfy {constraints} ({_excluding_constraints(x)})")
+    return Judgement(_YES, f"{version} does not satisfy {constraints} ({places})")
 
 
 _NONE_FITS = "no available version satisfies the constraints"

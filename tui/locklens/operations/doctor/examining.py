@@ -281,7 +281,7 @@ class Examiner:
         return any(self._history.had_words(file, [end], is_new=False) for file, end in pairs)
 
     def _has_constraint(self, one: DoctorSubject) -> bool:
-        """True if the constraint in a message stands where its root requires the provider, or did in a commit.
+        """True if the constraint in a message may stand where its root requires the provider, or did in a commit.
 
         Of commits, the numbers of its versions count: what a file says is not parsed.
         """
@@ -291,8 +291,9 @@ class Examiner:
             wanted = frozenset(Constraints.parse(one.error.constraint).terms)
         except ValueError:
             return True
-        if wanted <= frozenset(one.root.configuration.constraints(one.address).terms):
-            return True
+        known = frozenset(one.root.configuration.constraints(one.address).terms)
+        if wanted <= known or (known < wanted and one.root.configuration.unknown_constraints):
+            return True  # what is not known of the rest may stand in a module that cannot be read here
         if self._roots.had_constraint(one.root.path, one.error):
             return True
         numbers = [str(term.version).removesuffix(".0").removesuffix(".0") for term in wanted]
