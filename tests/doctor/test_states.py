@@ -845,3 +845,16 @@ def test_hashes_that_end_an_error_on_a_platform_that_is_assumed_say_so(made: Any
     assert doctor(folder, "ci.log")["fixed"] == f"{came}{assumed}"
     log.write_text(f"Terraform v1.11.4\non {this_platform()}\n{log.read_text('utf-8')}", "utf-8")
     assert doctor(folder, "ci.log")["fixed"] == came
+
+
+def test_a_provider_twice_from_the_first_commit_on_has_the_places_of_both_blocks(made: Any, doctor: Any) -> None:
+    lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
+    block = lock[lock.index(b"provider ") :]
+    folder = made(replace(INCIDENTS["lock-syntax"], locks=(lock + b"\n" + block,)))
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert (fix["command"], fix["hint"]) == (None, "locklens doctor -- live/prod")
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert f"Delete one of the two blocks by hand, at {LOCK}:4 or {LOCK}:18" in out
+    (folder / LOCK).write_bytes(lock.replace(b"constraints =", b"constraints", 1))
+    git(folder, "commit", "-q", "--amend", "-am", "another error")
+    assert f"Correct {LOCK}:6 by hand" in " ".join(doctor(folder, "--format", "text", "ci.log").split())

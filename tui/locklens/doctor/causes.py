@@ -80,7 +80,7 @@ CAUSES = (
         "The tools refuse a lock file with an error in it, and install nothing.",
         "terraform init names file and line; git diff shows what changed there.",
         lock_causes.lock_syntax,
-        remedies.fix_file,
+        merge_remedies.fix_syntax,
         Trait.STOPS_INIT,
         rules=("LK019",),
     ),

@@ -1,11 +1,11 @@
-"""The fixes of a lock file in conflict: a merge of its two sides, block by block, or a look at them. Pure."""
+"""The fixes of a lock file in conflict, or with an error: a merge of its two sides, or a look at them. Pure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from locklens.doctor.model import Remedy, TrustCost
-from locklens.doctor.remedies import excluding, fix_entry
+from locklens.doctor.remedies import excluding, fix_entry, fix_file
 from locklens.errors import ConfigurationError
 from locklens.lockfile.merge import MergeSide, merge, share_packages
 from locklens.lockfile.parse import conflict_sides
@@ -42,6 +42,26 @@ def fix_merge(one: Affected) -> Iterator[Remedy]:
     if not any(offered):
         title = "Resolve the conflict by hand: the registry lists the version of neither side"
         yield Remedy("show-change", title, 1, _NONE, 0, "", hint=_conflict_diff(one.examined))
+
+
+def fix_syntax(one: Affected) -> Iterator[Remedy]:
+    """The change that made the file unreadable is shown, or taken back; without a readable commit its place is named.
+
+    Of two blocks of one provider the tools read neither.
+    """
+    x = one.examined
+    yield from fix_file(one)
+    if x.readable_commit or not x.lock.problems:
+        return
+    first = x.lock.problems[0]
+    place = f"{x.lock.path}:{first.line}"
+    title = f"Correct {place} by hand"
+    if "duplicate" in first.summary.lower():
+        other = first.detail.rpartition(" at ")[2].removesuffix(".")
+        title = f"Delete one of the two blocks by hand, at {other} or {place}"
+    note = "no commit has a lock file that can be read; after the edit, the command judges what is left"
+    hint = x.command_line("doctor", "--", x.incident.root or ".")
+    yield Remedy("correct-file", title, 1, _NONE, 0, "", note, hint=hint)
 
 
 def _conflict_diff(x: Examined) -> str:
