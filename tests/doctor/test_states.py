@@ -858,3 +858,12 @@ def test_a_provider_twice_from_the_first_commit_on_has_the_places_of_both_blocks
     (folder / LOCK).write_bytes(lock.replace(b"constraints =", b"constraints", 1))
     git(folder, "commit", "-q", "--amend", "-am", "another error")
     assert f"Correct {LOCK}:6 by hand" in " ".join(doctor(folder, "--format", "text", "ci.log").split())
+
+
+def test_a_mirror_is_filled_for_the_platform_that_other_fixes_assume(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["mirror-lacks"])
+    log = folder / "ci.log"
+    log.write_text(log.read_text("utf-8").replace("on linux_amd64\n", ""), "utf-8")
+    (fix,) = doctor(folder, "--mirror", "mirror", "ci.log")["remedies"]
+    assert fix["command"] == f"locklens mirror --platform={this_platform()} mirror --root=live/prod"
+    assert fix["note"] == f"that the failing run was on {this_platform()} is assumed"

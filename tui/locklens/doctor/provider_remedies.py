@@ -445,11 +445,14 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
     if x.address is None or x.is_denied:
         return  # what no registry has, no command fills a mirror with
     place, note = _filled_place(x)
-    title, size = "Fill the mirror from the signed release", one.size_of(one.platform)
+    platform = one.platform or x.machine
+    if platform and not x.platform:
+        note = "; ".join(filter(None, (note, f"that the failing run was on {platform} is assumed")))
+    title, size = "Fill the mirror from the signed release", one.size_of(platform)
     is_of_all = len(x.lock.entries) > 1 or not x.lock.exists
     if is_of_all:
         title, size = "Fill the mirror from the signed releases of all required providers", None
-    line = _mirror_line(one, place)
+    line = _mirror_line(one, place, platform)
     yield Remedy("fill-mirror", title, len(alone.roots), _NONE, size, line, note, is_of_all=is_of_all)
 
 
