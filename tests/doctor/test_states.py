@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -847,6 +848,61 @@ def test_hashes_that_end_an_error_on_a_platform_that_is_assumed_say_so(made: Any
     assert doctor(folder, "ci.log")["fixed"] == came
 
 
+OWN_FIXES = (
+    "h1-missing", "platform-missing", "mirror-differs", "hand-edit", "bad-merge", "lock-syntax", "other-tool", "constraint-conflict",
+    "not-locked", "republished", "key-expired", "key-changed", "yanked", "mirror-lacks", "wrong-source", "not-required",
+)  # fmt: skip
+"""Causes that a change of the repository, or of a mirror in it, ends."""
+
+
+@pytest.mark.parametrize("state", ["uncommitted", "committed", "cloned"])
+@pytest.mark.parametrize("cause", OWN_FIXES)
+def test_after_its_own_fix_a_cause_is_over_and_not_ruled_out(
+    cause: str, state: str, made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    folder, options = made(INCIDENTS[cause]), (*INCIDENTS[cause].options, "ci.log")
+    document = doctor(folder, *options)
+    named = {one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
+    fixes = (one["command"] for one in document["remedies"] if one["command"] and one["id"] != "show-change")
+    if cause == "wrong-source":
+        main_tf = folder / "live/prod/main.tf"
+        main_tf.write_text(main_tf.read_text("utf-8").replace("dmeo", "demo"), "utf-8")
+    for line in next(fixes, "").split(" && "):
+        words = shlex.split(line)
+        if words[:1] == ["locklens"]:
+            assert main(words[1:], no_screen) == 0
+        elif words:
+            subprocess.run(words, cwd=folder, check=True)
+    if state != "uncommitted" and git(folder, "status", "--porcelain", "--untracked-files=no"):
+        git(folder, "commit", "-qam", "the fix")
+    if state == "cloned":  # by a colleague, who gets the log later; what locklens wrote down is of the other folder
+        clone = tmp_path / "clone"
+        git(folder, "clone", "-q", str(folder), str(clone))
+        for name in ("mirror", "ci.log"):
+            if (folder / name).exists():
+                (folder / name).rename(clone / name)
+        os.utime(clone / "ci.log", None)
+        folder = clone
+    for network in ("", "--offline"):
+        document = doctor(folder, *filter(None, (network, *options)))
+        assert not named & {one["id"] for one in document["causes"] if one["verdict"] == "no"}
+        assert network or document["state"] == "fixed"
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_hashes_that_came_later_are_not_said_to_be_those_of_the_run(is_committed: bool, made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["platform-missing"]
+    folder = made(incident)
+    (folder / LOCK).write_bytes(lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4")))
+    was = git(folder, "rev-parse", "--short=12", "HEAD")
+    if is_committed:
+        git(folder, "commit", "-qam", "the fix")
+    found = {one["id"]: one for one in doctor(folder, "--offline", *incident.options, "ci.log")["causes"]}
+    words = f"5 zh of packages are locked, and commit {was} locks 2 zh of packages: which of the two"
+    assert found["republished"]["evidence"].startswith(words)
+    assert found["republished"]["verdict"] == "unknown"
+
+
 def test_a_provider_twice_from_the_first_commit_on_has_the_places_of_both_blocks(made: Any, doctor: Any) -> None:
     lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
     block = lock[lock.index(b"provider ") :]
@@ -858,6 +914,30 @@ def test_a_provider_twice_from_the_first_commit_on_has_the_places_of_both_blocks
     (folder / LOCK).write_bytes(lock.replace(b"constraints =", b"constraints", 1))
     git(folder, "commit", "-q", "--amend", "-am", "another error")
     assert f"Correct {LOCK}:6 by hand" in " ".join(doctor(folder, "--format", "text", "ci.log").split())
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_hashes_that_came_in_a_commit_end_the_error_of_whichever_root_failed(
+    is_named: bool, made: Any, doctor: Any
+) -> None:
+    whole = replace(sample_entry("acme/demo", "1.4.2", "~> 1.4"), unpacked=("darwin_arm64", "linux_amd64"))
+    mac = replace(whole, unpacked=("darwin_arm64",), packed=("darwin_arm64",))
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(whole),)))
+    shutil.copytree(folder / "live/prod", folder / "live/qa")
+    (folder / "live/qa/.terraform.lock.hcl").write_bytes(lock_file(mac))
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "another root")
+    was = git(folder, "rev-parse", "--short=12", "HEAD")
+    root = ("--", "live/qa") if is_named else ()
+    assert doctor(folder, "ci.log", *root)["causes"][0]["id"] == "platform-missing"
+    shutil.copy(folder / LOCK, folder / "live/qa")
+    for state in ("uncommitted", "committed"):
+        document = doctor(folder, "ci.log", *root)
+        words = f"the lock file has the hashes of today's acme/demo 1.4.2 beside those of commit {was}"
+        assert (document["state"], document["fixed"], document["causes"]) == ("fixed", words, []), state
+        out = " ".join(doctor(folder, "--offline", "--format", "text", "ci.log", *root).split())
+        assert f"5 zh of packages are locked, and commit {was} locks 1 zh of a package: which of the two" in out, state
+        git(folder, "commit", "-qam", "the fix", "--allow-empty")
 
 
 def test_a_mirror_is_filled_for_the_platform_that_other_fixes_assume(made: Any, doctor: Any) -> None:

@@ -77,6 +77,7 @@ class Examined(Struct, frozen=True, dict=True):
         case: Facts of registries; None without an entry or if none was asked.
         packages: Packages on disk, and the one that was handed in.
         past: The entry's history, the newest first; its first item is the committed state.
+        past_elsewhere: The entry's history in the other roots that the log fits.
         written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
             no write is later than the log.
         is_written: True if locklens added it, or wrote anything of it, later than the log.
@@ -87,6 +88,7 @@ class Examined(Struct, frozen=True, dict=True):
             file took that entry away, committed or not; else "".
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit that is no later; None without one.
+        had_other_providers: True if a commit of the lock file has other providers than it has now.
         others: The provider in other lock files.
         twins: The provider of the same name in the other tool's registry, in any lock file.
         neighbour: The signer of the next version before; None if unknown.
@@ -135,6 +137,7 @@ class Examined(Struct, frozen=True, dict=True):
     case: Case | None = None
     packages: tuple[FoundPackage, ...] = ()
     past: tuple[PastEntry, ...] = ()
+    past_elsewhere: tuple[PastEntry, ...] = ()
     written: PastEntry | None = None
     is_written: bool = False
     replaced_version: str = ""
@@ -142,6 +145,7 @@ class Examined(Struct, frozen=True, dict=True):
     before_damage: tuple[PastEntry, ...] = ()
     tool_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None
+    had_other_providers: bool = False
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None
     readable_commit: str = ""
@@ -308,17 +312,6 @@ class Examined(Struct, frozen=True, dict=True):
         """True if the message names the other tool's entry, which the last change of the lock file took away."""
         named = self._addresses([self.message.provider])
         return self.tool_commit != "" and bool(named) and self.address not in named
-
-    @cached_property
-    def earlier(self) -> PastEntry | None:
-        """The newest commit that locks other packages for the version, if the entry has none of them; else None."""
-        if self.entry is None:
-            return None
-        locked, version = packages_of(self.entry.hashes), self.entry.version
-        states = ((one, one.entry) for one in self.past if one.entry is not None and one.entry.version == version)
-        packed = ((one, packages_of(entry.hashes)) for one, entry in states)
-        found = next((pair for pair in packed if pair[1] != locked), None)
-        return found[0] if found is not None and locked.isdisjoint(found[1]) else None
 
     @property
     def is_of_bad_signature(self) -> bool:
@@ -628,7 +621,9 @@ class Examined(Struct, frozen=True, dict=True):
         return Origins(
             self.entry,
             self.past,
+            self.past_elsewhere,
             self.others,
+            self.written,
             self.merge,
             packages=tuple(filter(self.can_be_installed, self.packages)),
             packed=self.packed,

@@ -13,7 +13,7 @@ from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from locklens.doctor import FoundPackage, PastEntry
     from locklens.doctor.examined import Examined
@@ -55,7 +55,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"nothing in {x.where} requires {x.name} any more"
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
     if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
-        return _of_shared_place(x)  # else, of a root that nobody names, nothing is known to be fixed
+        return _of_any_root(x, causes)  # else, of a root that nobody names, nothing is known to be fixed
     if kind == "lock-invalid":
         return _readable_words(x) if x.is_repaired else ""
     if kind == "readonly-changed":
@@ -87,7 +87,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{own.path} was installed later than the log, and has a locked hash" if own is not None else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"
-        return came if _has_h1(x) and _came(x) & {h1 for h1, of in x.attributed.items() if of == x.platform} else ""
+        return came if _newest_without(x, _has_h1) is not None else ""
     if kind == "lock-incomplete":
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
@@ -103,13 +103,19 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     return _changed(x, causes) if kind in OF_HASHES else ""
 
 
-def _of_shared_place(x: Examined) -> str:
-    """Return that a mirror or plugin cache, which any of the roots uses, has a package that the lock file accepts now.
+def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
+    """Return what has changed for whichever of the roots failed; "" where that differs.
 
-    A package that was moved aside in a root is that root's alone.
+    It is a mirror or plugin cache, which any of them uses, or the entry, where all have the same one. A package that
+    was moved aside in a root is that root's alone.
     """
     if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version:
         return ""
+    own = x.entry
+    others = [one.entry for one in x.others if one.root in x.fitting]
+    is_same = all((one.version, {*one.hashes}) == (own.version, {*own.hashes}) for one in others)
+    if is_same and _before_cover(x) is not None and not x.replaced:
+        return _changed(x, causes)
     return _exchanged(x) if x.is_mirror_replaced or not x.replaced else ""
 
 
@@ -126,7 +132,7 @@ def _agreed(x: Examined) -> str:
     now = frozenset(x.lock.by_address)
     if x.of_run:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
-    if x.locked_before in {None, now}:
+    if x.locked_before in {None, now} and not x.had_other_providers:
         return ""
     return f"{x.lock.path} has just the providers now that {x.where} requires" if _is_exact(x) else ""
 
@@ -203,21 +209,19 @@ def _listed_words(x: Examined) -> str:
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
     assert x.entry is not None
-    before = _before(x)
-    covers = _covers_since(x)
+    before = _before_cover(x)
     assumed = _assumed(x, x.platform)
-    words = f"{_added_words(x) or _written_words(x)}{assumed}"
-    if x.written is not None and covers and _accepts_release(x):
-        return words
-    is_more = before is not None and before.entry is not None and {*before.entry.hashes} < {*x.entry.hashes}
-    if before is not None and covers and is_more and _accepts_release(x):
-        return (
-            f"the lock file has the hashes of today's {x.release} beside those of commit {before.commit[:12]}{assumed}"
-        )
-    if before is not None and covers and _is_restored(x) and _accepts_release(x):
-        return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}{assumed}"
-    if x.earlier is not None and x.earlier_host and _accepts_release(x):
-        was = f"commit {x.earlier.commit[:12]} has those of {x.earlier_host}"
+    words = f"{_added_words(x, before) or _written_words(x)}{assumed}" if before is not None else ""
+    if before is not None and before.entry is not None and _accepts_release(x):
+        if not before.commit:
+            return words
+        if {*before.entry.hashes} < {*x.entry.hashes}:
+            those = f"beside those of commit {before.commit[:12]}{assumed}"
+            return f"the lock file has the hashes of today's {x.release} {those}"
+        if _is_restored(x, before):
+            return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}{assumed}"
+    if x.origins.earlier is not None and x.earlier_host and _accepts_release(x):
+        was = f"commit {x.origins.earlier.commit[:12]} has those of {x.earlier_host}"
         return f"{x.release} has the hashes of its own registry, where {was}{assumed}"
     exchanged = _exchanged(x)
     if exchanged and (x.is_mirror_replaced or not x.replaced):
@@ -228,9 +232,9 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
         return exchanged
     if edited := _edited_words(x):
         return f"{edited}{assumed}"
-    if before is None or not covers:
+    if before is None:
         return ""
-    if x.written is not None:
+    if not before.commit:
         return words
     return f"the hashes of {x.release} differ from those of commit {before.commit[:12]}{assumed}"
 
@@ -243,11 +247,10 @@ def of_other_packages(x: Examined) -> str:
     return f"{words}: a review blocks that (LK001), and only the publisher can tell which packages are meant"
 
 
-def _added_words(x: Examined) -> str:
+def _added_words(x: Examined, before: PastEntry) -> str:
     """Return which hashes of the failing platform were added since; "" where that is not known."""
     assert x.entry is not None
-    before = _before(x)
-    was = frozenset(before.entry.hashes) if before is not None and before.entry is not None else frozenset[str]()
+    was = frozenset(before.entry.hashes) if before.entry is not None else frozenset[str]()
     own = {h1 for h1, platform in x.attributed.items() if platform == x.platform} | {x.platforms.get(x.platform, "")}
     came = {text.partition(":")[0] for text in own & frozenset(x.entry.hashes) - was}
     place = f"{x.lock.path}:{x.entry.line}"
@@ -334,14 +337,6 @@ def _has_h1(x: Examined) -> bool:
     return x.platform != "" and x.platform in x.attributed.values()
 
 
-def _came(x: Examined) -> frozenset[str]:
-    """Return the locked `h1` that the state before a fix, or the committed entry of the version, does not have."""
-    before = _before(x)
-    was = before.entry if before is not None else None
-    is_same = was is not None and x.entry is not None and was.version == x.entry.version
-    return x.unpacked - hashes_of_files(was.hashes) if was is not None and is_same else frozenset()
-
-
 def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
     """Return what has changed for each, where a provider that never lacked its `h1` shares that of its message."""
     ended = {one.examined.error: words for one, words in zip(affected, past, strict=True) if words}
@@ -376,44 +371,33 @@ def _installed_since(x: Examined) -> FoundPackage | None:
     return next((one for one in own if x.entry is not None and one.hashes & {*x.entry.hashes}), None)
 
 
-def _has_changed(x: Examined) -> bool:
-    """True if the entry has more hashes than the committed one of its version, those of an earlier commit, or of a fix.
+def _before_cover(x: Examined) -> PastEntry | None:
+    """Return the newest earlier state of the entry that does not cover the failing run's package, which this one does.
 
-    Hashes that were taken away or replaced by hand may be what the failing run met.
+    Not where hashes were taken away since: the failing run may have met that. `None` also where nothing is covered now.
     """
-    before = _before(x)
-    if x.entry is None or before is None or before.entry is None or before.entry.version != x.entry.version:
-        return False
-    committed, now = frozenset(before.entry.hashes), frozenset(x.entry.hashes)
-    return committed != now and (committed < now or x.written is not None or _is_restored(x))
+    before = _newest_without(x, _covers)
+    return before if before is not None and _has_more(x, before) else None
 
 
-def _before(x: Examined) -> PastEntry | None:
-    """Return the state before a fix, or the committed one; of hashes of an earlier commit again, the one between."""
-    if x.written is not None:
-        return x.written
-    now = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    if len(x.past) > 1 and x.past[0].entry is not None and frozenset(x.past[0].entry.hashes) == now:
-        return x.past[1] if _is_restored(x) else x.past[0]
-    return x.past[0] if x.past else None
+def _has_more(x: Examined, before: PastEntry) -> bool:
+    """True if the entry has more hashes than an earlier state, those of a commit before it, or of a fix."""
+    was = {*before.entry.hashes} if before.entry is not None else set[str]()
+    is_more = x.entry is not None and was < {*x.entry.hashes}
+    return is_more or x.written is not None or _is_restored(x, before)
 
 
-def _is_restored(x: Examined) -> bool:
-    """True if the entry has the hashes of an earlier commit again."""
-    hashes = [frozenset(one.entry.hashes) if one.entry is not None else frozenset[str]() for one in x.past]
-    now = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    rest = hashes[1:] if hashes and hashes[0] == now else hashes
-    return now in rest[1:]
+def _newest_without(x: Examined, has: Callable[[Examined], bool]) -> PastEntry | None:
+    """Return the newest earlier state of the entry that lacks what it has now; None without one, or if it has not."""
+    states = x.origins.earlier_states if x.entry is not None and has(x) else ()
+    return next((one for one in states if not has(replace(x, entry=one.entry))), None)
 
 
-def _covers_since(x: Examined) -> bool:
-    """True if a hash of the failing run's package is locked, and is not in the committed entry."""
-    return (
-        _has_changed(x)
-        and _covers(x)
-        and (before := _before(x)) is not None
-        and not _covers(replace(x, entry=before.entry))
-    )
+def _is_restored(x: Examined, before: PastEntry) -> bool:
+    """True if the entry has the hashes again that it had in a commit before an earlier state."""
+    states = [one for one in x.past if one.entry is not None and x.entry is not None]
+    older = states[states.index(before) + 1 :] if before in states else []
+    return any({*one.entry.hashes} == {*x.entry.hashes} for one in older if one.entry and x.entry)
 
 
 def _covers(x: Examined) -> bool:
@@ -436,23 +420,26 @@ def _lacks_platform(x: Examined) -> bool:
 
 
 def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
-    """Return a note on an entry that was changed since its last commit, where that need not end the error."""
+    """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
     if x.fitting or x.is_of_other_version:
         return ""
-    if x.message.kind == "lock-not-updated":
-        if x.platform or not _came(x):
-            return ""
-    elif x.message.kind not in OF_HASHES or not _has_changed(x) or _covers_since(x):
+    before = next(iter(x.origins.earlier_states), None)
+    if before is None or before.entry is None:
         return ""
-    before = _before(x)
-    assert before is not None
-    came = x.unpacked - hashes_of_files(before.entry.hashes if before.entry is not None else ())
+    came = x.unpacked - hashes_of_files(before.entry.hashes)
+    if x.message.kind == "lock-not-updated":
+        if x.platform or not came:
+            return ""
+    elif x.message.kind not in OF_HASHES or _covers(x) or not _has_more(x, before):
+        return ""
     platforms = sorted({x.attributed[text] for text in came if text in x.attributed})
     with_h1 = f", with the h1 of {listing(platforms)}" if platforms else ""
     ask = f"whether it covers {x.platform} is not known"
     ask = ask if x.platform else "whether that covers the failing run is not known: name its platform with --platform"
     since = f"since commit {before.commit[:12]}" if before.commit else "by locklens, later than the log"
     is_certain = any(one.verdict is CauseVerdict.YES for one in causes)
+    if is_certain and before.commit and x.origins.is_committed:
+        return ""  # the report says which commit changed it
     words = _again_words(x) or f"{x.lock.path} was changed {since}{with_h1}"
     return words if is_certain else f"{words}: {ask}"
 

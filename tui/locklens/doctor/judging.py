@@ -309,7 +309,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     for one in same:
         evidence.setdefault(one.cause.evidence, []).append(one.subject)
     # In brackets: after a colon, the redaction of secrets would take it for the value of a root named auth.
-    shown = [f"({listing(places, 1)}) {words}" for words, places in evidence.items()]
+    shown = [f"({listing(places, 1)}) {words}" if any(places) else words for words, places in evidence.items()]
     is_of_all = first.is_probable or len(same) == len(affected)
     shown = list(evidence) if len(evidence) == 1 and is_of_all else shown
     more = f"; and {len(shown) - _MOST_NAMED} more likewise" if len(shown) > _MOST_NAMED else ""

@@ -37,7 +37,9 @@ class Origins(Struct, frozen=True, dict=True):
     Attributes:
         entry: The locked entry; None without one.
         past: Its history, the newest first; its first item is the committed state.
+        past_elsewhere: Its history in the other roots that a log fits.
         others: The provider in other lock files.
+        written: The entry of this version before locklens wrote it later than the log; None where it did not.
         merge: The merge since which the entry is as it is; "" for another commit, or none.
         packages: The packages at hand that the failing run may have installed.
         packed: The locked `zh` of packages.
@@ -48,7 +50,9 @@ class Origins(Struct, frozen=True, dict=True):
 
     entry: LockEntry | None
     past: tuple[PastEntry, ...]
+    past_elsewhere: tuple[PastEntry, ...]
     others: tuple[ElsewhereEntry, ...]
+    written: PastEntry | None
     merge: str
     packages: tuple[FoundPackage, ...]
     packed: frozenset[str]
@@ -81,6 +85,28 @@ class Origins(Struct, frozen=True, dict=True):
                 if now:
                     return EditedHash(now, was, commit, one.path)
         return None
+
+    @cached_property
+    def earlier_states(self) -> tuple[PastEntry, ...]:
+        """The states of the entry that the failing run may have met, if it was before the present one: newest first.
+
+        They have the same version and other hashes. That the present one is committed does not tell which the run met.
+        """
+        states = ((one, one.entry) for one in (self.written, *self.past, *self.past_elsewhere) if one is not None)
+        now = self.entry
+        return tuple(
+            one for one, was in states
+            if now is not None and was is not None and was.version == now.version and {*was.hashes} != {*now.hashes}
+        )  # fmt: skip
+
+    @cached_property
+    def earlier(self) -> PastEntry | None:
+        """The newest commit that locks other packages for the version, if the entry has none of them; else None."""
+        locked = packages_of(self.entry.hashes) if self.entry is not None else frozenset[str]()
+        states = ((one, one.entry) for one in self.past if one in self.earlier_states)
+        packed = ((one, packages_of(entry.hashes)) for one, entry in states if entry is not None)
+        found = next((pair for pair in packed if pair[1] != locked), None)
+        return found[0] if found is not None and locked.isdisjoint(found[1]) else None
 
     @property
     def edit_commit(self) -> str:

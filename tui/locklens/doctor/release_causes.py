@@ -16,7 +16,7 @@ from locklens.text import counted
 from locklens.trust.authentication import Authentication, Refusal
 
 if TYPE_CHECKING:
-    from locklens.doctor import FoundPackage
+    from locklens.doctor import FoundPackage, PastEntry
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -144,9 +144,20 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
     if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
         total = zh_of_packages(len(x.packed))
         words = f"{total} are locked, which may be the whole list, and the package is none of them"
+        if (fewer := _with_fewer(x)) is not None and fewer.entry is not None:
+            was = f"commit {fewer.commit[:12]} locks" if fewer.commit else "before locklens wrote it, the entry had"
+            had = zh_of_packages(len(packages_of(fewer.entry.hashes))) if packages_of(fewer.entry.hashes) else "no zh"
+            words = f"{total} are locked, and {was} {had}: which of the two entries the failing run had is not known"
+            return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
         verdict = _UNKNOWN if path is None else _LIKELY  # a mirror may have packed a sound release anew
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
     return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
+
+
+def _with_fewer(x: Examined) -> PastEntry | None:
+    """Return the newest earlier state of the entry that lacks some of the locked `zh`; None without one."""
+    states = ((one, one.entry) for one in x.origins.earlier_states)
+    return next((one for one, was in states if was is not None and not x.packed <= {*was.hashes}), None)
 
 
 def _of_its_path(x: Examined, cause: Judgement) -> Judgement:
@@ -169,8 +180,8 @@ def _replaced(x: Examined) -> str:
     assert x.entry is not None
     theirs = frozenset(text for _, entry in x.origins.entries_of_other_versions() for text in entry.hashes)
     theirs |= frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset()
-    if x.earlier_host and x.earlier is not None and x.earlier.entry is not None:
-        theirs = theirs.union(x.earlier.entry.hashes)
+    if x.earlier_host and x.origins.earlier is not None and x.origins.earlier.entry is not None:
+        theirs = theirs.union(x.origins.earlier.entry.hashes)
     of_version = [(one.commit, one.entry) for one in x.past if one.entry and one.entry.version == x.entry.version]
     signed = [packages_of(entry.hashes) for _, entry in of_version]
     oldest = max((number for number, zh in enumerate(signed) if zh and zh <= x.listed), default=-1)

@@ -25,7 +25,7 @@ from locklens.doctor.judging import (
     stand_ins,
     standing_causes,
 )
-from locklens.doctor.model import CauseVerdict, Diagnosis, ErrorPlace, Incident, ReadLog
+from locklens.doctor.model import Diagnosis, ErrorPlace, Incident, ReadLog
 from locklens.doctor.provider_remedies import Affected
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
@@ -136,7 +136,11 @@ def _diagnosed(
     notes += examiner.notes
     entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
     entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
-    entries += [(x.tool, x.earlier.entry) for x in found if x.earlier is not None and x.earlier.entry is not None]
+    entries += [
+        (x.tool, x.origins.earlier.entry)
+        for x in found
+        if x.origins.earlier is not None and x.origins.earlier.entry is not None
+    ]
     damaged = [
         (one.root.tool, one.entry, x.platform, one.error.hashes)
         for one, x in zip(subjects, found, strict=True)
@@ -166,7 +170,7 @@ def _diagnosed(
             names = ("change", "case", "neighbour", "downloads", "hashes_of", "is_offered")
             examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901
             examined = _with_platform(examined)  # noqa: PLW2901
-        if examined.earlier is not None and (was := examined.earlier.entry) is not None:
+        if examined.origins.earlier is not None and (was := examined.origins.earlier.entry) is not None:
             host = whole_host(answers.of(examined.tool, was))
             examined = replace(examined, earlier_host=host)  # noqa: PLW2901
         known.append(examined)
@@ -211,7 +215,7 @@ def _diagnosed(
     over = (_of_old_entry(finder, one) for one, words in zip(known, past, strict=False) if words and not one.fitting)
     notes += dict.fromkeys(filter(None, over))
     pending = [one for one in affected if awaits_init(one.examined)] if fixed else []
-    affected = [_without_causes(one) if fixed or words else one for one, words in zip_longest(affected, past)]
+    affected = [replace(one, causes=()) if fixed or words else one for one, words in zip_longest(affected, past)]
     affected = [each for one, found in zip_longest(affected, standing) for each in _standing(one, found or ())]
     causes = joined_causes(affected, rules)
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
@@ -345,12 +349,6 @@ def _examined_words(affected: Sequence[Affected], has_several: Several, *, is_of
     what = "the lock file" if is_of_file else what
     roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
     return " ".join(filter(None, (what, has_several.subject((), roots))))
-
-
-def _without_causes(one: Affected) -> Affected:
-    """Return what is fixed with no cause but those that are ruled out; none where another version is locked now."""
-    ruled_out = tuple(cause for cause in one.causes if cause.verdict is CauseVerdict.NO)
-    return replace(one, causes=() if one.examined.is_of_other_version else ruled_out)
 
 
 def _standing(one: Affected, found: Sequence[tuple[Examined, Cause]]) -> list[Affected]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, twin_of
-from locklens.doctor import ElsewhereEntry, FoundPackage, likeliest_mirror
+from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry, likeliest_mirror
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_REQUIREMENTS
@@ -184,6 +184,7 @@ class Examiner:
             one.entry,
             packages=packages,
             past=past,
+            past_elsewhere=self._past_elsewhere(one),
             written=writes.before(lock, address),
             replaced_version=writes.replaced_version(lock, address),
             is_written=writes.has_written(lock, address),
@@ -191,6 +192,7 @@ class Examiner:
             before_damage=history.before_damage(lock) if is_repaired or lock.problems else (),
             tool_commit=self._tool_commit(one),
             locked_before=self.changed.locked_before(lock),
+            had_other_providers=self._history.had_other_providers(lock),
             others=tuple(self._with_requirements(one, others, shared)),
             readable_commit=history.newest_readable(lock.path) if lock.problems else "",
             without_new=history.without_new_hashes(lock),
@@ -218,6 +220,15 @@ class Examiner:
             top=path_from_shell(self._checkout.top),
             here=self._checkout.here,
         )
+
+    def _past_elsewhere(self, one: DoctorSubject) -> tuple[PastEntry, ...]:
+        """Return the history of the entry in the other roots that the log fits, where they have it as the first one."""
+        address, paths = one.address, [path for path in one.fitting if path != one.root.path]
+        if address is None:
+            return ()
+        pairs = ((lock.path, lock.entry(address)) for lock in map(self._roots.lock, paths[:_MOST_READ]))
+        same = [path for path, entry in pairs if entry is not None and _has_same_hashes(entry, one.entry)]
+        return tuple(state for path in same for state in self._history.past(path, address))
 
     def _lost(self, one: DoctorSubject) -> tuple[str, bool]:
         """Return what removed the entry of a provider that is not locked, and whether git ignores its lock file."""

@@ -289,6 +289,10 @@ class LockHistory:
         states = ((one.date, frozenset(one.lock.by_address)) for one in self._locks(lock_path))
         return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
 
+    def had_other_providers(self, lock: LockFile) -> bool:
+        """True if a lock file has other providers in one of its commits than it has now."""
+        return any({*one.lock.by_address} != {*lock.by_address} for one in self._whole(lock.path))
+
     def was_other(self, lock: LockFile, address: ProviderAddress, until: str) -> bool:
         """True if the newest state of an entry in a commit until then is not the one that it has now."""
         then = next((one for one in self.past(lock.path, address) if one.date[:_SECONDS] <= until[:_SECONDS]), None)
