@@ -11,6 +11,7 @@ from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing
+from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -187,13 +188,21 @@ def _satisfied(x: Examined) -> str:
     return words if is_met and _is_sound(x) else ""
 
 
+def _excluded_by_message(x: Examined) -> bool:
+    """True if the locked version does not satisfy the constraints that the message names."""
+    return x.entry is not None and not Constraints.parse(x.message.constraint).admits(x.entry.version)
+
+
 def _listed_words(x: Examined) -> str:
     """Return that a listed version satisfies the constraints, which are not those of the message any more.
 
-    Of a locked provider that is the locked version; of another one, any that init may select.
+    Of a locked provider that is the locked version, also without a list where the constraints of the message excluded
+    it; of another one, any that init may select.
     """
-    if x.listing is None or not x.listing.is_known or not x.has_other_constraints:
+    if not x.has_other_constraints:
         return ""
+    if x.listing is None or not x.listing.is_known:
+        return _satisfied(x) if _excluded_by_message(x) else ""
     if x.entry is not None:
         return _satisfied(x) if x.listing.has(x.entry.version) else ""
     if x.configuration is None or x.address is None or not x.configuration.complete or x.mirrors or x.servers:
