@@ -269,3 +269,22 @@ def test_stage_tells_what_the_index_then_has(run: Run, top: Path) -> None:
     assert "block: LK005 other/main.tf:3: registry.terraform.io/hashicorp/aws 6.0.0 is locked and does not" in err
     assert "LK003" not in err
     assert "hint: no registry was asked: locklens review --staged checks hashes and signers" in err
+
+
+@pytest.mark.parametrize("glob", ["live/*/a", "live/**", "./live/??/a"])
+def test_a_glob_matches_roots_that_one_side_alone_has(run: Run, top: Path, glob: str) -> None:
+    git(top, "checkout", "-qb", "pr")
+    (top / "live/eu/a" / LOCK).unlink()
+    shutil.rmtree(top / "live/us/a")
+
+    def changed(*sides: str) -> list[str]:
+        status, out, _ = run("review", "--offline", "--format", "json", *sides, "--", glob)
+        assert status == 1
+        return [root["path"] for root in json.loads(out)["roots"]]
+
+    assert changed() == ["live/eu/a", "live/us/a"]
+    git(top, "commit", "-qam", "no lock files")
+    for sides in (["main...pr"], ["main", "--head", "pr"], ["main", "--merge-base"]):
+        assert changed(*sides) == ["live/eu/a", "live/us/a"]
+    git(top, "checkout", "-q", "main")
+    assert changed("main...pr") == ["live/eu/a", "live/us/a"]

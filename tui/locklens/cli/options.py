@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform
     from locklens.dialect import Dialect
+    from locklens.operations.comparison import Base
     from locklens.project.installation import InstallationMethod, MethodKind
     from locklens.releases import NetworkSettings
     from locklens.storage.cache import Cache
@@ -193,13 +194,19 @@ def receive_operands(options: Namespace, receiver: str, operands: Sequence[str])
         raise UsageError("--all-roots takes no --root and no ROOT")
 
 
-def expand_roots(options: Namespace) -> None:
+def expand_roots(options: Namespace, base: Base | None = None) -> None:
     """Replace globs, and --all-roots, by the roots that they select.
+
+    Args:
+        options: Those of a command. One that compares sides expands its own, once it knows them.
+        base: The sides, of which globs match the roots of each; None for the work tree.
 
     Raises:
         ConfigurationError: A glob matches no root.
         RepositoryError: Globs and --all-roots need a git repository.
     """
+    if base is None and getattr(options, "has_sides", False):
+        return
     names, selects_all = getattr(options, "root", []), getattr(options, "all_roots", False)
     if not selects_all and not any(character in name for name in names for character in "*?["):
         return
@@ -207,7 +214,14 @@ def expand_roots(options: Namespace) -> None:
 
     from locklens.operations.typed_names import select_roots
 
-    options.root = list(select_roots(Path.cwd(), names, selects_all=selects_all))
+    sides = None
+    if base is not None:
+        from functools import partial
+
+        from locklens.operations.compare import roots_of_sides
+
+        sides = partial(roots_of_sides, Path.cwd(), base)
+    options.root = list(select_roots(Path.cwd(), names, selects_all=selects_all, sides=sides))
 
 
 def given_tool(options: Namespace) -> Dialect | None:

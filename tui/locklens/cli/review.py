@@ -22,7 +22,7 @@ from locklens.cli import (
     takes_colour,
     tell,
 )
-from locklens.cli.options import Parser, given_tool, network_of
+from locklens.cli.options import Parser, expand_roots, given_tool, network_of
 from locklens.errors import ConfigurationError, ExhaustedError, LockLensError, NoRepositoryError, UsageError
 from locklens.operations.reports import formats_of, render_failure, report_pages
 from locklens.text import counted, size_words
@@ -51,6 +51,7 @@ def add_review_options(parser: Parser) -> None:
     parser.begin(
         "Compare lock files and judge what changed.", "[OPTION...] [BASE] [-- ROOT...]", _run_review, _check_review
     )
+    parser.set_defaults(has_sides=True)
     parser.add_argument(
         "base", nargs="?", metavar="BASE", help="revision to compare with, or two as A..B or A...B (default: HEAD)"
     )
@@ -101,7 +102,7 @@ def _add_locked_options(parser: Parser, description: str, flag: str, purpose: st
         help=f"{words}, or A..B for what B locks (default: HEAD, for its policy alone)",
     )
     parser.add_argument(flag, action="store_true", help=purpose)
-    parser.set_defaults(head=None, staged=False, merge_base=False, pr=None)
+    parser.set_defaults(head=None, staged=False, merge_base=False, pr=None, has_sides=True)
     add_reading_options(parser, ("tui", *formats_of(parser.get_default("command"))))
 
 
@@ -254,6 +255,7 @@ def _compare(options: Namespace, open_ui: OpenUi) -> int:
             base = fetch_pull_request(here, options.pr, remote=remote, base=options.base)
         else:
             base = _sides(options)
+        expand_roots(options, base)
         opened = partial(open_git, here, base=base, roots=options.root)
     return show(request_of(options, opened, network_of(options), base), options, "review", open_ui)
 
@@ -267,6 +269,7 @@ def _run_locked(options: Namespace, open_ui: OpenUi) -> int:
     from locklens.operations.compare import open_locked
 
     base = _sides(options)
+    expand_roots(options, base)
     opened = partial(open_locked, Path.cwd(), base=base, roots=options.root)
     request = request_of(options, opened, network_of(options), base, is_survey=True)
     return show(request, options, options.command, open_ui)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
@@ -37,21 +38,15 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         ConfigurationError: The arguments exclude each other, or one of `roots` is not a root.
         RepositoryError: There is no repository or no such revision.
     """
-    if base.is_staged and base.head is not None:
-        raise ConfigurationError("--staged and --head cannot be used together")
     from locklens.project.git import Repository
     from locklens.project.git.listings import ChangeStatus, PathChange
 
     repository = Repository.discover(folder)
     try:
         only = [within(repository, folder, root) for root in roots]
-        new, new_place = _head_side(repository, base.head, staged=base.is_staged)
-        old, old_place = tip, _ = _base_side(repository, "HEAD" if base.name is None else base.name)
-        old = tip = _titled(tip, base.titles)
-        if base.fork_of and tip.revision is not None:
-            old = _fork_point(repository, tip, base.fork_of, base.titles.get(base.fork_of, base.fork_of))
-            old_place = str(old.revision)
-        changes, submodules = repository.compare(old_place, new_place)
+        sides = open_sides(repository, base)
+        old, new, tip = sides.old, sides.new, sides.tip
+        changes, submodules = repository.compare(sides.old_place, sides.new_place)
         converted = conversions(old.tree, new.tree)
         anew = (
             PathChange(ChangeStatus.MODIFIED, path, path) for path, conversion in converted.items() if conversion.is_new
@@ -91,7 +86,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         raise
     return Comparison(
         base=old,
-        head=_titled(new, base.titles),
+        head=new,
         roots=pairs,
         worktree=_worktree(repository, new),
         top=repository.top,
@@ -104,6 +99,52 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         is_base_named=base.name is not None,
         base_locks=base_locks,
     )
+
+
+class Sides(Struct, frozen=True):
+    """The sides of a comparison, and what git takes for each of them.
+
+    Attributes:
+        old: The old side.
+        old_place: Its revision, or what it is otherwise.
+        new: The new side.
+        new_place: Its revision, or what it is otherwise.
+        tip: The named revision, of which `old` may be the fork point.
+    """
+
+    old: Side
+    old_place: str | UncommittedSide
+    new: Side
+    new_place: str | UncommittedSide
+    tip: Side
+
+
+def open_sides(repository: Repository, base: Base) -> Sides:
+    """Return the sides that were named for a run.
+
+    Raises:
+        ConfigurationError: The arguments exclude each other.
+        RepositoryError: There is no such revision.
+    """
+    if base.is_staged and base.head is not None:
+        raise ConfigurationError("--staged and --head cannot be used together")
+    new, new_place = _head_side(repository, base.head, staged=base.is_staged)
+    old, old_place = _base_side(repository, "HEAD" if base.name is None else base.name)
+    old = tip = _titled(old, base.titles)
+    if base.fork_of and tip.revision is not None:
+        old = _fork_point(repository, tip, base.fork_of, base.titles.get(base.fork_of, base.fork_of))
+        old_place = str(old.revision)
+    return Sides(old, old_place, _titled(new, base.titles), new_place, tip)
+
+
+def roots_of_sides(folder: Path, base: Base) -> tuple[str, ...]:
+    """Return the folders that have a lock file on either side, relative to a folder; errors as in `open_git`."""
+    from locklens.operations.root_modules import locked_roots_from
+    from locklens.project.git import Repository
+
+    with Repository.discover(folder) as repository:
+        sides = open_sides(repository, base)
+        return locked_roots_from(folder, repository, sides.old.tree, sides.new.tree)
 
 
 def fetch_pull_request(folder: Path, number: int, *, remote: str, base: str | None = None) -> Base:

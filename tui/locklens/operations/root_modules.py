@@ -271,12 +271,21 @@ def no_root(tree: Tree, path: str, hint: str = "", *, named: str = "") -> Config
     return ConfigurationError("no configuration or lock file in this folder", path=named, hint=hint)
 
 
-def folders_with_locks(repository: Repository, tree: Tree) -> list[str]:
-    """Return the folder of every lock file of a repository, in order."""
+def folders_with_locks(repository: Repository, *trees: Tree) -> list[str]:
+    """Return the folder of every lock file of some sides of a repository, in order."""
     from locklens.project.root_search import lock_paths
 
-    folders = {path.rpartition("/")[0] for path in lock_paths(repository, tree)}
+    folders = {path.rpartition("/")[0] for tree in trees for path in lock_paths(repository, tree)}
     return sorted(folders, key=name_bytes)
+
+
+def locked_roots_from(folder: Path, repository: Repository, *trees: Tree) -> tuple[str, ...]:
+    """Return what `folders_with_locks` does, relative to a folder of the repository."""
+    from locklens.operations.comparison import within
+
+    here = within(repository, folder, ".")
+    paths = folders_with_locks(repository, *trees)
+    return tuple(os.path.relpath(path or ".", here or ".").replace(os.sep, "/") for path in paths)
 
 
 def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced: bool = False) -> LockFile:

@@ -15,7 +15,7 @@ from locklens.project import LOCK_FILE
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from locklens.operations.root_modules import Root
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 _GLOB = re.compile(r"[*?\[]")
 
 
-def select_roots(folder: Path, names: Sequence[str], *, selects_all: bool = False) -> tuple[str, ...]:
+def select_roots(
+    folder: Path, names: Sequence[str], *, selects_all: bool = False, sides: Callable[[], Sequence[str]] | None = None
+) -> tuple[str, ...]:
     """Return the folders of roots, relative to a folder, each once.
 
     Args:
@@ -31,6 +33,7 @@ def select_roots(folder: Path, names: Sequence[str], *, selects_all: bool = Fals
         names: Folders, and globs of folders with a lock file: `*` and `?` stay within one folder name, `**` spans any
             number of folders. An existing folder is never read as a glob.
         selects_all: True for every root of the repository instead.
+        sides: Returns the roots of the sides that are compared, relative to the folder; None for the work tree alone.
 
     Raises:
         ConfigurationError: A glob matches no root, or the repository has none.
@@ -46,7 +49,7 @@ def select_roots(folder: Path, names: Sequence[str], *, selects_all: bool = Fals
         if not _GLOB.search(name) or (folder / name).exists():
             selected[name] = None
             continue
-        roots = roots_below(folder)
+        roots = roots_below(folder) if sides is None else tuple(filter(_is_below, sides()))
         matching = [root for root in roots if _matches(name, root)]
         if not matching:
             raise ConfigurationError(f"no root matches {name!r}", hint=hint_of_roots(roots))
@@ -56,7 +59,11 @@ def select_roots(folder: Path, names: Sequence[str], *, selects_all: bool = Fals
 
 def roots_below(folder: Path) -> tuple[str, ...]:
     """Return those of `repository_roots` that are in or below the folder."""
-    return tuple(root for root in repository_roots(folder) if root != ".." and not root.startswith("../"))
+    return tuple(filter(_is_below, repository_roots(folder)))
+
+
+def _is_below(root: str) -> bool:
+    return root != ".." and not root.startswith("../")
 
 
 def repository_roots(folder: Path) -> tuple[str, ...]:
@@ -66,15 +73,12 @@ def repository_roots(folder: Path) -> tuple[str, ...]:
         NoRepositoryError: The folder is in no git repository.
         RepositoryError: Git failed.
     """
-    from locklens.operations.comparison import within
-    from locklens.operations.root_modules import folders_with_locks
+    from locklens.operations.root_modules import locked_roots_from
     from locklens.project.git import Repository
     from locklens.project.gittree import SparseWorkTree
 
     with Repository.discover(folder) as repository:
-        here = within(repository, folder, ".")
-        paths = folders_with_locks(repository, SparseWorkTree(repository))
-    return tuple(os.path.relpath(path or ".", here or ".").replace(os.sep, "/") for path in paths)
+        return locked_roots_from(folder, repository, SparseWorkTree(repository))
 
 
 def hint_of_roots(roots: Sequence[str]) -> str:
