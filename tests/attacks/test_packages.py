@@ -598,7 +598,7 @@ async def test_the_screen_has_a_row_for_them(top: Path, tmp_path: Path) -> None:
         await until(on, lambda: "LK037" in "\n".join(line.text for line in on.detail.lines))
         said = "\n".join(line.text for line in on.detail.lines)
         assert "LK036" in said
-        assert "new/.terraform.lock.hcl  no lock file" in said
+        assert "new/.terraform.lock.hcl  none" in said
 
 
 UNUSUAL = {
