@@ -190,6 +190,11 @@ async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -
         await on.press("X")
         assert "X does nothing on this screen" in on.lines[-2]
         assert not on.screen.loader.marks
+        await on.press("2")
+        await until(on, lambda: "unknown revision 'nope'" in on.text)
+        await on.press("c")
+        assert "too early: nothing was loaded yet" in on.lines[-2], "whether the policy has a cooldown is not known"
+        await on.press("1")
         on.app.post_message(SidesWanted(Base(), top))
         await until(on, lambda: on.screen.review is not None)
         assert "too early" not in on.text

@@ -196,12 +196,17 @@ async def test_a_key_before_there_are_candidates_is_too_early(opening: Opening) 
         gate.set()
         await until(on, lambda: not on.upgrades.is_asking)
         assert on.upgrades.asking_words == "reading configurations"
-        await on.pilot.press("space", "j")
+        await on.pilot.press("M", "c", "slash", *"nothing", "enter")
+        assert on.upgrades.selection.terms.takes_majors
+        assert on.upgrades.selection.terms.cooldown is None
+        assert "Reading configurations" in on.text
+        assert "Nothing matches" not in on.text
+        await on.pilot.press("escape", "space", "j", "U")
         assert on.status.startswith("too early: nothing was loaded yet")
         assert "Reading configurations" in on.text
         asked.set()
         await on.settle()
-        assert on.status == "keys pressed before the list was loaded were ignored"
+        assert on.status == "j, space, U were ignored: the list was not loaded yet"
         assert not on.upgrades.selection.selected
         before = on.title
         await on.press("j")

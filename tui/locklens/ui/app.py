@@ -286,8 +286,7 @@ class LockLensApp(CopyingApp):
         screen = self.screen
         if isinstance(screen, LockLensScreen) and (default_namespace is screen or f"{action}".startswith("screen.")):
             screen.end_message()
-            if isinstance(screen, TwoPaneScreen) and (refusal := screen.refusal_of(f"{action}")):
-                screen.refuse(refusal)
+            if isinstance(screen, TwoPaneScreen) and screen.refuses(f"{action}"):
                 return True
         return await super().run_action(action, default_namespace, namespaces)
 

@@ -14,15 +14,16 @@ from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.review.evidence import packages_to_compare
 from locklens.review.reports.evidence_lines import is_settled, page_of_release
+from locklens.text import listing
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read_platforms
 from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
 from locklens.ui.shell import Job, Run
-from locklens.ui.shell.keys import ROW_ACTIONS
+from locklens.ui.shell.keys import ROW_ACTIONS, action_name
 from locklens.ui.shell.screen import browser_command, has_browser, has_editor, open_page, release_page, work_tree_file
-from locklens.ui.shell.two_panes import NOTHING_LOADED, TwoPaneScreen, read_only_words
+from locklens.ui.shell.two_panes import TwoPaneScreen, read_only_words
 from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 from locklens.ui.widgets.row_list import RowList
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
     ScopeOf = Callable[[Iterable[str]], Scope]
     """Returns the scope of the roots with these paths."""
+
+
+_NOTHING_LOADED = "too early: nothing was loaded yet"
 
 
 class RowTarget(NamedTuple):
@@ -87,6 +91,9 @@ class RowActionsScreen(TwoPaneScreen):
     in_full = False
     """True while the detail is shown in full."""
 
+    _ignored: tuple[str, ...] = ()
+    """The labels of the keys that were pressed before anything was loaded for them."""
+
     @property
     def writable(self) -> tuple[Review, Path]:
         """The review and the folder that can be written to.
@@ -96,17 +103,37 @@ class RowActionsScreen(TwoPaneScreen):
         """
         return writable(self.review, self.top)
 
-    def refusal_of(self, action: str) -> str:
-        """Return why an action does nothing now: before any rows are loaded, those on rows do not."""
-        if self.is_unlisted and action.removeprefix("screen.").partition("(")[0] in ROW_ACTIONS:
-            return NOTHING_LOADED
-        return super().refusal_of(action)
+    def refuses(self, action: str) -> bool:
+        """Say why an action does nothing now: before any rows are loaded, those on rows do not."""
+        pressed = action.removeprefix("screen.")
+        if self.is_unlisted and pressed.partition("(")[0] in ROW_ACTIONS:
+            keys = (key for group in self.TABLE.groups for key in group.keys)
+            self.refuse_too_early(next((key.label for key in keys if key.action == pressed), action_name(pressed)))
+            return True
+        return super().refuses(action)
 
-    def words_of_idle_key(self, label: str) -> str:
-        """What is said about a key that does nothing: without a row, those of the list do not act yet."""
+    def refuse_too_early(self, label: str) -> None:
+        """Say that a key does nothing before anything is loaded; it is named once it is known what is listed."""
+        self._ignored = tuple(dict.fromkeys((*self._ignored, label)))
+        self.refuse(_NOTHING_LOADED)
+
+    def refresh_notice(self) -> None:
+        """Show the placeholder or the panes, and name the keys that were ignored until now."""
+        super().refresh_notice()
+        if not self._ignored or self.is_unlisted or not self.is_open:
+            return
+        if self.message == _NOTHING_LOADED:
+            # Rows may come before anybody has read why the keys did nothing; other keys may have acted in between.
+            were = "was" if len(self._ignored) == 1 else "were"
+            self.refuse(f"{listing(self._ignored)} {were} ignored: the list was not loaded yet")
+        self._ignored = ()
+
+    def refuse_idle_key(self, label: str) -> None:
+        """Say that a key does nothing: without a row, those of the list do not act yet."""
         if self.is_unlisted and label in {one.key for one in Binding.make_bindings(RowList.BINDINGS)}:
-            return NOTHING_LOADED
-        return super().words_of_idle_key(label)
+            self.refuse_too_early(label)
+        else:
+            super().refuse_idle_key(label)
 
     def decide_on_roots(self, name: str, operation_of: Callable[[Review, ScopeOf], Operation]) -> None:
         """Preview an operation on roots of the review, or show why it is not possible."""

@@ -261,7 +261,11 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
                 self.end_message()
             return
         if label := label_of(event):
-            self.refuse(self.words_of_idle_key(label))
+            self.refuse_idle_key(label)
+
+    def refuse_idle_key(self, label: str) -> None:
+        """Say that a key does nothing."""
+        self.refuse(self.words_of_idle_key(label))
 
     def words_of_idle_key(self, label: str) -> str:
         """What is said about a key that does nothing."""

@@ -55,11 +55,6 @@ if TYPE_CHECKING:
     from locklens.ui.views import ExaminedProvider, View
 
 
-NOTHING_LOADED = "too early: nothing was loaded yet"
-"""Why a key of a row does nothing; once it is known what is listed, `_WERE_IGNORED` is said instead."""
-
-_WERE_IGNORED = "keys pressed before the list was loaded were ignored"
-
 _NAMES = {"prove": "verify"}
 """What an action is called, where it has another name than its method."""
 
@@ -153,7 +148,7 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.review,
             self.error,
             reading=self.loader.progress,
-            narrowed=self.narrowed.text,
+            narrowed="" if self.is_unlisted else self.narrowed.text,
             has_rows=bool(self.left.rows),
             empty=self.nothing_to_list,
         )
@@ -255,8 +250,14 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Why nothing can be written: the new side is a revision or the index; "" if it can."""
         return read_only_words(self.review)
 
+    def refuses(self, action: str) -> bool:
+        """Say why an action of the screen does nothing now; False if it is to be tried."""
+        if refusal := self.refusal_of(action):
+            self.refuse(refusal)
+        return bool(refusal)
+
     def refusal_of(self, action: str) -> str:
-        """Return why an action of the screen does nothing now; "" if it is to be tried."""
+        """Return why an action of the screen does nothing now, loaded or not; "" if it is to be tried."""
         pressed = action.removeprefix("screen.")
         words = next((words for words, keys in self._off if any(key.action == pressed for key in keys)), "")
         name = action_name(pressed)
@@ -318,9 +319,6 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", LineView).show_lines(lines)
         self.keep_focus()
-        if self.message == NOTHING_LOADED and not self.is_unlisted:
-            # Rows may come before anybody has read why the keys did nothing.
-            self.refuse(_WERE_IGNORED)
 
     def on_screen_resume(self) -> None:
         """Tell the app that no dialog is above the view."""

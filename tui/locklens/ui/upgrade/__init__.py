@@ -380,8 +380,7 @@ class UpgradeScreen(RowActionsScreen):
             self._select(self.row)
 
     def _select(self, row: UpgradeRow) -> None:
-        if refusal := self.refusal_of("select"):  # space arrives from the list, not as an action of the screen
-            self.refuse(refusal)
+        if self.refuses("select"):  # space arrives from the list, not as an action of the screen
             return
         self._take(toggled(self.selection, row))
         self.look_up_soon()
@@ -418,7 +417,10 @@ class UpgradeScreen(RowActionsScreen):
         self._take(with_majors_toggled(self.selection))
 
     def action_cooldown(self) -> None:
-        """Switch the cooldown on or off."""
+        """Switch the cooldown on or off, once it is known whether the policy has one."""
+        if not self._has_terms:
+            self.refuse_too_early("c")
+            return
         self._take(with_cooldown_toggled(self.selection))
 
     def action_upgrade(self) -> None:
