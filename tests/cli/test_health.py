@@ -545,7 +545,7 @@ def test_what_only_the_state_or_tests_require_is_left_to_init(run: Run, top: Pat
     lay(top / "tested/setup", AWS, locked=False)
     checks = {one["id"]: one for one in document(run, "--offline")["checks"]}
     assert (checks["not-locked"]["locks"], checks["not-locked"]["command"]) == (2, None)
-    why = "only the state or test files require it, which `init` reads and `lock` does not"
+    why = "required only by the state or test files, which `init` reads and `lock` does not"
     aws = "registry.terraform.io/hashicorp/aws"
     assert checks["not-locked"]["left_out"] == [f"state: {aws}: {why}", f"tested: {aws}: {why}"]
 

@@ -201,6 +201,22 @@ async def test_marked_roots_are_acted_on_together(opening: Opening, sample: Path
         assert on.health.marked == {"infra/stage/data"}
 
 
+@pytest.mark.parametrize("key", ["L", "U"])
+async def test_what_is_left_out_of_marked_roots_is_named_in_the_preview(
+    opening: Opening, network: NetworkSettings, key: str
+) -> None:
+    async with opening((160, 60), network=network) as on:
+        for title in ("lock file cannot be read", "orphan, nothing requires it", "constraint not satisfied"):
+            await on.go_to(title)
+            await on.press("space")
+        await on.press(key)
+        await on.settle()
+        assert isinstance(on.app.screen, PreviewScreen)
+        assert "! infra/stage/registry: left out: the lock file cannot be read" in on.text
+        assert "infra/stage/cluster: left out" not in on.text
+        assert "infra/stage/cluster: registry.terraform.io/pagerduty" not in on.text, "it has nothing to do with it"
+
+
 async def test_a_mark_ends_with_the_last_finding_of_its_root(
     opening: Opening, sample: Path, network: NetworkSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,7 +230,7 @@ async def test_a_mark_ends_with_the_last_finding_of_its_root(
         await on.press("space")
         await on.go_to("constraint not satisfied")
         await on.press("U")
-        assert "upgrade: infra/stage/cluster: registry.terraform.io/grafana/grafana: nothing requires it" in on.text
+        assert "upgrade: no marked root locks this, or is known to require it" in on.text
         assert on.health.marked == {"infra/stage/cluster"}
         try:
             lock.write_text(re.sub(r'\nprovider "[^"]*/archive" {.*?^}\n', "", text, flags=re.M | re.S), "utf-8")

@@ -479,7 +479,7 @@ def _obstacle(address: ProviderAddress, rules: Collection[str], fixed: Version |
     """Return why no upgrade ends the findings about a provider, a clause; "" if one does."""
     constraints = reach.constraints.get(address)
     if constraints is None and address in reach.required:
-        return _OF_INIT if address in reach.of_init else "it is not locked: `lock` locks it"
+        return OF_INIT if address in reach.of_init else "it is not locked: `lock` locks it"
     if constraints is None or ("LK040" in rules and address not in reach.required):
         return reach.unrequired
     if address in reach.unselectable:
@@ -497,7 +497,7 @@ def _fixed_in(versions: Collection[str]) -> Version | None:
     return None if "" in versions else max(map(Version.parse, versions), key=precedence)
 
 
-_OF_INIT = "only the state or test files require it, which `init` reads and `lock` does not"
+OF_INIT = "required only by the state or test files, which `init` reads and `lock` does not"
 
 
 def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
@@ -543,19 +543,22 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
 
 
 def upgradable(health: Health, roots: Collection[str], providers: Collection[ProviderAddress]) -> CheckRemedy:
-    """Return the upgrade of providers in those of some roots that require one of them."""
+    """Return the upgrade of providers in those of some roots that require them.
+
+    A root that neither requires nor locks a provider is not said to be left out; one that cannot be read may do either.
+    """
     found: dict[str, set[ProviderAddress]] = {}
     left_out: list[LeftOut] = []
-    for path in sorted(roots):
-        reach = health.reach.get(path, RootReach())
+    for root in sorted((one for one in health.review.roots if one.path in roots), key=lambda one: one.path):
+        reach = health.reach.get(root.path, RootReach())
         if reach.unreadable:
-            left_out.append(LeftOut(path, None, reach.unreadable))
+            left_out.append(LeftOut(root.path, None, reach.unreadable))
             continue
-        refused = {one: _obstacle(one, (), None, reach) for one in sorted(providers)}
+        concerned = reach.required | {entry.address for entry in root.new.entries}
+        refused = {one: _obstacle(one, (), None, reach) for one in sorted(concerned.intersection(providers))}
+        left_out += (LeftOut(root.path, one, reason) for one, reason in refused.items() if reason)
         if own := {one for one, reason in refused.items() if not reason}:
-            found[path] = own
-        else:
-            left_out += (LeftOut(path, one, reason) for one, reason in refused.items())
+            found[root.path] = own
     return CheckRemedy(tuple(_by_providers(found)), (), tuple(left_out))
 
 
@@ -573,7 +576,7 @@ def _refusals(root: RootReview, reach: RootReach) -> dict[ProviderAddress, str]:
     own = [(one.provider, one) for one in root.findings if one.provider is not None]
     refused = {address: RULES[one.rule].effect.refusal for address, one in own if _is_refused(one)}
     refused |= {address: _CASES[one.case] for address, one in own if one.case in _CASES}
-    return {**refused, **dict.fromkeys(reach.of_init, _OF_INIT), **reach.unselectable}
+    return {**refused, **dict.fromkeys(reach.of_init, OF_INIT), **reach.unselectable}
 
 
 def _is_refused(finding: Finding) -> bool:

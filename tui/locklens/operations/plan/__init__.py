@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress, display_host
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lockfile.update import Difference
 from locklens.machine import locklens_words, path_from_shell, shell_folder
 from locklens.operations.comparison import RootSettings
@@ -26,11 +27,11 @@ from locklens.text import shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from locklens.diagnostics import Diagnostic
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
     from locklens.lockfile import LockEntry
     from locklens.project.constraint_edits import ConstraintEdit
+    from locklens.review.health import LeftOut
     from locklens.storage.journal import MovedFolder
 
 
@@ -161,6 +162,15 @@ class Plan(Struct, frozen=True):
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
         """Return the same plan with further diagnostics in front."""
         return replace(self, diagnostics=(*others, *self.diagnostics))
+
+    def with_left_out(self, left_out: Iterable[LeftOut]) -> Plan:
+        """Return the same plan with a warning of each root and provider that was asked for and is left out."""
+        return self.with_diagnostics(
+            Diagnostic(
+                DiagnosticSeverity.WARNING, "", f"left out: {one.reason}", str(one.provider or ""), root=one.root
+            )
+            for one in left_out
+        )
 
     @property
     def failures(self) -> tuple[Diagnostic, ...]:

@@ -15,9 +15,10 @@ from locklens.errors import ConfigurationError
 from locklens.lockfile.render import lost_comments
 from locklens.lockfile.update import Difference
 from locklens.operations.plan import RootResult
+from locklens.review.health import OF_INIT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from locklens.install.context import InstallContext, ProviderRequirement, Settled
@@ -225,15 +226,26 @@ def no_root_here(root: Root, folder: Path) -> list[str]:
     return [f"no configuration in this folder; {hint}"] if hint else []
 
 
-def orphans_kept(root: Root, after: Sequence[LockEntry]) -> list[str]:
-    """List the providers that remain locked although nothing that was read requires them.
+def orphans_kept(
+    root: Root, after: Sequence[LockEntry], of_init: Collection[ProviderAddress] = frozenset()
+) -> list[str]:
+    """List the providers that remain locked although nothing that was read requires them: modules may be missing.
 
-    `lock` reads neither test files nor the state, and modules may be missing.
+    Args:
+        root: The root.
+        after: The new entries.
+        of_init: The providers that `lock` leaves to `init`.
     """
     required = root.configuration.required()
-    kept = [root.name_of(entry.address) for entry in after if entry.address not in required]
-    remain = "remains" if len(kept) == 1 else "remain"
-    return [f"{', '.join(kept)} {remain} locked, not required by what was read of the configuration"] if kept else []
+    kept = [entry.address for entry in after if entry.address not in required]
+    groups = {
+        f"locked: {OF_INIT}": [root.name_of(one) for one in kept if one in of_init],
+        "locked, not required by what was read of the configuration": [
+            root.name_of(one) for one in kept if one not in of_init
+        ],
+    }
+    shown = {why: names for why, names in groups.items() if names}
+    return [f"{', '.join(names)} {'remain' if names[1:] else 'remains'} {why}" for why, names in shown.items()]
 
 
 def comments_lost(root: Root, after: bytes, command: str) -> list[str]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
 from locklens.hashes import is_of_files
 from locklens.install.context import LockRequest, ProviderRequirement
@@ -214,7 +214,7 @@ class _Locking:
                 notes=(
                     *([checked] if is_unchecked else []),
                     *no_root_here(root, self._operation.where.folder),
-                    *orphans_kept(root, after),
+                    *orphans_kept(root, after, self._of_init(root, after)),
                     *comments_lost(root, data, "providers lock"),
                 ),
             )
@@ -227,6 +227,14 @@ class _Locking:
         for note in result.notes:
             draft.note(path, note)
         return result
+
+    def _of_init(self, root: Root, after: Sequence[LockEntry]) -> frozenset[ProviderAddress]:
+        """Return the entries that `init` requires and this does not: the root is read whole only where that matters."""
+        others = {entry.address for entry in after} - root.configuration.required()
+        if not others:
+            return frozenset()
+        whole = RootReader(self._operation.where).read_folder(self._tree, root.path).configuration
+        return frozenset(filter(whole.is_of_init, others))
 
     def _changes(self, root: Root, path: str, after: Sequence[LockEntry]) -> Iterable[PlannedChange]:
         """Yield the changes of providers, with the platforms whose hashes are added."""
@@ -301,12 +309,7 @@ class LockMissing(RegistryOperation, frozen=True):
     def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the parts in order; packages that were fetched for one are reused by the next."""
         plan = joined_plans([part.plan(source, on_root=on_root) for part in self.parts])
-        return plan.with_diagnostics(
-            Diagnostic(
-                DiagnosticSeverity.WARNING, "", f"left out: {one.reason}", str(one.provider or ""), root=one.root
-            )
-            for one in self.left_out
-        )
+        return plan.with_left_out(self.left_out)
 
 
 def lock_missing(

@@ -21,10 +21,17 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.root_modules import Root
     from locklens.operations.write.registry_source import RegistrySource
+    from locklens.review.health import LeftOut
 
 
 class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
-    """Upgrades the selected providers alone."""
+    """Upgrades the selected providers alone.
+
+    Attributes:
+        left_out: What was selected and cannot be upgraded; the plan warns of it.
+    """
+
+    left_out: tuple[LeftOut, ...] = ()
 
     @classmethod
     def of_picks(
@@ -34,6 +41,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         *,
         policy: Policy | None = None,
         allows_missing: bool = False,
+        left_out: tuple[LeftOut, ...] = (),
     ) -> Self:
         """Return the upgrade to selected versions; where all are named, a constraint that excludes one is edited.
 
@@ -42,6 +50,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
             where: Returns the scope of the roots' folders.
             policy: The policy that applies, if any.
             allows_missing: True if modules may be missing, whose constraints are then ignored.
+            left_out: What the plan warns of.
         """
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
@@ -52,6 +61,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
             allows_missing=allows_missing,
             picks=tuple(picks),
             policy=policy or Policy(),
+            left_out=left_out,
         )
 
     @property
@@ -111,7 +121,8 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         order = {root.path: number for number, root in enumerate(draft.roots)}
         draft.diagnostics.sort(key=lambda diagnostic: order[diagnostic.root])
         _note_left_behind(draft)
-        return draft.plan(_commands_of_picks(self, draft) if self.picks else _command(self))
+        plan = draft.plan(_commands_of_picks(self, draft) if self.picks else _command(self))
+        return plan.with_left_out(self.left_out)
 
     def _plan_roots(
         self,

@@ -15,7 +15,7 @@ from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import CHECKS, Check, CheckRemedy, Fix, Health, commands_text, lockable, remedy, upgradable
+from locklens.review.health import CHECKS, Check, CheckRemedy, Health, commands_text, lockable, remedy, upgradable
 from locklens.text import shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText
@@ -337,20 +337,22 @@ class HealthScreen(MarkingScreen[str]):
         if health is None or not self._providers:
             self.refuse("upgrade: no provider on this row")
         elif not found.fixes:
-            reasons = (*found.by_hand, *(one.sentence for one in found.left_out), "no root on this row")
+            whole_roots_last = sorted(found.left_out, key=lambda one: one.provider is None)
+            nothing = f"no {'marked root' if self.marked else 'root'} locks this, or is known to require it"
+            reasons = (*found.by_hand, *(one.sentence for one in whole_roots_last), nothing)
             self.refuse(f"upgrade: {reasons[0]}")
         else:
-            self.decide("upgrade", lambda: self._upgrade(found.fixes, health))
+            self.decide("upgrade", lambda: self._upgrade(found, health))
 
-    def _upgrade(self, fixes: tuple[Fix, ...], health: Health) -> Upgrade:
+    def _upgrade(self, found: CheckRemedy, health: Health) -> Upgrade:
         where, policy = partial(self.source.where, Path(health.top)), health.review.policy
         picks = tuple(
             SelectedVersion(root, address, Version.parse(version) if version else None)
-            for fix in fixes
+            for fix in found.fixes
             for root in fix.roots
             for address, version in zip(fix.providers, fix.versions or [""] * len(fix.providers), strict=True)
         )
-        return Upgrade.of_picks(picks, where, policy=policy)
+        return Upgrade.of_picks(picks, where, policy=policy, left_out=found.left_out)
 
     @property
     def _upgrading(self) -> CheckRemedy:
