@@ -194,7 +194,12 @@ def test_a_required_provider_that_cannot_be_locked_is_named(upgrade: Run, top: P
 
 
 @pytest.mark.parametrize(
-    ("constraint", "reason"), [("~> 3.0", "~> 3.0 (a/main.tf:13)"), (">= 1.1.0, < 1.1.0", "< 1.1.0 (a/main.tf:13)")]
+    ("constraint", "reason"),
+    [
+        ("~> 3.0", "~> 3.0 (a/main.tf:13)"),
+        ("< 1.2.0, > 1.1.0", "> 1.1.0 (a/main.tf:13)"),
+        (">= 1.1.0, < 1.1.0", "no version satisfies >= 1.1.0 (a/main.tf:13) and < 1.1.0 (a/main.tf:13)"),
+    ],
 )
 def test_a_locked_version_that_is_excluded_and_stays_is_named(
     upgrade: Run, top: Path, constraint: str, reason: str

@@ -79,7 +79,7 @@ def test_a_locked_version_that_is_excluded_is_told_wherever_its_root_is() -> Non
     group = rows(of)[1]
     assert (group.note.text, group.note.role) == ("in 4 roots, 2 need action, 1 held back", Role.WARN)
     said = text(upgrade_lines(group, of))
-    assert "b  1.0.0  needs action: ~> 1.0 (b/main.tf:1)" in said
+    assert "b  1.0.0  needs action: no version satisfies ~> 1.0 (b/main.tf:1) and < 1.0.0 (b/main.tf:1)" in said
     caution = "CAUTION      ! needs action: the locked 1.0.0 does not satisfy the constraints"
     assert caution in text(upgrade_lines(rows(of, By.PROVIDER, "root:b")[1], of))
     assert caution in report.as_text(of)

@@ -19,6 +19,7 @@ from locklens.policy import Policy
 from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories, heeding
 from locklens.review.model import Bump
 from locklens.review.rules.release import SigningObjection, signing_objection
+from locklens.selection.choosing import conflicts, holds_against
 from locklens.text import age_words
 from locklens.versions import precedence
 
@@ -164,7 +165,14 @@ def _held_by(
     suggested: CandidateVersion | None,
     terms: UpgradePolicy,
 ) -> str:
-    """The reason against the newest version, or else against the newest one in range."""
+    """The reason against the newest version, or else against the newest one in range.
+
+    Where the locked version is excluded, that is read as what excludes it.
+    """
+    locked, own = offer.locked if offer.is_excluded else None, offer.requirements
+    if locked is not None and (conflicting := conflicts(own)):
+        return f"no version satisfies {' and '.join(map(str, conflicting[0]))}"
+    excluding = holds_against(locked, own) if locked is not None else ()
     reached = suggested.version if suggested is not None else offer.locked
     newest = offer.choice(offer.newest)
     for candidate in (newest, *eligible):
@@ -174,7 +182,8 @@ def _held_by(
             beyond = [each for each in eligible if is_beyond(each.version, reached)]
             young = next((_cooldown_words(each, terms) for each in beyond if terms.is_too_young(each)), "")
             far = next((_limit_words(each, terms) for each in beyond if terms.is_too_far(offer, each)), "")
-            return "; ".join(filter(None, (young or far, str(candidate.holds[0]))))
+            hold = next((one for one in candidate.holds if one in excluding), candidate.holds[0])
+            return "; ".join(filter(None, (young or far, str(hold))))
         if terms.is_too_young(candidate):
             return _cooldown_words(candidate, terms)
         if not terms.allows(offer, candidate):
