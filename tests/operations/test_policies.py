@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from kit.registries import environ_of
 from kit.schemas import json_report
+from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo import PLATFORMS, SampleLock, lock_file
@@ -263,6 +264,58 @@ def test_what_is_not_changed_is_judged_too(desk: Desk) -> None:
     assert told(desk.change(wanted, packed, packed), "LK009") == [
         (Severity.WARN, f"{PLATFORMS[1]} is not covered from the registry: no hash for it is locked; init fails")
     ]
+
+
+_ARM_H1 = SampleLock(AWS, "5.84.0", unpacked=("darwin_arm64",))
+_WITHOUT_LINUX = replace(_ARM_H1, packed=tuple(one for one in PLATFORMS if one != "linux_amd64"))
+_MAY_BE = "1 locked hash of unknown platform may be for it; --prove all, or v on the screen, tells"
+
+
+def test_a_removed_hash_leaves_its_platform_in_doubt_until_the_h1_that_is_left_is_verified(desk: Desk) -> None:
+    wanted = '[platforms]\nlinux_amd64 = "CI"\n'
+    had = "linux_amd64 had a usable hash for the registry before"
+    message = f"{had}, and it is unknown whether it has one now: {_MAY_BE}"
+    found = desk.review(wanted, _ARM_H1, _WITHOUT_LINUX)
+    (change,) = found.changes
+    assert told(change, "LK008") == [(Severity.WARN, message)]
+    assert [wording_of(one).title for one in change.findings] == ["Not known whether the platform is still covered"]
+    assert (found.verdict, found.fails("warn"), found.fails("block")) == ("warn", True, False)
+    assert json_report("review", found)["summary"]["verdict"] == "warn"
+    assert told(desk.change("", _ARM_H1, _WITHOUT_LINUX), "LK008") == [(Severity.WARN, message)]
+    others = 'platforms = ["linux_arm64"]'
+    assert told(desk.change(others, _ARM_H1, _WITHOUT_LINUX), "LK008") == [(Severity.INFO, message)]
+    proven = desk.change(wanted, _ARM_H1, _WITHOUT_LINUX, prove="all")
+    assert told(proven, "LK008") == [(Severity.WARN, f"{had}, and has none now: no hash for it is locked")]
+    assert told(proven, "LK009")[0][1].startswith("linux_amd64 (CI) is not covered from the registry: ")
+
+
+def test_an_added_hash_that_may_cover_a_required_platform_leaves_it_in_doubt(desk: Desk) -> None:
+    wanted = '[platforms]\nlinux_amd64 = "CI"\n'
+    old = replace(_WITHOUT_LINUX, unpacked=())
+    message = f"not known whether linux_amd64 (CI) is covered from the registry: {_MAY_BE}"
+    assert told(desk.change(wanted, old, replace(old, unpacked=("linux_amd64",))), "LK009") == [
+        (Severity.WARN, message)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(_ARM_H1, _ARM_H1), (_WITHOUT_LINUX, _WITHOUT_LINUX), (None, _WITHOUT_LINUX)],
+    ids=["covered", "in-doubt", "new"],
+)
+def test_an_h1_of_unknown_platform_alone_is_no_doubt_of_the_change(
+    desk: Desk, old: SampleLock | None, new: SampleLock
+) -> None:
+    for paths in ('"direct"', '"direct", "plugin-cache"'):
+        change = desk.change(f'install_paths = [{paths}]\n[platforms]\nlinux_amd64 = "CI"\n', old, new)
+        assert not [one for one in change.findings if one.rule in {"LK008", "LK009"}]
+
+
+def test_another_version_whose_h1_is_not_verified_leaves_no_doubt_of_a_plugin_cache(desk: Desk) -> None:
+    wanted = 'install_paths = ["direct", "plugin-cache"]\n[platforms]\ndarwin_arm64 = "CI"\n'
+    old = SampleLock(AWS, "5.86.1", packed=PLATFORMS[:2], unpacked=("darwin_arm64",))
+    assert told(desk.change(wanted, None, old, prove="all"), "LK009") == []
+    assert [told(desk.change(wanted, old, _ARM_H1), rule) for rule in ("LK008", "LK009")] == [[], []]
 
 
 def test_a_lost_h1_where_a_cache_is_used(desk: Desk) -> None:

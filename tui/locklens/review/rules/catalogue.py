@@ -102,6 +102,11 @@ _SETTLE_FIRST = (
     "added to this entry."
 )
 
+_VERIFY_FIRST = (
+    "Verify the h1 by download, without --offline: v on Review, or `--prove all` on the command line. That tells which "
+    "platform each is for. If none is for this one, or none can be verified, lock the platform again."
+)
+
 _ALL = (
     Rule(
         "LK001",
@@ -246,7 +251,8 @@ _ALL = (
         "A platform had a usable hash for one of the install paths in use, and the change removes it. Without "
         "install_paths in locklens.toml the install path is the registry; on this machine's platform, also the plugin "
         "cache and the mirrors of the CLI configuration. Losing a platform has the severity info where the policy "
-        "requires others, or for a plugin cache alone.",
+        "requires others, or for a plugin cache alone. Where an h1 is left whose platform is unknown, it cannot be "
+        "determined whether the platform is lost, and the finding says so with the same severity.",
         'The next run on that platform fails with "doesn\'t match any of the checksums"; without any h1 an unpacked '
         "mirror is not verified, and a plugin cache is only not used.",
         "Run `terraform providers lock -platform=OS_ARCH` for the platform and check for added lines.",
@@ -259,6 +265,7 @@ _ALL = (
                 "Select a version that has a package for the platform (U on Upgrade, with the branch checked out and "
                 "without --offline), unless nobody runs on it.",
             ),
+            "unknown": RuleWording("Not known whether the platform is still covered", _VERIFY_FIRST),
         },
     ),
     Rule(
@@ -269,7 +276,8 @@ _ALL = (
         "Required platform not covered",
         "The policy (platforms in locklens.toml) requires a platform for which the lock file has no usable hash on "
         "one of the install paths in use: a zh or an h1 for the registry or a packed mirror, an h1 for a plugin cache "
-        "or an unpacked mirror. For a plugin cache alone the severity is info.",
+        "or an unpacked mirror. For a plugin cache alone the severity is info. Where the platform was not covered "
+        "before, and a hash of unknown platform may cover it now, the finding says that this is unknown.",
         "The first run on that platform fails, usually in CI or on a colleague's machine. An unpacked mirror is not "
         "verified where no h1 is locked at all. A plugin cache is not used until an h1 of the platform is locked: init "
         "downloads the package again and adds it, and with -lockfile=readonly does so each time.",
@@ -284,6 +292,7 @@ _ALL = (
                 "Select a version that has a package for the platform (U on Upgrade, with the branch checked out and "
                 "without --offline), or take the platform out of the policy.",
             ),
+            "unknown": RuleWording("Not known whether the required platform is covered", _VERIFY_FIRST),
         },
     ),
     Rule(
