@@ -18,6 +18,7 @@ from locklens.lines import Role, Span, line
 from locklens.review import HashFact
 from locklens.text import (
     _COLOURS,
+    clauses,
     counted,
     has_log_command,
     json_text,
@@ -175,6 +176,11 @@ def calls(name: str) -> set[str]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and name in {getattr(node.func, "id", ""), getattr(node.func, "attr", "")}
     }
+
+
+def test_clauses_are_joined_without_those_that_say_nothing() -> None:
+    assert clauses("", "one", "", "two") == "one; two"
+    assert clauses("", "") == clauses() == ""
 
 
 def test_only_the_text_module_makes_printable_text() -> None:

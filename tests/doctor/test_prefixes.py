@@ -16,7 +16,7 @@ from kit.effort import effort, some
 from msgspec.structs import replace
 
 from locklens.demo.incidents import boxed_log
-from locklens.doctor.model import ReadLog, RecognisedError
+from locklens.doctor.messages import ReadLog, RecognisedError
 from locklens.doctor.recognising import read_log
 
 LOGS = sorted(RECORDED.glob("*.log"))

@@ -18,7 +18,7 @@ from locklens.cli.main import main
 from locklens.demo.incidents import boxed_log
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE
 from locklens.doctor.cleaning import LONGEST_LINE, MOST_BYTES, MOST_LINES, clean_lines, decoded_log
-from locklens.doctor.model import NetworkReason
+from locklens.doctor.messages import NetworkReason
 from locklens.doctor.recognising import MOST_ERRORS, read_log
 
 P, V = "registry.terraform.io/hashicorp/aws", "5.84.0"

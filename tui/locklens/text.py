@@ -257,6 +257,11 @@ def listing(names: Sequence[str], limit: int = _NAMES_SHOWN) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
+def clauses(*words: str) -> str:
+    """Return clauses as one, in order; empty ones are left out."""
+    return "; ".join(filter(None, words))
+
+
 def disk_advice(error: OSError) -> str:
     """Return the next step after a file or folder could not be written."""
     import errno

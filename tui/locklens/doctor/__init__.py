@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry
     from locklens.project.configuration import Requirement
+    from locklens.versions import Version
 
 
 class FoundPackage(Struct, frozen=True):
@@ -89,8 +90,7 @@ class FoundPackage(Struct, frozen=True):
 
 def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:
     """Return the copies that the lock file accepts."""
-    locked = frozenset(entry.hashes)
-    return tuple(one for one in found if one.hashes & locked and one.kind != "given")
+    return tuple(one for one in found if one.hashes & entry.accepted and one.kind != "given")
 
 
 _LIKELIEST = (MethodKind.NETWORK, MethodKind.FILESYSTEM)
@@ -133,9 +133,19 @@ class PastEntry(Struct, frozen=True):
     entry: LockEntry | None
     last: str = ""
 
-    def is_of(self, version: str) -> bool:
+    @property
+    def accepted(self) -> frozenset[str]:
+        """The locked hashes; none where it was not locked."""
+        return self.entry.accepted if self.entry is not None else frozenset()
+
+    def is_of(self, version: Version | str) -> bool:
         """True if it locks a version."""
-        return self.entry is not None and str(self.entry.version) == version
+        return self.entry is not None and str(self.entry.version) == str(version)
+
+
+def locked_states(past: Iterable[PastEntry]) -> list[tuple[str, LockEntry]]:
+    """Return the commits of those states that lock the provider, each with the entry."""
+    return [(one.commit, one.entry) for one in past if one.entry is not None]
 
 
 class ElsewhereEntry(Struct, frozen=True):

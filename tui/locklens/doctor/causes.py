@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.doctor import (
+    copy_causes,
     lock_causes,
     merge_remedies,
     network_causes,
-    package_causes,
+    platform_causes,
     provider_remedies,
     release_causes,
     remedies,
@@ -20,9 +21,9 @@ from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Trait
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause, Judgement, Remedy
-    from locklens.doctor.provider_remedies import Affected
 
 
 class KnownCause(Struct, frozen=True):
@@ -178,7 +179,7 @@ CAUSES = (
         "the plugin cache's copy is not the locked package",
         "The shared plugin cache holds another package, perhaps of another source or of a run that was cut.",
         "locklens verify compares it with the lock file.",
-        package_causes.cache_differs,
+        copy_causes.cache_differs,
         provider_remedies.fix_copy,
         Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK027",),
@@ -190,7 +191,7 @@ CAUSES = (
         "the installed package was altered",
         "A file in .terraform/providers was changed, added or removed after it was installed.",
         "locklens verify names the files; init replaces the folder.",
-        package_causes.plugin_corrupted,
+        copy_causes.plugin_corrupted,
         provider_remedies.fix_installed,
         Trait.STOPS_INIT | Trait.OF_HASHES | Trait.ENDED_BY_INIT,
         rules=("LK027",),
@@ -201,7 +202,7 @@ CAUSES = (
         "the locked package is not installed",
         "init did not run in this folder, or not since the lock file changed, or the folder was cleared or copied.",
         "Look into .terraform/providers for the version in the lock file.",
-        package_causes.plugin_missing,
+        copy_causes.plugin_missing,
         provider_remedies.fix_installed,
         Trait.STOPS_INIT | Trait.ENDED_BY_INIT,
     ),
@@ -210,7 +211,7 @@ CAUSES = (
         "the mirror's copy is not the locked package",
         "A mirror holds another package under the version's name: rebuilt, damaged or altered.",
         "Hash its copy, and compare with the block: locklens verify, or doctor --package.",
-        package_causes.mirror_differs,
+        copy_causes.mirror_differs,
         provider_remedies.fix_copy,
         Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK020", "LK027"),
@@ -221,7 +222,7 @@ CAUSES = (
         "the mirror does not have the package",
         "The places that provider_installation allows do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
-        package_causes.mirror_lacks,
+        copy_causes.mirror_lacks,
         provider_remedies.fix_mirror,
         Trait.STOPS_INIT,
     ),
@@ -230,7 +231,7 @@ CAUSES = (
         "the platform is not covered",
         "The lock file was made for other platforms, or the release has no package for this one.",
         "Look for the zh of the platform's zip file in the block; SHA256SUMS names them.",
-        package_causes.platform_missing,
+        platform_causes.platform_missing,
         remedies.fix_platform,
         Trait.STOPS_INIT | Trait.OF_HASHES | Trait.OF_PLATFORM,
         rules=("LK008", "LK009", "LK020"),
@@ -240,7 +241,7 @@ CAUSES = (
         "the lock file has no h1 for the platform",
         "Plugin caches and unpacked mirrors hold folders, which only an h1 identifies: that of the locking machine.",
         "Count the h1 lines of the block: one is enough for one platform only.",
-        package_causes.h1_missing,
+        platform_causes.h1_missing,
         remedies.fix_platform,
         Trait.OF_HASHES | Trait.OF_PLATFORM,
         rules=("LK008", "LK009", "LK024"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from functools import cached_property
 from posixpath import join, normpath
@@ -12,12 +11,13 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS, twin_of
-from locklens.doctor.model import NO_MESSAGE, NetworkReason, PackagePath
+from locklens.doctor.messages import NO_MESSAGE, NetworkReason
+from locklens.doctor.model import PackagePath
 from locklens.doctor.origins import Origins
-from locklens.hashes import hashes_of_files, is_of_zip, packages_of
+from locklens.hashes import hashes_of_files, packages_of
 from locklens.machine import locklens_words
 from locklens.project.installation import InstallationMethod, MethodKind
-from locklens.text import counted, listing, shell_word, shell_words
+from locklens.text import counted, listing, shell_words
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -26,18 +26,19 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, PastEntry
-    from locklens.doctor.model import Incident, RecognisedError
+    from locklens.doctor.messages import RecognisedError
+    from locklens.doctor.model import Incident
     from locklens.lockfile import LockEntry, LockFile
-    from locklens.project.configuration import Configuration
-    from locklens.releases import Listing
+    from locklens.project.configuration import Configuration, Requirement
+    from locklens.releases import Listing, LookupFailure
     from locklens.review.case import Case
     from locklens.review.model import Change
     from locklens.trust import Signer
+    from locklens.trust.authentication import Authentication
+    from locklens.trust.checksums import Checksums
 
 _OF_A_RELEASE = frozenset({"current-package", "sums-differ", "registry-hashes"})
 """Errors of a run that got a package, or a list, which its source vouches for, and the lock file does not."""
-
-_LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
 _TOP = "the top folder"
 
@@ -71,7 +72,7 @@ class Examined(Struct, frozen=True, dict=True):
         address: None where the error is about the lock file as a whole.
         lock: The lock file.
         tool: The tool of the root.
-        configuration: None where it was not read.
+        configuration: That of the root.
         entry: The locked entry; None without one.
         change: The entry as a change that adds it, traced to facts; None without an entry.
         case: Facts of registries; None without an entry or if none was asked.
@@ -131,7 +132,7 @@ class Examined(Struct, frozen=True, dict=True):
     address: ProviderAddress | None
     lock: LockFile
     tool: Dialect
-    configuration: Configuration | None = None
+    configuration: Configuration
     entry: LockEntry | None = None
     change: Change | None = None
     case: Case | None = None
@@ -199,15 +200,10 @@ class Examined(Struct, frozen=True, dict=True):
     def of_provider(self, address: ProviderAddress) -> Examined:
         """Return another provider of the root, of which only the files are known, and its entry before the damage."""
         names = ("names_tool", "start", "top", "here", "is_offline", "machine")
-        entry = self.lock.by_address.get(address)
+        entry = self.lock.entry(address)
         files = (self.incident, self.root, address, self.lock, self.tool, self.configuration, entry)
         past = tuple(one for one in self.before_damage if one.entry is not None and one.entry.address == address)
         return Examined(None, *files, past=past, **{name: getattr(self, name) for name in names})
-
-    def with_settings(self, line: str) -> str:
-        """Return a command line that runs init with the data folder of the failing run."""
-        setting = self.installed.setting if self.installed is not None else ""
-        return f"TF_DATA_DIR={shell_word(setting)} {line}" if setting else line
 
     def command_line(self, *words: str) -> str:
         """Return a command line of locklens that works in the folder that the user's shell is in."""
@@ -230,7 +226,7 @@ class Examined(Struct, frozen=True, dict=True):
     def is_of_mirror(self) -> bool:
         """True if the failing run asked a mirror, by its own words, the user's, or the settings here."""
         path = self.incident.path
-        return "provider mirror" in self.text or (path is not None and path.is_mirror)
+        return "provider mirror" in self.message.words or (path is not None and path.is_mirror)
 
     @property
     def other_registry(self) -> str:
@@ -276,9 +272,8 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_denied(self) -> bool:
         """True if the registry answered that it does not have the provider or the version."""
-        release = self.case.new.trouble if self.case is not None else None
         listing = self.listing.trouble if self.listing is not None else None
-        return any(one is not None and one.is_no for one in (release, listing))
+        return any(one is not None and one.is_no for one in (self.trouble, listing))
 
     @property
     def git(self) -> tuple[str, ...]:
@@ -288,7 +283,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_of_root(self) -> bool:
         """True unless the folder is no root, as the current one is none where a log fits no root at all."""
-        return self.lock.exists or self.configuration is None or self.configuration.has_files
+        return self.lock.exists or self.configuration.has_files
 
     @property
     def of_run(self) -> frozenset[ProviderAddress]:
@@ -314,11 +309,6 @@ class Examined(Struct, frozen=True, dict=True):
         return self.tool_commit != "" and bool(named) and self.address not in named
 
     @property
-    def is_of_bad_signature(self) -> bool:
-        """True if the message is of a signature that is wrong, and not of one that was revoked or has expired."""
-        return self.message.kind == "bad-signature" and "invalid signature" in self.text
-
-    @property
     def is_of_other_version(self) -> bool:
         """True if the error names another version than the locked one."""
         return self.entry is not None and self.message.version not in {"", str(self.entry.version)}
@@ -326,18 +316,8 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def has_other_constraints(self) -> bool:
         """True if the constraints that the message names are not those of now."""
-        if self.configuration is None or self.address is None or self.message_constraints is None:
-            return False
-        return {*self.message_constraints.terms} != {*self.configuration.constraints(self.address).terms}
-
-    @property
-    def message_constraints(self) -> Constraints | None:
-        """The constraints that the message names, of all modules; None without any that can be read."""
-        try:
-            found = Constraints.parse(self.message.constraint)
-        except ValueError:
-            return None
-        return found if found.terms else None
+        said = self.message.constraints
+        return said is not None and {*said.terms} != {*self.constraints.terms}
 
     @property
     def met_release(self) -> bool:
@@ -367,20 +347,24 @@ class Examined(Struct, frozen=True, dict=True):
     @cached_property
     def locked_twin(self) -> LockEntry | None:
         """The entry of the provider's name in the other tool's registry; None without one."""
-        twin = twin_of(self.address)
-        return self.lock.by_address.get(twin) if twin is not None else None
+        return self.lock.entry(twin_of(self.address))
+
+    @property
+    def required(self) -> tuple[Requirement, ...]:
+        """What requires the provider in the root."""
+        return self.configuration.of(self.address) if self.address is not None else ()
+
+    @property
+    def constraints(self) -> Constraints:
+        """The constraints of the root on the provider, which all hold together."""
+        return self.configuration.constraints(self.address) if self.address is not None else Constraints()
 
     @property
     def is_unrequired(self) -> bool:
         """True if it is known that nothing in the root requires the provider."""
-        if self.address is None or self.configuration is None or self.unknown_requirements:
+        if self.address is None or self.configuration.unknown_reason:
             return False
         return not self.configuration.requires(self.address)
-
-    @property
-    def unknown_requirements(self) -> str:
-        """What is not known about the root's requirements; "" if they are known whole."""
-        return "the configuration" if self.configuration is None else self.configuration.unknown_reason
 
     @property
     def where(self) -> str:
@@ -424,83 +408,55 @@ class Examined(Struct, frozen=True, dict=True):
         return one.behind is None
 
     @property
-    def text(self) -> str:
-        """The message in lower case; "" without a log."""
-        return self.message.text.lower()
-
-    @property
-    def is_of_plain_file(self) -> bool:
-        """True if the request was for a package, SHA256SUMS or its signature, for which no token is sent."""
-        return self.message.kind in {"download-failed", "sums-unavailable"} and not self.is_of_oci
-
-    @property
-    def is_of_version(self) -> bool:
-        """True if what failed is the request for the place of a version's package, in a registry or a mirror."""
-        is_installing = "while installing" in self.text and self.message.version != "" and not self.is_of_oci
-        return is_installing and self.message.kind in {"registry-failed", "credentials-missing", "credentials-rejected"}
-
-    @property
-    def is_of_oci(self) -> bool:
-        """True if the message is of an OCI registry, or an OCI repository."""
-        return "oci re" in self.text
-
-    @property
-    def has_no_source(self) -> bool:
-        """True if the message lists no place that was searched: of none the patterns match the provider."""
-        text = self.text.partition("search locations")[2]
-        return self.message.kind == "not-in-sources" and not text.strip(" .:│")
-
-    @property
-    def searched_servers(self) -> str:
-        """The first mirror on a server that the message lists as searched; "" where it lists none."""
-        listed = self.text.partition("search locations")[2].split()
-        return next((one for one in listed if one.startswith(("https://", "http://", "oci"))), "")
-
-    @property
-    def is_of_registry_alone(self) -> bool:
-        """True if the registry is the only place in which the failing run searched, as the message lists them."""
-        places = self.text.partition("search locations")[2].replace("│", " ").split()
-        return places[:2] == ["-", "registry"] and places.count("-") == 1
-
-    @property
-    def is_of_local_file(self) -> bool:
-        """True if the message is of a package in a folder, which was not downloaded."""
-        return _LOCAL_FILE.search(self.text) is not None
-
-    @property
-    def arrived(self) -> str:
-        """The `zh` of the file that arrived in the failing run, as an error about a file names it; "" without one."""
-        hashes = self.message.hashes if self.message.kind == "archive-checksum" else ()
-        return next(filter(is_of_zip, hashes), "")
-
-    @property
     def named_and_locked(self) -> str:
         """A locked hash that the message names as the expected one of a mirror's index; "" if there is none."""
-        locked = self.entry.hashes if self.entry is not None else ()
         hashes = self.message.hashes if self.message.kind == "mirror-checksum" else ()
-        return next((text for text in hashes if text in locked), "")
+        return next((text for text in hashes if text in self.locked), "")
+
+    @property
+    def locked(self) -> frozenset[str]:
+        """The locked hashes."""
+        return self.entry.accepted if self.entry is not None else frozenset()
+
+    @property
+    def place(self) -> str:
+        """The place of the entry, as compilers write it; that of the lock file without one."""
+        return f"{self.lock.path}:{self.entry.line}" if self.entry is not None else self.lock.path
+
+    @property
+    def today(self) -> Checksums | None:
+        """The signed or reported hashes of the release; None if unknown."""
+        return self.case.new.today if self.case is not None else None
+
+    @property
+    def authentication(self) -> Authentication | None:
+        """How today's release is signed; None if that is unknown."""
+        return self.case.new.authentication if self.case is not None else None
+
+    @property
+    def trouble(self) -> LookupFailure | None:
+        """Why nothing is known about the release; None if something is, or none was asked."""
+        return self.case.new.trouble if self.case is not None else None
 
     @cached_property
     def packed(self) -> frozenset[str]:
         """The locked `zh` of packages: registry manifests are left out, the release's own too."""
-        locked = packages_of(self.entry.hashes) if self.entry is not None else frozenset()
-        return locked - self.case.new.today.manifests if self.case is not None and self.case.new.today else locked
+        return packages_of(self.locked) - (self.today.manifests if self.today is not None else frozenset())
 
     @cached_property
     def unpacked(self) -> frozenset[str]:
         """The locked `h1`."""
-        return hashes_of_files(self.entry.hashes) if self.entry is not None else frozenset()
+        return hashes_of_files(self.locked)
 
     @property
     def is_known(self) -> bool:
         """True if the release's signed or reported hashes are known."""
-        return self.case is not None and self.case.new.today is not None
+        return self.today is not None
 
     @cached_property
     def listed(self) -> frozenset[str]:
         """All `zh` of the release that are vouched for today; empty if unknown."""
-        today = self.case.new.today if self.case is not None else None
-        return today.hashes if today is not None else frozenset()
+        return self.today.hashes if self.today is not None else frozenset()
 
     @cached_property
     def stale(self) -> frozenset[str]:
@@ -562,14 +518,12 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_signed(self) -> bool:
         """False if the release is known, and nothing signs it."""
-        judged = self.case.new.authentication if self.case is not None else None
-        return not self.is_known or (judged is not None and judged.signed_by is not None)
+        return not self.is_known or (self.authentication is not None and self.authentication.signed_by is not None)
 
     @property
     def is_refused(self) -> bool:
         """True if the tool would refuse the release that the registry has now, where it asks for it."""
-        judged = self.case.new.authentication if self.case is not None else None
-        return self.asks_registry and judged is not None and judged.refusal is not None
+        return self.asks_registry and self.authentication is not None and self.authentication.refusal is not None
 
     def source_of_expected(self, platform: str) -> str:
         """Return what the `h1` in `expected` is of, in words."""
@@ -583,7 +537,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def why_unknown(self) -> str:
         """The missing fact about the release, and the way to it."""
-        trouble = self.case.new.trouble if self.case is not None else None
+        trouble = self.trouble
         reason = f" ({trouble.words})" if trouble is not None and trouble.was_asked else ""
         if self.is_offline:
             return f"{self.sums}: run without --offline"
@@ -600,8 +554,7 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def sound_mirrors(self) -> tuple[FoundPackage, ...]:
         """The copies of mirrors that the lock file accepts."""
-        locked = frozenset(self.entry.hashes) if self.entry is not None else frozenset[str]()
-        return tuple(one for one in self.of_kind("mirror") if one.hashes & locked)
+        return tuple(one for one in self.of_kind("mirror") if one.hashes & self.locked)
 
     @property
     def sound_mirror(self) -> FoundPackage | None:
@@ -614,6 +567,12 @@ class Examined(Struct, frozen=True, dict=True):
         of_root = (one for one in self.of_kind("installed") if one.is_of_root)
         folders = (one for one in (*of_root, *self.of_kind("plugin-cache")) if one.of_files & self.unpacked)
         return next(iter((*folders, *filter(self.is_first, self.sound_mirrors))), None)
+
+    @property
+    def elsewhere(self) -> frozenset[str]:
+        """Locked `zh` that the release of this version in another registry lists."""
+        lists = self.case.packages.elsewhere.values() if self.case is not None else ()
+        return frozenset[str]().union(*lists)
 
     @cached_property
     def origins(self) -> Origins:
@@ -629,7 +588,5 @@ class Examined(Struct, frozen=True, dict=True):
             packed=self.packed,
             listed=self.listed,
             is_known=self.is_known,
-            elsewhere=frozenset().union(*self.case.packages.elsewhere.values())
-            if self.case is not None
-            else frozenset(),
+            elsewhere=self.elsewhere,
         )

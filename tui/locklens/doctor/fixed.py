@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.doctor import locked_states
 from locklens.doctor.lock_causes import new_requirements
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
+from locklens.lockfile import pinned
 from locklens.text import counted, listing
-from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from locklens.doctor import FoundPackage, PastEntry
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
-    from locklens.doctor.provider_remedies import Affected
 
 _OF_ENTRIES = frozenset(
     {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "cached-modified",
@@ -68,18 +69,18 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == "no-matching-release":
         return _listed_words(x)
     if entry is None:
-        was = next((one.entry for one in x.past if one.entry is not None), None)
-        is_gone = (
-            kind in _OF_ENTRIES and not x.locked_twin and was is not None and str(was.version) == x.message.version
-        )
+        was = next((one for _, one in locked_states(x.past)), None)
+        is_gone = was is not None and str(was.version) == x.message.version
+        is_gone = is_gone and kind in _OF_ENTRIES and x.locked_twin is None
         return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
-    place = f"{x.lock.path}:{entry.line}"
+    place = x.place
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
     if x.is_of_other_version and kind in _OF_ENTRIES | _OF_RELEASES:
         not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
-        is_since = _was_locked(x) or _was_chosen(x)
+        # Else the failing run chose its version, since no lock file had one, and the locked one came later.
+        is_since = _was_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
         return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
     if kind in {"not-locked", "provider-not-available"}:
         return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
@@ -97,7 +98,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         mirror = x.failing_mirror or x.oci_mirror or x.servers[0].place
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.machine)}"
     is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
-    if x.is_of_local_file or is_gone or kind == "not-in-sources":
+    if x.message.is_of_local_file or is_gone or kind == "not-in-sources":
         is_any = is_gone and not x.message.plugin_folders
         healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)
         return _accepted_words(x, healed) if healed is not None else ""
@@ -112,9 +113,8 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     """
     if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version:
         return ""
-    own = x.entry
     others = [one.entry for one in x.others if one.root in x.fitting]
-    is_same = all((one.version, {*one.hashes}) == (own.version, {*own.hashes}) for one in others)
+    is_same = all(pinned(one) == pinned(x.entry) for one in others)
     if is_same and _before_cover(x) is not None and not x.replaced:
         return _changed(x, causes)
     return _exchanged(x) if x.is_mirror_replaced or not x.replaced else ""
@@ -140,16 +140,14 @@ def _agreed(x: Examined) -> str:
 
 def _is_exact(x: Examined) -> bool:
     """True if the lock file has just the providers that the root requires, all of which are known."""
-    if x.configuration is None or x.unknown_requirements:
-        return False
-    return frozenset(x.lock.by_address) == frozenset(x.configuration.required())
+    return not x.configuration.unknown_reason and frozenset(x.lock.by_address) == x.configuration.required()
 
 
 def _is_completed(x: Examined) -> bool:
     """True if `zh` of the version are locked, where an earlier state of its entry had none."""
     assert x.entry is not None
-    was = (one.entry for one in (x.written, *x.past) if one is not None and one.entry is not None)
-    return bool(x.packed) and any(one.version == x.entry.version and not packages_of(one.hashes) for one in was)
+    was = (one for one in (x.written, *x.past) if one is not None and one.is_of(x.entry.version))
+    return bool(x.packed) and any(not packages_of(one.accepted) for one in was)
 
 
 def _is_sound(x: Examined) -> bool:
@@ -165,11 +163,6 @@ def _was_locked(x: Examined) -> bool:
     return any(one.is_of(x.message.version) for one in x.past)
 
 
-def _was_chosen(x: Examined) -> bool:
-    """True if the failing run chose a version, since no lock file had one, and the locked one came later."""
-    return x.address in x.searched_by_run and _was_absent(x)
-
-
 def _was_absent(x: Examined) -> bool:
     """True if a commit does not lock the provider, or the file did not before locklens wrote it."""
     is_added = x.is_written and x.address not in (x.locked_before or ())
@@ -178,19 +171,13 @@ def _was_absent(x: Examined) -> bool:
 
 def _satisfied(x: Examined) -> str:
     assert x.entry is not None
-    if x.configuration is None or x.address is None or not x.configuration.of(x.address):
+    if not x.required:
         return ""
     if x.message.constraint and not x.is_constraint_of_here:
         return ""  # of another commit or branch: what is met here says nothing about it
-    constraints = x.configuration.constraints(x.address)
-    is_met = x.configuration.complete and constraints.admits(x.entry.version)
-    words = f"{x.release} satisfies {constraints or 'the configuration'} now"
+    is_met = x.configuration.complete and x.constraints.admits(x.entry.version)
+    words = f"{x.release} satisfies {x.constraints or 'the configuration'} now"
     return words if is_met and _is_sound(x) else ""
-
-
-def _excluded_by_message(x: Examined) -> bool:
-    """True if the locked version does not satisfy the constraints that the message names."""
-    return x.entry is not None and not Constraints.parse(x.message.constraint).admits(x.entry.version)
 
 
 def _listed_words(x: Examined) -> str:
@@ -199,32 +186,29 @@ def _listed_words(x: Examined) -> str:
     Of a locked provider that is the locked version, also without a list where the constraints of the message excluded
     it; of another one, any that init may select.
     """
-    if not x.has_other_constraints:
+    said = x.message.constraints
+    if said is None or not x.has_other_constraints:
         return ""
     if x.listing is None or not x.listing.is_known:
-        return _satisfied(x) if _excluded_by_message(x) else ""
+        return _satisfied(x) if x.entry is not None and not said.admits(x.entry.version) else ""
     if x.entry is not None:
         return _satisfied(x) if x.listing.has(x.entry.version) else ""
-    if x.configuration is None or x.address is None or not x.configuration.complete or x.mirrors or x.servers:
+    if not x.configuration.complete or x.mirrors or x.servers or not x.is_constraint_of_here:
         return ""
-    if not x.is_constraint_of_here:
-        return ""
-    constraints = x.configuration.constraints(x.address)
-    fitting = sum(constraints.admits(one.version) for one in x.listing.versions)
+    fitting = sum(x.constraints.admits(one.version) for one in x.listing.versions)
     verb = "satisfies" if fitting == 1 else "satisfy"
-    return f"{counted(fitting, 'listed version')} {verb} {constraints} now" if fitting else ""
+    return f"{counted(fitting, 'listed version')} {verb} {x.constraints} now" if fitting else ""
 
 
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
-    assert x.entry is not None
     before = _before_cover(x)
     assumed = _assumed(x, x.platform)
     words = f"{_added_words(x, before) or _written_words(x)}{assumed}" if before is not None else ""
     if before is not None and before.entry is not None and _accepts_release(x):
         if not before.commit:
             return words
-        if {*before.entry.hashes} < {*x.entry.hashes}:
+        if before.accepted < x.locked:
             those = f"beside those of commit {before.commit[:12]}{assumed}"
             return f"the lock file has the hashes of today's {x.release} {those}"
         if _is_restored(x, before):
@@ -258,21 +242,18 @@ def of_other_packages(x: Examined) -> str:
 
 def _added_words(x: Examined, before: PastEntry) -> str:
     """Return which hashes of the failing platform were added since; "" where that is not known."""
-    assert x.entry is not None
-    was = frozenset(before.entry.hashes) if before.entry is not None else frozenset[str]()
     own = {h1 for h1, platform in x.attributed.items() if platform == x.platform} | {x.platforms.get(x.platform, "")}
-    came = {text.partition(":")[0] for text in own & frozenset(x.entry.hashes) - was}
-    place = f"{x.lock.path}:{x.entry.line}"
+    came = {text.partition(":")[0] for text in own & x.locked - before.accepted}
     which = " and the ".join(sorted(came, reverse=True))
-    return f"the lock file has the {which} of {x.platform} for {x.release} now ({place})" if came and was else ""
+    is_told = came and before.accepted
+    return f"the lock file has the {which} of {x.platform} for {x.release} now ({x.place})" if is_told else ""
 
 
 def _written_words(x: Examined) -> str:
     """Return which hashes locklens wrote later than the log, or that the entry is as a commit has it."""
     if again := _again_words(x):
         return again
-    was = frozenset(x.written.entry.hashes) if x.written is not None and x.written.entry is not None else None
-    is_more = x.entry is not None and was is not None and was < {*x.entry.hashes}
+    is_more = x.written is not None and x.written.accepted < x.locked
     verb, preposition = ("added", "to") if is_more else ("wrote other", "into")
     return f"locklens {verb} hashes of {x.release} {preposition} {x.lock.path}, later than the log"
 
@@ -286,11 +267,9 @@ def _again_words(x: Examined) -> str:
 
 def _edited_words(x: Examined) -> str:
     """Return that a commit has hashes of another version, where the release's alone are locked now; "" otherwise."""
-    assert x.entry is not None
-    now = frozenset(x.entry.hashes)
-    states = [(one.commit, one.entry) for one in x.past[:2] if one.entry is not None]
-    commit, was = next((one for one in states if frozenset(one[1].hashes) != now), ("", None))
-    if was is None or was.version != x.entry.version or x.stale or not _accepts_release(x):
+    states = ((commit, one) for commit, one in locked_states(x.past[:2]) if one.accepted != x.locked)
+    commit, was = next(states, ("", None))
+    if x.entry is None or was is None or was.version != x.entry.version or x.stale or not _accepts_release(x):
         return ""
     odd = packages_of(was.hashes) - x.listed
     of = next(
@@ -299,8 +278,7 @@ def _edited_words(x: Examined) -> str:
     )
     if of is None or _covers(replace(x, entry=was)):
         return ""
-    place = f"{x.lock.path}:{x.entry.line}"
-    return f"{x.release} had zh of {of} in commit {commit[:12]}, and has only zh of its own release now ({place})"
+    return f"{x.release} had zh of {of} in commit {commit[:12]}, and has only zh of its own release now ({x.place})"
 
 
 def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
@@ -312,14 +290,15 @@ def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
 
 def _exchanged(x: Examined) -> str:
     """Return which folder was moved aside, or has a locked hash now; "" where neither is so."""
-    assert x.entry is not None
     if x.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
         filled = x.sound_mirror
         return _replaced_words(x, filled) if filled else ""
     if (own := _reinstalled(x)) is not None:
         return _replaced_words(x, own)
     if x.replaced:
-        return f"{x.replaced} was moved aside" if _can_come_again(x) else ""
+        places = (one for one in x.packages if one.kind in _SHARED)
+        can_come_again = x.asks_registry or any(one.hashes & x.locked for one in places)
+        return f"{x.replaced} was moved aside" if can_come_again else ""
     repaired = _repaired(x)
     return _accepted_words(x, repaired) if repaired is not None else ""
 
@@ -349,22 +328,19 @@ def _has_h1(x: Examined) -> bool:
 def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
     """Return what has changed for each, where a provider that never lacked its `h1` shares that of its message."""
     ended = {one.examined.error: words for one, words in zip(affected, past, strict=True) if words}
-    return [
-        words or (ended.get(one.examined.error, "") if _is_of_another(one.examined) else "")
-        for one, words in zip(affected, past, strict=True)
-    ]
 
+    def is_of_another(x: Examined) -> bool:
+        return x.message.kind == "lock-not-updated" and not x.message.provider and _has_h1(x)
 
-def _is_of_another(x: Examined) -> bool:
-    """True if a message about missing `h1` that names no provider is about another one."""
-    return x.message.kind == "lock-not-updated" and not x.message.provider and _has_h1(x)
+    pairs = zip((one.examined for one in affected), past, strict=True)
+    return [words or (ended.get(x.error, "") if is_of_another(x) else "") for x, words in pairs]
 
 
 def _reinstalled(x: Examined) -> FoundPackage | None:
     """Return the root's own copy that the lock file accepts, where another one was moved aside; else None."""
-    if x.entry is None or not x.replaced or x.is_mirror_replaced:
+    if not x.replaced or x.is_mirror_replaced:
         return None
-    return next((one for one in x.packages if one.is_of_root and one.hashes & frozenset(x.entry.hashes)), None)
+    return next((one for one in x.packages if one.is_of_root and one.hashes & x.locked), None)
 
 
 def awaits_init(x: Examined) -> bool:
@@ -377,7 +353,7 @@ def awaits_init(x: Examined) -> bool:
 def _installed_since(x: Examined) -> FoundPackage | None:
     """Return the root's own copy that was installed later than the log, and has a locked hash; else None."""
     own = (one for one in x.of_kind("installed") if one.is_of_root and one.is_new)
-    return next((one for one in own if x.entry is not None and one.hashes & {*x.entry.hashes}), None)
+    return next((one for one in own if one.hashes & x.locked), None)
 
 
 def _before_cover(x: Examined) -> PastEntry | None:
@@ -391,9 +367,7 @@ def _before_cover(x: Examined) -> PastEntry | None:
 
 def _has_more(x: Examined, before: PastEntry) -> bool:
     """True if the entry has more hashes than an earlier state, those of a commit before it, or of a fix."""
-    was = {*before.entry.hashes} if before.entry is not None else set[str]()
-    is_more = x.entry is not None and was < {*x.entry.hashes}
-    return is_more or x.written is not None or _is_restored(x, before)
+    return before.accepted < x.locked or x.written is not None or _is_restored(x, before)
 
 
 def _newest_without(x: Examined, has: Callable[[Examined], bool]) -> PastEntry | None:
@@ -406,7 +380,7 @@ def _is_restored(x: Examined, before: PastEntry) -> bool:
     """True if the entry has the hashes again that it had in a commit before an earlier state."""
     states = [one for one in x.past if one.entry is not None and x.entry is not None]
     older = states[states.index(before) + 1 :] if before in states else []
-    return any({*one.entry.hashes} == {*x.entry.hashes} for one in older if one.entry and x.entry)
+    return any(one.accepted == x.locked for one in older)
 
 
 def _covers(x: Examined) -> bool:
@@ -435,7 +409,7 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     before = next(iter(x.origins.earlier_states), None)
     if before is None or before.entry is None:
         return ""
-    came = x.unpacked - hashes_of_files(before.entry.hashes)
+    came = x.unpacked - hashes_of_files(before.accepted)
     if x.message.kind == "lock-not-updated":
         if x.platform or not came:
             return ""
@@ -458,7 +432,6 @@ def _repaired(x: Examined) -> FoundPackage | None:
 
     That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from.
     """
-    assert x.entry is not None
     path = x.incident.path
     if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
         return None
@@ -473,8 +446,7 @@ def _repaired(x: Examined) -> FoundPackage | None:
         or (is_only and path.is_mirror)
         or (path is PackagePath.PLUGIN_CACHE and place and f"{redacted(one.place)}/".startswith(f"{place}/"))
     )
-    locked = frozenset(x.entry.hashes)
-    is_accepted = bool(used) and all(one.hashes & locked for one in used)
+    is_accepted = bool(used) and all(one.hashes & x.locked for one in used)
     return used[0] if is_accepted else None
 
 
@@ -489,11 +461,3 @@ def _accepts_release(x: Examined) -> bool:
         return False
     wanted = {zh for platform, zh in x.platforms.items() if x.platform in {"", platform}}
     return bool(wanted) and wanted <= x.packed
-
-
-def _can_come_again(x: Examined) -> bool:
-    """True if init can fetch what was moved aside: from a registry, or a place here that has a locked copy."""
-    assert x.entry is not None
-    locked = frozenset(x.entry.hashes)
-    sources = (one for one in x.packages if one.kind in {"mirror", "plugin-cache"})
-    return x.asks_registry or any(one.hashes & locked for one in sources)

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import lock_causes, package_causes, provider_remedies, remedies
+from locklens.doctor import copy_causes, lock_causes, locked_states, provider_remedies, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
 from locklens.packages.installed import KEPT_ASIDE
-from locklens.text import counted, listing, shell_words
+from locklens.text import clauses, counted, listing, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from locklens.doctor.model import RecognisedError, Remedy
-    from locklens.doctor.provider_remedies import Affected
+    from locklens.doctor.affected import Affected
+    from locklens.doctor.messages import RecognisedError
+    from locklens.doctor.model import Remedy
 
 
 def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, ...]:
@@ -114,7 +115,7 @@ def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Ca
 
     What was never locked is added by init, unless its options let it write nothing.
     """
-    before = (one.entry.address for one in x.before_damage if one.entry is not None)
+    before = (entry.address for _, entry in locked_states(x.before_damage))
     new = lock_causes.new_requirements(x) if "-lockfile=readonly" in options else ()
     for address in sorted({*x.lock.by_address, *before, *new}):
         other = x.of_provider(address)
@@ -134,7 +135,7 @@ def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
         return cause
     verdict = CauseVerdict.LIKELY if cause.is_probable else CauseVerdict.UNKNOWN
     words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
-    return replace(cause, verdict=verdict, evidence=words, missing=package_causes.ASK_PLATFORM)
+    return replace(cause, verdict=verdict, evidence=words, missing=copy_causes.ASK_PLATFORM)
 
 
 def _of_known_path(cause: Cause, examined: Examined) -> Cause:
@@ -193,8 +194,7 @@ def of_one_root(known: Sequence[Examined], groups: Sequence[tuple[Cause, ...]]) 
 
     def judged(x: Examined, cause: Cause) -> Cause:
         if is_told and cause.verdict is CauseVerdict.LIKELY and cause.basis is Basis.GUESS and x.entry is not None:
-            locked = frozenset(x.entry.hashes)
-            sound = next((one.path for one in x.of_kind("mirror") if one.hashes & locked), "")
+            sound = x.sound_mirror.path if x.sound_mirror is not None else ""
             evidence = f"{cause.evidence}; {sound} has a locked hash here"
             return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=evidence) if sound else cause
         if cause.verdict is not CauseVerdict.YES or cause.id in for_all:
@@ -375,8 +375,7 @@ def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple
         key: object = number
         if one.is_by_roots(remedy):
             x = one.examined
-            required = str(x.configuration.constraints(x.address)) if x.configuration and x.address else ""
-            key = replace(one.in_roots(remedy, ()), size=None, roots=0), x.message.says, x.release, required
+            key = replace(one.in_roots(remedy, ()), size=None, roots=0), x.message.says, x.release, str(x.constraints)
         alike.setdefault(key, []).extend(group)
     joined = []
     for group in alike.values():
@@ -431,7 +430,7 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
         if remedy.write and (others := sorted(left)):
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
         size = None if remedy.is_of_all and has_several.providers else remedy.size
-        note = "; ".join(filter(None, (remedy.note, *unsaid)))
+        note = clauses(remedy.note, *unsaid)
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         names = {other.examined.name for _, other in group}
@@ -461,7 +460,7 @@ def _kept_first(remedies: Sequence[Remedy]) -> list[Remedy]:
         later = kept[kept.index(remedy) + 1 :] if remedy in kept else []
         if any(fetching and one.command.endswith(f" && {fetching}") for one in later):
             write = replace(remedy.write, next_step="") if remedy.write is not None else None
-            note = "; ".join(filter(None, (remedy.note, "a later fix fetches the package again")))
+            note = clauses(remedy.note, "a later fix fetches the package again")
             found.append(replace(remedy, command=moving, note=note, write=write))
         elif remedy not in late:
             found.append(remedy)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from locklens.dialect import DIALECTS
+from locklens.doctor import locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
@@ -156,11 +157,11 @@ def not_locked(x: Examined) -> Judgement | None:
     if x.lock.problems:
         return None
     # With an error only this provider counts; without one, every required provider must be locked.
-    unknown = x.unknown_requirements if x.error is None else ""
+    unknown = x.configuration.unknown_reason if x.error is None else ""
     if x.address is None:
         return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
     if x.entry is not None:
-        words = f"{x.release} is locked ({x.lock.path}:{x.entry.line})"
+        words = f"{x.release} is locked ({x.place})"
         if unknown:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
         if x.message.kind == "not-locked":  # what the message says of its run is true, whatever is here
@@ -176,9 +177,8 @@ def not_locked(x: Examined) -> Judgement | None:
         place = f"{place}, where commit {x.past[0].commit[:12]} locks {x.past[0].entry.version}"
     if x.is_ignored:
         place = f"{place}; git ignores {x.lock.path}"
-    required = x.configuration.of(x.address) if x.configuration is not None else ()
-    if required:
-        by = ", ".join(f"{one.file}:{one.line}" for one in required[:3])
+    if x.required:
+        by = ", ".join(f"{one.file}:{one.line}" for one in x.required[:3])
         words = f"{x.name} is required ({by}), and {place}"
         if is_source_implied(x):
             words = f"{words}; no required_providers names its source, so that {x.address} is meant"
@@ -191,30 +191,28 @@ def not_locked(x: Examined) -> Judgement | None:
         if x.is_unrequired:
             words = f"{words}; nothing in {x.where} requires it: {_OF_OTHERS}"
         return Judgement(_YES, words, basis=Basis.RUN)
-    return Judgement(_LIKELY, place, x.unknown_requirements)
+    return Judgement(_LIKELY, place, x.configuration.unknown_reason)
 
 
 def is_source_implied(x: Examined) -> bool:
     """True if the provider is required by what uses it alone: no `required_providers` names its source."""
-    required = x.configuration.of(x.address) if x.configuration is not None and x.address else ()
     named = {Contributor.REQUIRED_PROVIDERS, Contributor.RECORDED, Contributor.STATE}
-    return bool(required) and not any(one.contributor in named for one in required)
+    return bool(x.required) and not any(one.contributor in named for one in x.required)
 
 
 def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
     """Return the required providers that are not locked, and were not before the lock file could not be read."""
-    required = x.configuration.required() if x.configuration is not None else ()
-    before = {one.entry.address for one in x.before_damage if one.entry is not None}
-    return frozenset(required) - {*x.lock.by_address, *before}
+    before = {entry.address for _, entry in locked_states(x.before_damage)}
+    return x.configuration.required() - {*x.lock.by_address, *before}
 
 
 def not_required(x: Examined) -> Judgement | None:
     """Test if the provider is locked, and not required: init would remove its entry."""
-    if x.entry is None or x.address is None or x.configuration is None:
+    if x.entry is None or x.address is None:
         return None
-    place = f"{x.lock.path}:{x.entry.line} locks {x.release}"
+    place = f"{x.place} locks {x.release}"
     if x.configuration.requires(x.address):
-        by = listing([f"{one.file}:{one.line}" for one in x.configuration.of(x.address)], 3)
+        by = listing([f"{one.file}:{one.line}" for one in x.required], 3)
         return Judgement(_NO, f"{x.name} is required{f' ({by})' if by else ''}")
     if unknown := x.configuration.unknown_reason:
         return Judgement(_UNKNOWN, f"{place}; whether anything requires it is not known", unknown)
@@ -230,10 +228,9 @@ def not_required(x: Examined) -> Judgement | None:
 
 def constraint_conflict(x: Examined) -> Judgement | None:
     """Test if constraints exclude one another, the locked version violates them, or no listed one satisfies them."""
-    if x.address is None or x.configuration is None:
+    if x.address is None:
         return None
-    required = x.configuration.of(x.address)
-    constraints = x.configuration.constraints(x.address)
+    required, constraints = x.required, x.constraints
     if len(required) > 1 and (clash := _clash(x)):
         return Judgement(_YES, clash, title="no version satisfies all constraints, which exclude one another")
     if x.error is None and x.is_unrequired:
@@ -244,7 +241,7 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, missing)
     version = x.entry.version if x.entry is not None else None
     is_about_listing = x.message.kind == "no-matching-release"
-    places, said, unknown = _excluding_constraints(x), x.message_constraints, x.configuration.unknown_constraints
+    places, said, unknown = _excluding_constraints(x), x.message.constraints, x.configuration.unknown_constraints
     if is_about_listing and said is not None and unknown and {*said.terms} > {*constraints.terms}:
         constraints, places = said, f"{places}, and the message alone tells the rest: {unknown}"
     is_changed = is_about_listing and said is not None and said is not constraints and x.has_other_constraints
@@ -271,8 +268,7 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         return None
     if constraints.admits(version):
         if unknown:
-            words = f"{version} satisfies the constraints that can be read"
-            return Judgement(_UNKNOWN, words, unknown)
+            return Judgement(_UNKNOWN, f"{version} satisfies the constraints that can be read", unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
     return Judgement(_YES, f"{version} does not satisfy {constraints} ({places})")
@@ -287,8 +283,7 @@ def wrong_source(x: Examined) -> Judgement | None:
         return _absent(x)
     if x.message.kind != "provider-unknown":
         return None
-    required = x.configuration.of(x.address) if x.configuration is not None and x.address is not None else ()
-    places = listing([f"{one.file}:{one.line}" for one in required], 3)
+    places = listing([f"{one.file}:{one.line}" for one in x.required], 3)
     by = f", which is required at {places}" if places else ""
     host = x.address.host if x.address is not None else "the registry"
     if x.other_registry:
@@ -296,7 +291,7 @@ def wrong_source(x: Examined) -> Judgement | None:
         return Judgement(_NO, words)
     words = f"the message says so: {host} has no {x.name}{by}"
     if x.entry is not None:
-        words = f"{words}; {x.lock.path}:{x.entry.line} locks {x.release}, so that it had it once"
+        words = f"{words}; {x.place} locks {x.release}, so that it had it once"
         return Judgement(_LIKELY, words, "the same request with a token, or its publisher", basis=Basis.RUN)
     trouble = x.listing.trouble if x.listing is not None else None
     if x.listing is not None and x.listing.is_known and trouble is None:
@@ -335,9 +330,7 @@ def _absent(x: Examined) -> Judgement | None:
 
 def _clash(x: Examined) -> str:
     """Return the constraints that exclude one another, each with its place and module; "" if there is none."""
-    assert x.configuration is not None
-    assert x.address is not None
-    found = next(iter(conflicts(x.configuration.of(x.address))), ())
+    found = next(iter(conflicts(x.required)), ())
     places = dict.fromkeys(
         f'"{one.constraint}" at {constraint_place(one)}' + (f" (module {one.module})" if one.module else "")
         for demand in found
@@ -348,15 +341,9 @@ def _clash(x: Examined) -> str:
 
 def _excluding_constraints(x: Examined) -> str:
     """Return the constraints that exclude the locked version, each with its place; all where none does."""
-    assert x.configuration is not None
-    assert x.address is not None
-    excluding = [
-        one
-        for one in x.configuration.of(x.address)
-        if one.constraints.terms and (x.entry is None or not one.constraints.admits(x.entry.version))
-    ]
-    named = excluding or x.configuration.of(x.address)
-    return listing([f'"{one.constraint}" at {constraint_place(one)}' for one in named], 3)
+    constrained = (one for one in x.required if one.constraints.terms)
+    excluding = [one for one in constrained if x.entry is None or not one.constraints.admits(x.entry.version)]
+    return listing([f'"{one.constraint}" at {constraint_place(one)}' for one in excluding or x.required], 3)
 
 
 def hand_edit(x: Examined) -> Judgement | None:
@@ -385,16 +372,16 @@ def hand_edit(x: Examined) -> Judgement | None:
         is_of_signed = x.hashes_of in {"", str(entry.version)}
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed and is_of_signed:
             words = (
-                f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}{_version_words(x)}, and has the "
+                f"{x.place}: the block says {x.entry.version}{_version_words(x)}, and has the "
                 f"hashes of {entry.version} ({place}){_changed_part(x)}"
             )
-            if x.is_known or _is_first(x, entry):
+            if x.is_known or ((oldest := x.origins.oldest_with_packages) and oldest.version == entry.version):
                 return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
             words = f"{words}, or those of {entry.version} were"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
     if x.hashes_of:
         words = (
-            f"{x.lock.path}:{x.entry.line}: the block says {x.entry.version}, and {len(x.packed)} of "
+            f"{x.place}: the block says {x.entry.version}, and {len(x.packed)} of "
             f"{zh_of_packages(len(x.packed), 'locked ')} are of the signed release {x.hashes_of}{_changed_part(x)}"
         )
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
@@ -402,9 +389,9 @@ def hand_edit(x: Examined) -> Judgement | None:
         commit = x.origins.edit_commit
         by = f"commit {commit[:12]} wrote" if commit else "the edit that is not committed has"
         odd = counted(len(x.origins.strange or x.packed), "other zh", "other zh")
-        there = [one for one in x.others if before.entry and set(before.entry.hashes) <= set(one.entry.hashes)]
+        there = [one for one in x.others if before.entry and before.entry.accepted <= one.entry.accepted]
         also = f"{counted(len(there), 'other lock file')} {'has' if len(there) == 1 else 'have'}, too"
-        words = f"{x.lock.path}:{x.entry.line}: {by} {odd} for {x.release} than commit {before.commit[:12]}"
+        words = f"{x.place}: {by} {odd} for {x.release} than commit {before.commit[:12]}"
         words = f"{words}, whose zh {'are of the signed release' if x.is_known else also}"
         missing = "the author of the edit, or the release of that time" if x.is_known else x.why_unknown
         verdict = _YES if x.origins.typed else _LIKELY
@@ -414,15 +401,13 @@ def hand_edit(x: Examined) -> Judgement | None:
         words = f"{place}: the block has {typed[0]}, where {x.sums} has {typed[1]}"
         return Judgement(_YES, f"{words}{_twin_words(x)}", as_of=x.as_of, basis=Basis.HASHES)
     if x.origins.sound_twin is not None:
-        words = (
-            f"{x.lock.path}:{x.entry.line}: {len(x.origins.strange)} of {zh_of_packages(len(x.packed))} are not signed"
-        )
+        words = f"{x.place}: {len(x.origins.strange)} of {zh_of_packages(len(x.packed))} are not signed"
         missing = "the author of the edit, or the release of that time"
         return Judgement(_LIKELY, f"{words}{_twin_words(x)}", missing, x.as_of, basis=Basis.HASHES)
     if x.error is None and not x.entry.hashes and (lost := lost_hashes(x)) is not None:
         return lost
     if not x.packed:
-        states = ((one.commit, packages_of(one.entry.hashes)) for one in x.past if one.entry is not None)
+        states = ((commit, packages_of(entry.hashes)) for commit, entry in locked_states(x.past))
         commit, was = next((one for one in states if one[1]), ("", frozenset()))
         gone = f"; commit {commit[:12]} locks {zh_of_packages(len(was))}" if was else ""
         missing = "the commit that left the zh out, or its author" if gone else "a zh, which alone is signed"
@@ -442,16 +427,15 @@ def hand_edit(x: Examined) -> Judgement | None:
 
 def lost_hashes(x: Examined) -> Judgement | None:
     """Test if the block has no hashes, or lacks some of those that it had in a commit."""
-    states = ((one.commit, one.entry) for one in x.past if one.entry is not None and one.entry.hashes)
-    commit, was = next(states, ("", None))
+    commit, was = next((one for one in locked_states(x.past) if one[1].hashes), ("", None))
     if x.entry is None or was is None:
         return None
-    place, has, is_same = f"{x.lock.path}:{x.entry.line}", frozenset(was.hashes), was.version == x.entry.version
+    place, has, is_same = x.place, was.accepted, was.version == x.entry.version
     if not x.entry.hashes:
         of_it = f"{len(has)}{'' if is_same else f' of {was.version}'}"
         words = f"{place}: the block of {x.release} has no hash, and commit {commit[:12]} has {of_it}"
         return Judgement(_YES, words, basis=Basis.HASHES, title=_WITHOUT_HASHES)
-    if not is_same or not (lost := has - frozenset(x.entry.hashes)):
+    if not is_same or not (lost := has - x.entry.accepted):
         return None
     words = (
         f"{place}: the block of {x.release} lacks {len(lost)} of the {counted(len(has), 'hash', 'hashes')} that commit "
@@ -464,8 +448,7 @@ def lost_hashes(x: Examined) -> Judgement | None:
 
 def without_hashes(x: Examined) -> Judgement:
     """Return the cause of an entry without hashes, which is one unless the failing run had another."""
-    place = f"{x.lock.path}:{x.entry.line}" if x.entry is not None else x.lock.path
-    words = f"{place}: the block of {x.release} has no hash, so that init accepts any package"
+    words = f"{x.place}: the block of {x.release} has no hash, so that init accepts any package"
     is_said = x.message.kind in {"", "lock-not-updated"}
     missing = "" if is_said else "the lock file of the failing run"
     return Judgement(_YES if is_said else _UNKNOWN, words, missing, basis=Basis.HASHES, title=_WITHOUT_HASHES)
@@ -487,20 +470,9 @@ _OF_TWO = "the block has the version of one release, and the hashes of another"
 
 def _version_words(x: Examined) -> str:
     """Return the clause about the newest commit that has other packages for the version; "" without one."""
-    states = [(one.commit, one.entry) for one in x.past if one.entry is not None]
-    found = (
-        commit for commit, one in states
-        if x.entry and one.version == x.entry.version and not x.packed & packages_of(one.hashes)
-    )  # fmt: skip
-    commit = next(found, "")
+    states = ((commit, one) for commit, one in locked_states(x.past) if x.entry and one.version == x.entry.version)
+    commit = next((commit for commit, one in states if not x.packed & packages_of(one.hashes)), "")
     return f", as commit {commit[:12]} does" if commit else ""
-
-
-def _is_first(x: Examined, donor: LockEntry) -> bool:
-    """True if the oldest commit that locks the hashes of an entry locks them for the version of another one."""
-    states = (one.entry for one in reversed(x.past) if one.entry is not None)
-    oldest = next((one for one in states if x.packed <= packages_of(one.hashes)), None)
-    return oldest is not None and oldest.version == donor.version
 
 
 def _changed_part(x: Examined) -> str:
@@ -508,11 +480,9 @@ def _changed_part(x: Examined) -> str:
 
     Packages that were only taken away since are no such change.
     """
-    now = x.entry
-    states = (one.entry for one in x.past if one.entry is not None)
-    before = next(
-        (one for one in states if now and (one.version != now.version or not x.packed <= packages_of(one.hashes))), None
-    )
+    now, states = x.entry, [entry for _, entry in locked_states(x.past)]
+    changed = (one for one in states if now and (one.version != now.version or not x.packed <= packages_of(one.hashes)))
+    before = next(changed, None)
     if now is None or before is None:
         return ""
     if before.version == now.version:
@@ -526,7 +496,7 @@ def _ran_in_root_of_other(x: Examined) -> Judgement | None:
     if not host or x.address is None:
         return None
     ran, own = _TOOLS[host], _TOOLS[x.address.host]
-    locked = f"{x.lock.path}:{x.entry.line} locks" if x.entry is not None else f"{x.own_root} requires"
+    locked = f"{x.place} locks" if x.entry is not None else f"{x.own_root} requires"
     words = f"the run asked {host}, and {locked} {x.address}"
     if x.tool_commit:
         words = f"{words}; commit {x.tool_commit[:12]} locks it in {host}"
@@ -548,8 +518,7 @@ def other_tool(x: Examined) -> Judgement | None:
     if x.entry is None:
         return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
-        words = f"the message says so, and {x.lock.path}:{x.entry.line} locks {x.address}"
-        return Judgement(_YES, words, basis=Basis.RUN, title=_MOVED)
+        return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
     if x.message.kind == "readonly-changed":
         return None  # the message is about which providers are locked, whatever their hashes
     if x.address.host not in _TOOLS:
@@ -565,7 +534,7 @@ def other_tool(x: Examined) -> Judgement | None:
         own = _TOOLS[x.address.host]
         before = next(tool for host, tool in _TOOLS.items() if host != x.address.host)
         words = (
-            f"{x.lock.path}:{x.entry.line} locks {x.address} since the last change of the file, and commit "
+            f"{x.place} locks {x.address} since the last change of the file, and commit "
             f"{x.tool_commit[:12]} locks it in {before.default_host}: "
             f"{before.product} rewrites the file if it still runs there"
         )
@@ -588,7 +557,8 @@ def other_tool(x: Examined) -> Judgement | None:
     elsewhere = x.case.elsewhere if x.case is not None else None
     if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
         return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.as_of)
-    missing = f"this version on the other tool's registry ({_other_trouble(x)})"
+    why = elsewhere.trouble.words if elsewhere is not None and elsewhere.trouble is not None else "not asked"
+    missing = f"this version on the other tool's registry ({why})"
     missing = missing if x.packed else "a locked zh, by which the lists of registries are told apart"
     missing = missing if x.is_known else x.why_unknown
     words = "nothing shows that the hashes are from the other tool's registry"
@@ -607,14 +577,8 @@ def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement:
         words = f"{words}; {was}: nothing here tells whether its error is over"
         title = _OF_OTHER_REGISTRY.format(own, ran)
         return Judgement(_UNKNOWN, words, f"the tool that is meant to run in {x.where}", title=title)
-    required = x.configuration.required() if x.configuration is not None else ()
+    required = x.configuration.required()
     is_required = x.address in required and twin.address not in required
     words = f"{words}, and {x.address} is {'required' if is_required else 'not locked'}"
     title = "the lock file has the entry of the other tool's registry"
     return Judgement(_YES if is_required else _LIKELY, words, title=title)
-
-
-def _other_trouble(x: Examined) -> str:
-    """Return why it is not known what the other tool's registry has."""
-    elsewhere = x.case.elsewhere if x.case is not None else None
-    return elsewhere.trouble.words if elsewhere is not None and elsewhere.trouble is not None else "not asked"

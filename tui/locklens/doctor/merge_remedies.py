@@ -14,8 +14,8 @@ from locklens.text import listing, shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
-    from locklens.doctor.provider_remedies import Affected
     from locklens.lockfile.merge import MergeConflict
 
 _NONE, _LOW = TrustCost.NONE, TrustCost.LOW
@@ -33,8 +33,7 @@ def fix_merge(one: Affected) -> Iterator[Remedy]:
         yield Remedy("show-change", title, 1, _NONE, 0, "", note, hint=_conflict_diff(one.examined))
         return
     if not clashes:
-        command = one.alone.line("merge")
-        write = one.alone.write("merge")
+        command, write = one.alone.line("merge"), one.alone.write("merge")
         yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, write=write)
         return
     offered = [_merged_with(one, side, name, clashes) for side, name in zip(MergeSide, conflict.names, strict=True)]

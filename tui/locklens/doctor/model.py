@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from typing import Self
 
+    from locklens.doctor.messages import RecognisedError
     from locklens.review.model import HostState
 
 
@@ -141,127 +142,6 @@ class PackagePath(StrEnum):
     def is_on_server(self) -> bool:
         """True for mirrors that are not folders."""
         return self.method is not None and self.method.served != ""
-
-
-class NetworkReason(StrEnum):
-    """The reason of a failed request, as the tool's message tells it."""
-
-    CERTIFICATE = "the TLS certificate was not accepted"
-    PROXY_NAME = "the name of the proxy could not be resolved"
-    PROXY_DOWN = "the proxy could not be reached"
-    PROXY = "the proxy refused"
-    PROXY_FAILED = "the proxy could not reach the host (5xx)"
-    NAME = "the host name could not be resolved"
-    REFUSED = "the connection was refused"
-    BROKEN = "the connection broke"
-    TIMEOUT = "no answer in time"
-    DENIED = "access was denied"
-    LIMITED = "too many requests (429)"
-    SERVER = "the server failed (5xx)"
-    ABSENT = "the file does not exist there (404)"
-    MALFORMED = "something that is not HTTP"
-    PLAIN = "something that is not TLS"
-    LOOP = "redirects in a circle"
-    FOREIGN_PAGE = "the answer was not the registry's"
-
-
-WARNINGS = frozenset({"entries-migrated", "lock-incomplete", "lock-not-updated"})
-"""Kinds of messages that stop nothing; they come after those that do."""
-
-
-WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
-"""Kinds of titles that tell no reason; it comes after them."""
-
-
-class RecognisedError(Struct, frozen=True):
-    """An error of `init`, `lock` or `plan` in a log.
-
-    Attributes:
-        kind: Id of its row in the catalogue.
-        text: The message on one line, shortened.
-        provider: The provider as the message names it; "" if it names none.
-        version: The version in the message; "" if there is none.
-        platform: The OS_ARCH in the message; "" if there is none.
-        place: The folder or file in the message; "" if there is none.
-        host: The host in the message; "" if there is none.
-        reason: Why a request failed; None if none did.
-        hashes: `zh` and `h1` hashes in the message, in its order.
-        line: The line of the log where it begins, from 1.
-        folders: The folders that its lines name as that of the run: a prefix such as Terragrunt's, then `folder`.
-        folder: The one that a command or a CI system names before the run, also where a prefix names another one;
-            "" for none.
-        reused: Providers that this run took from the lock file before it failed, as the log names them.
-        searched: Providers that this run chose a version for, since the lock file had none.
-        constraint: The version constraint in the message; "" for none.
-        options: Options of the failing `init` that decide where it may install from, and what it may write.
-        selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
-        command: The command of the tool that failed: "init", or one of `providers` with all its words; "" where the
-            log tells it to be such a one, and does not have its line.
-        run: The line of the log where this run begins: errors with one number are of one run, and of one root.
-    """
-
-    kind: str
-    text: str
-    provider: str = ""
-    version: str = ""
-    platform: str = ""
-    place: str = ""
-    host: str = ""
-    reason: NetworkReason | None = None
-    hashes: tuple[str, ...] = ()
-    line: int = 1
-    folders: tuple[str, ...] = ()
-    folder: str = ""
-    reused: tuple[str, ...] = ()
-    searched: tuple[str, ...] = ()
-    constraint: str = ""
-    options: tuple[str, ...] = ()
-    selected: tuple[str, ...] = ()
-    command: str = "init"
-    run: int = 0
-
-    @property
-    def says(self) -> tuple[str, ...]:
-        """What it says, whichever run it is of."""
-        return self.kind, self.provider, self.version, self.constraint
-
-    @property
-    def plugin_folders(self) -> tuple[str, ...]:
-        """The folders of `-plugin-dir`, which are the only places that such a run installs from."""
-        return tuple(one.partition("=")[2] for one in self.options if one.startswith("-plugin-dir="))
-
-    @property
-    def search_folders(self) -> tuple[str, ...]:
-        """The folders that the message, or the command line of the run, names as those that were searched."""
-        listed = self.text.partition("search locations")[2].replace("│", " ").split()
-        return (*self.plugin_folders, *(one for one in listed if one.startswith(("/", "~"))))
-
-
-NO_MESSAGE = RecognisedError("", "")
-"""What is in the place of an error where a root is examined without one."""
-
-
-class LogFacts(Struct, frozen=True):
-    """The facts that a log tells besides its errors; "" for unknown."""
-
-    tool: str = ""
-    tool_version: str = ""
-    platform: str = ""
-    root: str = ""
-
-
-class ReadLog(Struct, frozen=True):
-    """A log that was read.
-
-    Attributes:
-        is_cut: True if it was longer than the bound, so that only its end was read.
-        overcome: Errors that a later run in the log got past, as in a log with several attempts.
-    """
-
-    errors: tuple[RecognisedError, ...]
-    facts: LogFacts = LogFacts()
-    is_cut: bool = False
-    overcome: tuple[RecognisedError, ...] = ()
 
 
 class StartingPoint(Struct, frozen=True):
@@ -398,6 +278,17 @@ class RemedyWrite(Struct, frozen=True):
     source: str = ""
     locked: tuple[str, ...] = ()
     next_step: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of its command line, besides the roots and the tool; a merge is of all providers."""
+        accepts = ("--accept-republished",) if self.accepts_republished else ()
+        platform = ("--platform", self.platform) if self.platform else ()
+        revision = ("--from", self.revision[:12]) if self.revision else ()
+        edits = ("--edit-constraints",) if self.edits_constraints else ()
+        side = ("--prefer", self.side) if self.side else ()
+        providers = self.providers if self.command != "merge" else ()
+        return (self.command, *accepts, *platform, *providers, *revision, *edits, *side)
 
 
 class Remedy(Struct, frozen=True):

@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason
+from locklens.doctor.messages import NetworkReason
+from locklens.doctor.model import Basis, CauseVerdict, Judgement
+from locklens.text import clauses
 from locklens.trust.authentication import Refusal
 
 if TYPE_CHECKING:
@@ -46,15 +48,13 @@ def _repeated(x: Examined) -> _Repeated:
     """Return what the request of the message gave here: only the same one to the same registry tells about it."""
     if (listing := x.listing) is None or not _is_of_registry(x):
         return _Repeated()
-    of_release = x.case.new.trouble if x.case is not None else None
-    judged = x.case.new.authentication if x.case is not None else None
-    of_sums = x.as_of if x.is_known or judged is not None else None  # a list that is refused was sent, too
+    of_sums = x.as_of if x.is_known or x.authentication is not None else None  # a list that is refused was sent, too
     answer = x.as_of or listing.as_of
-    trouble = next((one for one in (of_release, listing.trouble) if one is not None and one.was_asked), None)
+    trouble = next((one for one in (x.trouble, listing.trouble) if one is not None and one.was_asked), None)
     known = {  # request: the time of its answer, why there was none
         "versions": (listing.as_of, listing.trouble),
-        "sums": (of_sums, of_release),
-        "download": (of_sums, of_release),
+        "sums": (of_sums, x.trouble),
+        "download": (of_sums, x.trouble),
         "discovery": (answer, None if answer else trouble),
     }
     assert x.address is not None
@@ -87,7 +87,7 @@ _REPEATED = {
 
 def _is_of_registry(x: Examined) -> bool:
     """True if the request of the message went to the registry that was asked here."""
-    if x.error is None or x.address is None or "provider mirror" in x.text:
+    if x.error is None or x.address is None or "provider mirror" in x.message.words:
         return False
     if x.message.provider.count("/") == 2 and x.message.provider.partition("/")[0] != x.address.host:
         return False
@@ -103,9 +103,9 @@ def _request(x: Examined) -> str:
         return "discovery"
     if x.message.kind == "sums-unavailable":
         return "sums"
-    if x.is_of_version:
+    if x.message.is_of_version:
         return "" if x.is_of_other_version else "download"
-    return "versions" if any(words in x.text for words in _OF_VERSIONS) else ""
+    return "versions" if any(words in x.message.words for words in _OF_VERSIONS) else ""
 
 
 _OF_VERSIONS = ("list of available versions", "/versions", "could not resolve provider")
@@ -186,10 +186,10 @@ def registry_down(x: Examined) -> Judgement | None:
     if reason in {_N.SERVER, _N.LIMITED, _N.MALFORMED, _N.PLAIN, _N.LOOP}:
         # Who gave the answer is not known: a proxy on the way may have.
         title = f"a request to {_host(x)} was answered: {reason}"
-        words = "; ".join(filter(None, (f"the message says so: {reason}", here.words)))
+        words = clauses(f"the message says so: {reason}", here.words)
         return Judgement(_YES, words, as_of=here.as_of, basis=Basis.RUN, title=title)
     if reason in _ON_THE_WAY:
-        words = "; ".join(filter(None, (str(reason), here.words)))
+        words = clauses(str(reason), here.words)
         missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
         title = f"{_host(x)} could not be reached: {reason}"
         if here.is_answered:
@@ -249,7 +249,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         is_name = reason is _N.NAME
         title = f"the runner's DNS or proxy settings keep it from {_host(x)}" if is_name else _BETWEEN.format(_host(x))
         missing = f"{'the DNS, ' if is_name else ''}HTTPS_PROXY, NO_PROXY and the firewall of the runner"
-        words = "; ".join(filter(None, (str(reason), here.words)))
+        words = clauses(str(reason), here.words)
         is_there_alone = is_name and here.is_answered is not False
         verdict = _LIKELY if is_there_alone else _UNKNOWN
         basis = Basis.RUN if is_name and here.is_answered else Basis.GUESS
@@ -259,7 +259,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         title = f"a proxy or a firewall denied access in the place of {_host(x)}"
         return Judgement(_LIKELY, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN, title=title)
     if reason is not None:
-        is_file = reason is _N.DENIED and x.is_of_plain_file
+        is_file = reason is _N.DENIED and x.message.is_of_plain_file
         words = f"{reason}; the message does not say who answered"
         if is_file:
             words = f"{words}; tools send no token for a release's files, so that its host or a proxy keeps them back"
@@ -288,20 +288,20 @@ def credentials(x: Examined) -> Judgement | None:
     if x.message.kind == "credentials-helper":
         words = f"the message says so: see {where} of the runner"
         return Judgement(_YES, words, basis=Basis.RUN, title="the credentials helper failed")
-    if x.message.reason is _N.DENIED and x.is_of_plain_file:
+    if x.message.reason is _N.DENIED and x.message.is_of_plain_file:
         return Judgement(_NO, "no tool sends a token for the files of a release", basis=Basis.RUN)
     if x.message.reason is _N.DENIED:
         here, title = _repeated(x), _TITLES_OF_DENIALS.get(x.message.kind, "{} denied access")
         words, missing = f"the message says so: {x.message.reason}", f"the token of the runner: {variable or block}"
         if x.message.kind in _TITLES_OF_DENIALS:
             words, missing = _OF_A_DENIAL, f"the status of the same request on the runner, and {where} there"
-        elif x.is_of_oci:
+        elif x.message.is_of_oci:
             missing = "the login of the runner: docker login, or an oci_credentials block"
         if x.message.kind == "credentials-rejected" and x.address is not None and host == x.address.host:
             title = _OF_GIVEN
             words = f"the message says that credentials were sent, and an empty token counts as such; {words}"
         free = _without_token(x)
-        words = "; ".join(filter(None, (words, free or here.words)))
+        words = clauses(words, free or here.words)
         basis = Basis.GUESS if free and x.message.kind == "credentials-missing" else Basis.RUN
         return Judgement(_LIKELY, words, missing, here.as_of, basis=basis, title=title.format(host or "the host"))
     if x.message.kind == "provider-unknown":

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.doctor import EditedHash
+from locklens.doctor import EditedHash, locked_states
 from locklens.hashes import packages_of
+from locklens.lockfile import pinned
 
 if TYPE_CHECKING:
     from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry
@@ -62,13 +63,10 @@ class Origins(Struct, frozen=True, dict=True):
 
     def committed(self, one: FoundPackage) -> str:
         """Return the commit, HEAD's or its parent's, that locks a package for this version; "" if none does."""
-        if self.entry is None or one.hashes & frozenset(self.entry.hashes):
+        if self.entry is None or one.hashes & self.entry.accepted:
             return ""
-        states = ((past.commit, past.entry) for past in self.past[:2] if past.entry is not None)
-        return next(
-            (commit for commit, entry in states
-             if entry.version == self.entry.version and one.hashes & frozenset(entry.hashes)), ""
-        )  # fmt: skip
+        states = ((commit, each) for commit, each in locked_states(self.past[:2]) if each.version == self.entry.version)
+        return next((commit for commit, each in states if one.hashes & each.accepted), "")
 
     @cached_property
     def edited(self) -> EditedHash | None:
@@ -92,29 +90,25 @@ class Origins(Struct, frozen=True, dict=True):
 
         They have the same version and other hashes. That the present one is committed does not tell which the run met.
         """
-        states = ((one, one.entry) for one in (self.written, *self.past, *self.past_elsewhere) if one is not None)
-        now = self.entry
-        return tuple(
-            one for one, was in states
-            if now is not None and was is not None and was.version == now.version and {*was.hashes} != {*now.hashes}
-        )  # fmt: skip
+        if (now := self.entry) is None:
+            return ()
+        states = (one for one in (self.written, *self.past, *self.past_elsewhere) if one is not None)
+        return tuple(one for one in states if one.is_of(now.version) and one.accepted != now.accepted)
 
     @cached_property
     def earlier(self) -> PastEntry | None:
         """The newest commit that locks other packages for the version, if the entry has none of them; else None."""
         locked = packages_of(self.entry.hashes) if self.entry is not None else frozenset[str]()
-        states = ((one, one.entry) for one in self.past if one in self.earlier_states)
-        packed = ((one, packages_of(entry.hashes)) for one, entry in states if entry is not None)
-        found = next((pair for pair in packed if pair[1] != locked), None)
-        return found[0] if found is not None and locked.isdisjoint(found[1]) else None
+        states = (one for one in self.past if one in self.earlier_states)
+        found = next((one for one in states if packages_of(one.accepted) != locked), None)
+        return found if found is not None and locked.isdisjoint(packages_of(found.accepted)) else None
 
     @property
     def edit_commit(self) -> str:
         """The first commit after `before_edit` that has the entry's strange hashes; "" if the edit is not committed."""
         place = next((number for number, past in enumerate(self.past) if past is self.before_edit), 0)
-        after = ((past.commit, past.entry) for past in reversed(self.past[:place]) if past.entry is not None)
-        odd = self.strange or self.packed
-        return next((commit for commit, entry in after if odd <= frozenset(entry.hashes)), "")
+        after, odd = locked_states(reversed(self.past[:place])), self.strange or self.packed
+        return next((commit for commit, entry in after if odd <= entry.accepted), "")
 
     @cached_property
     def typed(self) -> tuple[str, str] | None:
@@ -132,10 +126,7 @@ class Origins(Struct, frozen=True, dict=True):
     @property
     def is_committed(self) -> bool:
         """True if the newest commit has the entry's version and hashes."""
-        was = self.past[0].entry if self.past else None
-        if self.entry is None or was is None:
-            return False
-        return was.version == self.entry.version and {*was.hashes} == {*self.entry.hashes}
+        return self.entry is not None and self.past != () and pinned(self.past[0].entry) == pinned(self.entry)
 
     @cached_property
     def sound_twin(self) -> ElsewhereEntry | None:
@@ -201,14 +192,10 @@ class Origins(Struct, frozen=True, dict=True):
         return version, donor
 
     @cached_property
-    def _is_locked_from_the_start(self) -> bool:
-        """True if the oldest commit that has the locked `zh` has them for the locked version.
-
-        An entry that has them for another version, of a later commit or another root, may then be the edited one.
-        """
-        states = (one.entry for one in reversed(self.past) if one.entry is not None)
-        oldest = next((one for one in states if self.packed and self.packed <= packages_of(one.hashes)), None)
-        return oldest is not None and self.entry is not None and oldest.version == self.entry.version
+    def oldest_with_packages(self) -> LockEntry | None:
+        """The oldest committed entry that has the locked `zh`; None without one."""
+        states = (entry for _, entry in locked_states(reversed(self.past)))
+        return next((one for one in states if self.packed and self.packed <= packages_of(one.hashes)), None)
 
     def entries_of_other_versions(self) -> tuple[tuple[str, LockEntry], ...]:
         """Return entries of other versions of the provider that are known: place in words, and entry.
@@ -217,11 +204,10 @@ class Origins(Struct, frozen=True, dict=True):
         """
         if self.entry is None:
             return ()
-        past = [(f"commit {one.commit[:12]}", one.entry) for one in reversed(self.past) if one.entry is not None]
-        rest = [(one.lock_file, one.entry) for one in self.others]
-        own = self.packed if self._is_locked_from_the_start else frozenset[str]()
-        return tuple(
-            (place, entry)
-            for place, entry in (*past, *rest)
-            if entry.version != self.entry.version and not (own and own <= packages_of(entry.hashes))
-        )
+        past = [(f"commit {commit[:12]}", entry) for commit, entry in locked_states(reversed(self.past))]
+        known = (*past, *((one.lock_file, one.entry) for one in self.others))
+        others = ((place, one) for place, one in known if one.version != self.entry.version)
+        if (oldest := self.oldest_with_packages) is None or oldest.version != self.entry.version:
+            return tuple(others)
+        # What has the locked `zh` for another version, in a later commit or another root, may be the edited entry.
+        return tuple((place, one) for place, one in others if not self.packed <= packages_of(one.hashes))

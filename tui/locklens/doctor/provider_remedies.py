@@ -1,206 +1,35 @@
-"""A provider in roots, and the fixes that bring another version of it, other constraints, or another copy. Pure.
+"""The fixes that bring another version of a provider, other constraints, or another copy. Pure.
 
 Copies are in mirrors, plugin caches and data folders: they are moved, replaced or fetched.
 """
 
 from __future__ import annotations
 
-import shlex
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, assert_never
 
-from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS
-from locklens.doctor import FoundPackage, holding, likeliest_mirror
-from locklens.doctor.examined import from_top
-from locklens.doctor.model import Basis, CauseVerdict, PackagePath, Remedy, RemedyWrite, Trait, TrustCost
+from locklens.doctor import FoundPackage, holding
+from locklens.doctor.model import CauseVerdict, PackagePath, Remedy, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.configuration import constraint_place
-from locklens.project.installation import InstallationMethod, MethodKind
+from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
-from locklens.text import counted, listing, shell_words
+from locklens.text import clauses, counted, listing, shell_words
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from locklens.doctor import PastEntry
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
-    from locklens.doctor.model import Cause, RecognisedError
+    from locklens.doctor.messages import RecognisedError
     from locklens.versions import Version
 
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
-_OPTIONS = {"readonly-changed": ("-lockfile=readonly",)}
-"""Options of init that a message tells, where the log does not have the command line."""
-
 _REVIEW = "a new version is a new decision: review it"
-
-
-class Affected(Struct, frozen=True):
-    """A provider in roots, with the causes found there; the roots are relative to the folder of the diagnosis."""
-
-    examined: Examined
-    causes: tuple[Cause, ...]
-    roots: tuple[str, ...]
-
-    @property
-    def command_name(self) -> str:
-        """The command of the tool that failed, else of the root's."""
-        ran = DIALECTS.get(self.examined.incident.tool or "")
-        return (ran or self.examined.tool).command
-
-    @property
-    def next_step(self) -> str:
-        """The command line that runs init as it failed in the root; ROOT stands for one that the log does not tell."""
-        options = self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
-        return self._tool_line("init", *options)
-
-    @property
-    def failed_line(self) -> str:
-        """The command line that failed; "" where it was one of `providers`, and the log does not have it."""
-        command = self.examined.message.command
-        return self.next_step if command == "init" else self._tool_line(*command.split()) if command else ""
-
-    def _tool_line(self, *words: str) -> str:
-        root = "ROOT" if self.examined.fitting else self.path(self.roots[0] if self.roots else ".")
-        chdir = () if root == "." else (f"-chdir={root}",)
-        return self.examined.with_settings(shell_words([self.command_name, *chdir, *words]))
-
-    @property
-    def alone(self) -> Affected:
-        """The root alone: what is wrong with its configuration or its folders is not so in others with the entry."""
-        own = self.examined.fitting or self.roots[:1]
-        return replace(self, roots=tuple(root for root in self.roots if root in own) or self.roots[:1])
-
-    def owner(self, target: FoundPackage) -> Affected:
-        """The roots that a copy is of: what is installed is the examined root's, whichever a log fits besides."""
-        if target.kind != "installed":
-            return self
-        return replace(self, examined=replace(self.examined, fitting=()), roots=self.roots[:1])
-
-    def by_constraints(self, listed: Sequence[Version]) -> list[Affected]:
-        """Return the roots whose constraints were read, in groups that allow the same listed versions."""
-        x = self.examined
-        if x.configuration is None or x.address is None:
-            return [self]
-        own = x.configuration.of(x.address)
-        read = {other.root: other.requirements for other in x.others if other.requirements}
-        groups: dict[frozenset[Version], list[str]] = {}
-        required = {root: read.get(root, own) for root in self.roots if root in read or root in self.alone.roots}
-        for root, those in required.items():
-            allowed = frozenset(one for one in listed if all(each.constraints.admits(one) for each in those))
-            groups.setdefault(allowed, []).append(root)
-        states = [(replace(x.configuration, requirements=required[roots[0]]), roots) for roots in groups.values()]
-        return [replace(self, examined=replace(x, configuration=one), roots=tuple(roots)) for one, roots in states]
-
-    def admitting(self, version: Version) -> Affected | None:
-        """Return the roots whose constraints a version satisfies; None if they are known to be of no root."""
-        address = self.examined.address
-        for group in self.by_constraints([version]):
-            configuration = group.examined.configuration
-            if configuration is None or address is None or configuration.constraints(address).admits(version):
-                return group
-        return None
-
-    def by_commit(self, past: PastEntry) -> list[tuple[str, Affected]]:
-        """Return the commits from which an earlier state can be restored, with the roots whose files have it there.
-
-        That is one commit where one has it for all; roots whose files have another entry in each are left out.
-        """
-        commits, own = dict.fromkeys(filter(None, (past.commit, past.last))), self.roots[:1]
-        shared = {other.root: other.shared for other in self.examined.others}
-        found, left = [], list(self.roots)
-        having = {one: [root for root in left if root in own or one in shared.get(root, ())] for one in commits}
-        for commit in sorted(having, key=lambda one: -len(having[one])):
-            if roots := [root for root in having[commit] if root in left]:
-                found.append((commit, replace(self, roots=tuple(roots))))
-                left = [root for root in left if root not in roots]
-        return found
-
-    def left_out(self, roots: Sequence[str], commit: str = "") -> str:
-        """Return which roots a fix by constraints, or from a commit, leaves out, in a clause; "" for none."""
-        left = [from_top(self.examined.here, root) for root in self.roots if root not in roots]
-        need, their = ("needs", "its") if len(left) == 1 else ("need", "their")
-        of_commit = f"commit {commit[:12]} has another entry there, or none"
-        why = of_commit if commit else f"{their} constraints differ, or could not be read"
-        return f"{listing(left, 3)} {need} another fix: {why}" if left else ""
-
-    @property
-    def platform(self) -> str:
-        """The platform of the failing run, else that of the only copy here that is not locked, or of this machine."""
-        x = self.examined
-        found = {one.platform for one in x.packages if one.platform and one.of_files and not one.of_files & x.unpacked}
-        by_hashes = any(
-            Trait.OF_PLATFORM in cause.traits and cause.is_probable and cause.basis is Basis.HASHES
-            for cause in self.causes
-        )
-        return x.platform or (next(iter(found)) if len(found) == 1 else x.machine if by_hashes else "")
-
-    def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
-        """Return a write for the roots."""
-        tool = self.examined.tool.name if self.examined.names_tool else ""
-        known = {"command": command, "providers": (self.examined.name,), "roots": self.roots, "tool": tool}
-        return convert({**known, **details}, RemedyWrite)
-
-    def path(self, path: str) -> str:
-        """Return a path of the folder of the diagnosis as one of the folder that the user's shell is in."""
-        start = self.examined.start
-        return path if start == "." else normpath(join(start, path))
-
-    def line(self, command: str, *words: str) -> str:
-        """Return a command line of locklens for the roots, as it works in the folder that the user's shell is in."""
-        tool = ["--tool", self.examined.tool.name] if self.examined.names_tool else []
-        return self.examined.command_line(command, *words, *tool, *_root_words(self.roots))
-
-    def in_roots(self, remedy: Remedy, roots: Sequence[str]) -> Remedy:
-        """Return a remedy whose command line is one of locklens as it is for these roots."""
-        write = replace(remedy.write, roots=tuple(roots)) if remedy.write is not None else None
-        words = [word for word in shlex.split(remedy.command) if not word.startswith(_ROOT_OPTION)]
-        return replace(remedy, command=shell_words([*words, *_root_words(roots)]), write=write)
-
-    def of_providers(self, remedy: Remedy, names: Sequence[str]) -> Remedy:
-        """Return a remedy whose command line names this provider as it is for several."""
-        write = replace(remedy.write, providers=tuple(names)) if remedy.write is not None else None
-        words = [names if word == self.examined.name else [word] for word in shlex.split(remedy.command)]
-        return replace(remedy, command=shell_words(word for each in words for word in each), write=write)
-
-    def is_by_roots(self, remedy: Remedy) -> bool:
-        """True if a remedy is a command line of locklens that takes several roots, which its options alone tell."""
-        is_merge = remedy.write is not None and remedy.write.command in {"merge", "replace"}
-        is_own = remedy.command.startswith(f"{self.examined.command_line()} ") and " && " not in remedy.command
-        return is_own and not is_merge and not self.examined.fitting
-
-    @property
-    def mirror_words(self) -> tuple[str, ...]:
-        """The words of `lock` and `upgrade` that name the mirror; () where a registry has the release, or may."""
-        x = self.examined
-        if not x.is_of_mirror_alone:
-            return ()
-        copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.hashes]
-        there = next((copy for copy in copies if copy.platform == self.platform), next(iter(copies), None))
-        if there is not None:
-            return MethodKind.FILESYSTEM.option, there.top(x.address)
-        folders = (InstallationMethod(MethodKind.FILESYSTEM, place) for place in x.mirrors)
-        mirror = likeliest_mirror((*x.servers, *folders))
-        return (mirror.kind.option, mirror.place) if mirror is not None else ()
-
-    def size_of(self, platform: str) -> int | None:
-        """Return the bytes of a platform's package; None if unknown."""
-        x = self.examined
-        zh = x.platforms.get(platform)
-        return x.case.new.sizes.get(zh) if x.case is not None and zh is not None else None
-
-
-_ROOT_OPTION = "--root="
-
-
-def _root_words(roots: Sequence[str]) -> list[str]:
-    """Return the options of a command line for roots: none for the current folder alone."""
-    words = [f"{_ROOT_OPTION}{root}" for root in roots if root != "."]
-    return [f"{_ROOT_OPTION}.", *words] if words and len(words) < len(roots) else words
 
 
 def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Remedy]:
@@ -212,7 +41,7 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
     for group in one.by_constraints(listed_versions(one.examined) or ()):
         for each in _upgrade(group, title, platform):
             words = one.left_out(group.roots)
-            yield replace(each, note="; ".join(filter(None, (each.note, words))))
+            yield replace(each, note=clauses(each.note, words))
 
 
 def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
@@ -221,19 +50,19 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     if x.is_of_mirror_alone:
         command = one.line("upgrade", *one.mirror_words, x.name)
-        yield Remedy("upgrade", title, len(one.roots), _HIGH, None, command, f"{_REVIEW}; no registry has signed it")
+        yield one.remedy("upgrade", title, _HIGH, None, command, f"{_REVIEW}; no registry has signed it")
         return
     listed, entry = listed_versions(x, platform), x.entry
     if listed_versions(x) == []:
         assert x.address is not None
         yield _asked_for(one, f"no version is listed: {x.address.host} has none to upgrade to")
         return
-    if listed is None or entry is None or x.configuration is None or x.address is None:
+    if listed is None or entry is None:
         unknown = f"it changes nothing where no newer version than {entry.version} can be selected" if entry else ""
         found = _upgraded(one, title)
-        yield replace(found, note="; ".join(filter(None, (found.note, unknown))))
+        yield replace(found, note=clauses(found.note, unknown))
         return
-    locked, constraints = entry.version, x.configuration.constraints(x.address)
+    locked, constraints = entry.version, x.constraints
     fitting = [version for version in listed if constraints.admits(version) and version != locked]
     is_held = locked in listed and constraints.admits(locked)
     best = newest(fitting)
@@ -264,24 +93,23 @@ def _latest(listed: Iterable[Version]) -> Version | None:
 def _asked_for(one: Affected, note: str) -> Remedy:
     """Return the remedy for a provider that its registry does not have any more."""
     title = f"Ask the publisher of {one.examined.name}, or use a copy that the lock file accepts"
-    return Remedy("ask-publisher", title, len(one.roots), _NONE, None, "", note)
+    return one.remedy("ask-publisher", title, _NONE, None, "", note)
 
 
 def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
     """Return the upgrade to the newest version that satisfies the constraints, or to a named one."""
     name = f"{one.examined.name}={version}" if version else one.examined.name
-    write = one.write("upgrade", providers=(name,))
-    return Remedy("upgrade", title, len(one.roots), _LOW, None, one.line("upgrade", name), _REVIEW, write)
+    return one.written("upgrade", title, _LOW, None, one.write("upgrade", providers=(name,)), _REVIEW)
 
 
 def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[Remedy]:
     """The constraints are rewritten for a version that they exclude, where they are in the root's own files."""
     x = one.examined
     locked = x.entry.version if x.entry is not None else None
-    if version is None or x.configuration is None or x.address is None:
+    if version is None or x.address is None:
         return
     fitting = (each for other in x.others if other.root in one.roots for each in other.requirements)
-    excluding = [each for each in (*x.configuration.of(x.address), *fitting) if not each.constraints.admits(version)]
+    excluding = [each for each in (*x.required, *fitting) if not each.constraints.admits(version)]
     if not excluding or any(".terraform/" in each.file for each in excluding):
         return
     places = listing(list(dict.fromkeys(str(constraint_place(each)) for each in excluding)), 3)
@@ -293,7 +121,6 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     name, is_locked = f"{x.name}={version}", version == locked
     what = f"{x.name} {version}{', which is locked' if is_locked else ''}"
     title = f"Rewrite the constraints that exclude {what} ({places})"
-    command = one.line("upgrade", name, "--edit-constraints")
     write = one.write("upgrade", providers=(name,), edits_constraints=True)
     notes = [] if is_locked else [_REVIEW]
     if shared:
@@ -301,16 +128,16 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
         number = counted(len(shared), "other root calls", "other roots call")
         notes.insert(0, f"{number} the rewritten module, and init may fail there: {locked_there}")
     cost, size = (_NONE if is_locked and not shared else _LOW), (0 if is_locked else None)
-    yield Remedy("change-constraint", title, len(one.roots), cost, size, command, "; ".join(notes), write)
+    yield one.written("change-constraint", title, cost, size, write, *notes)
 
 
 def fix_constraint(one: Affected) -> Iterator[Remedy]:
     """For a root whose constraints and lock file contradict each other; other roots with the entry are not moved."""
     x, alone = one.examined, one.alone
-    if x.configuration is None or x.address is None:
+    if x.address is None:
         return
     listed, offered = listed_versions(x), list[Remedy]()
-    clash = conflicts(x.configuration.of(x.address))
+    clash = conflicts(x.required)
     if x.entry is not None and not clash:
         offered += upgrade(alone)
     is_there = listed is None or (x.entry is not None and x.entry.version in listed)
@@ -331,7 +158,7 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
     title = f"Correct the source address of {one.examined.name} by hand where it is required"
     if one.examined.is_unrequired:
         note = f"nothing in {one.examined.where} requires it here: check out the commit of the failing run"
-        yield Remedy("correct-source", title, len(one.alone.roots), _NONE, 0, "", note)
+        yield one.alone.remedy("correct-source", title, _NONE, 0, "", note)
         return
     note = "a module without required_providers means hashicorp/NAME"
     yield _by_hand(one.alone, "correct-source", title, "file and line", note)
@@ -340,8 +167,8 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
 def _by_hand(one: Affected, remedy: str, title: str, shown: str, note: str = "") -> Remedy:
     """Return a fix that no command line is: an edit, and the command that shows where."""
     hint = one.line("why", one.examined.name)
-    words = "; ".join(filter(None, (note, f"the command names {shown}, and changes nothing")))
-    return Remedy(remedy, title, len(one.roots), _NONE, 0, "", words, hint=hint)
+    words = clauses(note, f"the command names {shown}, and changes nothing")
+    return one.remedy(remedy, title, _NONE, 0, "", words, hint=hint)
 
 
 _NOT_OF_PACKAGES = frozenset({"provider-unknown", "readonly-changed", "entries-migrated", "lock-incomplete"})
@@ -370,12 +197,11 @@ def copies(one: Affected) -> Iterator[Remedy]:
 def _targets(one: Affected) -> Iterator[FoundPackage]:
     """Yield the folders on this machine that are the cause; for a link into the plugin cache, the cache's folder."""
     x = one.examined
-    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     kinds = {cause.place for cause in one.causes if cause.is_probable} - {""}
     for found in x.packages:
         is_here = found.is_of_root or found.kind != "installed"
         is_of_other = x.message.kind == "plugin-other-platform" and found.is_of_root
-        is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & locked and not found.is_left
+        is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & x.locked and not found.is_left
         if found.place and found.kind in kinds and is_here and is_suspect:
             real = next((one for one in x.packages if found.cached and one.path == found.cached), found)
             names = ("kind", "path", "place", "base", "aside", "link")
@@ -393,7 +219,7 @@ def _replacement(one: Affected, target: FoundPackage, copy: FoundPackage) -> Rem
     note = (_link_words(target) or f"what is in {target.path} now is kept aside") if target.aside else ""
     title = f"Put the copy in {copy.path} in its place, which the lock file accepts"
     write = one.write("replace", place=target.place, base=target.base, source=copy.place, locked=entry.hashes)
-    return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note, write)
+    return one.alone.remedy("use-copy", title, _NONE, 0, command, note, write=write)
 
 
 def _link_words(target: FoundPackage) -> str:
@@ -413,7 +239,7 @@ def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     title = f"Use the copy of {x.release} for {copy.platform} that the lock file accepts"
     words = ", for which MIRROR stands" if top == "MIRROR" else ""
     note = f"for the mirror or the plugin cache of the runner{words}: move its copy aside first"
-    return Remedy("use-copy", title, len(one.alone.roots), _NONE, 0, command, note)
+    return one.alone.remedy("use-copy", title, _NONE, 0, command, note)
 
 
 def _runner_top(x: Examined) -> str:
@@ -427,33 +253,24 @@ def _runner_top(x: Examined) -> str:
 def fix_mirror(one: Affected) -> Iterator[Remedy]:
     """The mirror is filled from the signed release."""
     x, alone = one.examined, one.alone
-    if x.has_no_source or x.message.kind == "mirror-unreadable":
+    if x.message.has_no_source or x.message.kind == "mirror-unreadable":
         what = f"Have a place of provider_installation include {x.name}"
-        title = f"{what if x.has_no_source else 'Create the folder, or correct its path'}, by hand"
+        title = f"{what if x.message.has_no_source else 'Create the folder, or correct its path'}, by hand"
         note = "the command shows the settings that name the place, and changes nothing"
-        yield Remedy(
-            "correct-settings",
-            title,
-            len(alone.roots),
-            _NONE,
-            0,
-            "",
-            note,
-            hint=_settings_line("provider_installation"),
-        )
+        yield alone.remedy("correct-settings", title, _NONE, 0, "", note, hint=_settings_line("provider_installation"))
         return
     if x.address is None or x.is_denied:
         return  # what no registry has, no command fills a mirror with
     place, note = _filled_place(x)
     platform = one.platform or x.machine
     if platform and not x.platform:
-        note = "; ".join(filter(None, (note, f"that the failing run was on {platform} is assumed")))
+        note = clauses(note, f"that the failing run was on {platform} is assumed")
     title, size = "Fill the mirror from the signed release", one.size_of(platform)
     is_of_all = len(x.lock.entries) > 1 or not x.lock.exists
     if is_of_all:
         title, size = "Fill the mirror from the signed releases of all required providers", None
     line = _mirror_line(one, place, platform)
-    yield Remedy("fill-mirror", title, len(alone.roots), _NONE, size, line, note, is_of_all=is_of_all)
+    yield alone.remedy("fill-mirror", title, _NONE, size, line, note, is_of_all=is_of_all)
 
 
 def _filled_place(x: Examined) -> tuple[str, str]:
@@ -465,7 +282,7 @@ def _filled_place(x: Examined) -> tuple[str, str]:
         case MethodKind.DIRECT | MethodKind.FILESYSTEM | MethodKind.NETWORK | None:
             folders = list(dict.fromkeys(x.message.search_folders))
             named = f", by the log {folders[0]}" if len(folders) == 1 else ""
-            url = x.failing_mirror or x.searched_servers or next((one.place for one in x.servers), "")
+            url = x.failing_mirror or x.message.searched_server or next((one.place for one in x.servers), "")
             named = named or (f", which serves {url}" if url else "")
             return (x.mirrors[0], "") if x.mirrors else ("DIR", f"DIR is the folder of the runner's mirror{named}")
         case _:
@@ -486,11 +303,10 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
         return
     x = one.examined
     kinds = ("mirror", "plugin-cache")
-    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    packed = next((each for each in x.of_kind(*kinds) if not each.hashes & locked and not each.is_left), None)
+    packed = next((each for each in x.of_kind(*kinds) if not each.hashes & x.locked and not each.is_left), None)
     if packed is None and x.replaced and not x.is_mirror_replaced:
-        roots, size = len(one.alone.roots), one.size_of(x.platform)
-        yield Remedy("reinstall", "Install the locked package", roots, _NONE, size, one.next_step)
+        size = one.size_of(x.platform)
+        yield one.alone.remedy("reinstall", "Install the locked package", _NONE, size, one.next_step)
         return
     if packed is None and (x.replaced or (x.incident.path is not None and x.incident.path.is_on_server)):
         yield from fix_mirror(one)
@@ -503,9 +319,9 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
         note = _hash_words(packed, then)
     elif "MIRROR" in then:
         words = "MIRROR is the mirror's folder: a plugin cache needs init instead"
-        note = "; ".join(filter(None, (note, words)))
+        note = clauses(note, words)
     line = _aside_line(place, packed.aside if packed is not None else KEPT_ASIDE, then)
-    yield Remedy("replace-copy", title, len(one.alone.roots), _NONE, None, line, note)
+    yield one.alone.remedy("replace-copy", title, _NONE, None, line, note)
 
 
 _AGAIN = ", before the package is fetched again"
@@ -548,8 +364,7 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     note = _hash_words(target, then)
     is_sure = one.examined.is_known or then == one.next_step  # else the copy may be the last one
     write = one.write("replace", place=target.place, base=target.base, next_step=then) if is_sure else None
-    size = one.size_of(one.examined.platform)
-    return Remedy(remedy, title, len(one.alone.roots), _NONE, size, command, note, write)
+    return one.alone.remedy(remedy, title, _NONE, one.size_of(one.examined.platform), command, note, write=write)
 
 
 def fix_installed(one: Affected) -> Iterator[Remedy]:
@@ -575,7 +390,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
             yield _replacement(one.owner(empty), replace(empty, base=installed.base), donor)
     is_wrong = any(Trait.OF_WRONG_ENTRY in each.traits and each.verdict is CauseVerdict.YES for each in one.causes)
     if not targets and not is_wrong:  # init refuses a package that a wrong entry does not have
-        is_other = own is not None and x.entry is not None and not own.hashes & frozenset(x.entry.hashes)
+        is_other = own is not None and x.entry is not None and not own.hashes & x.locked
         there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced, and not kept" if there else ""
         if own is not None and not is_other and x.entry is not None and not x.fitting:
@@ -584,9 +399,9 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         is_of_all = len(x.lock.entries) > 1
         what = "packages of all providers" if is_of_all else "package"
         title = f"Install the locked {what}{' again' if own is not None and not x.fitting else ''}"
-        line = one.next_step if x.replaced else x.with_settings(where.line("init"))  # as the move aside said
+        line = one.next_step if x.replaced else one.with_settings(where.line("init"))  # as the move aside said
         size = one.size_of(x.platform)
-        yield Remedy("reinstall", title, len(one.alone.roots), _NONE, size, line, note, is_of_all=is_of_all)
+        yield one.alone.remedy("reinstall", title, _NONE, size, line, note, is_of_all=is_of_all)
 
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
@@ -603,11 +418,11 @@ def _fix_program(one: Affected, error: RecognisedError) -> Iterator[Remedy]:
     if error.kind == "override-missing":
         title = f"Correct or remove the folder of {one.examined.name} in dev_overrides; the command shows that block"
         command = _settings_line("dev_overrides")
-        yield Remedy("correct-override", title, len(one.alone.roots), _NONE, 0, command)
+        yield one.alone.remedy("correct-override", title, _NONE, 0, command)
         return
     below = error.place or f".terraform/providers/{one.examined.address}"
     place = below if below.startswith(("/", "~")) else normpath(join(one.path(one.alone.roots[0]), below))
     title = "Let the provider's program be executed"
     note = "a file system that is mounted noexec executes nothing: TF_DATA_DIR names another folder"
     command = shell_words(["chmod", *([] if error.place else ["-R"]), "u+x", "--", place])
-    yield Remedy("make-executable", title, len(one.alone.roots), _NONE, 0, command, note)
+    yield one.alone.remedy("make-executable", title, _NONE, 0, command, note)

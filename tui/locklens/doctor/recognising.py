@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log
-from locklens.doctor.model import WARNINGS, WRAPPERS, LogFacts, NetworkReason, ReadLog, RecognisedError
+from locklens.doctor.messages import WARNINGS, WRAPPERS, LogFacts, NetworkReason, ReadLog, RecognisedError
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
 
@@ -318,13 +318,9 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
     every = [error for own in found.values() for error in own.values()]
     errors = tuple(error for error in every if (error.says, error.folders) in lasting)
     overcome = tuple(error for error in every if error not in errors)
-    return _without_wrappers(errors or overcome), overcome
-
-
-def _without_wrappers(errors: tuple[RecognisedError, ...]) -> tuple[RecognisedError, ...]:
-    """Leave out titles of errors whose reason was recognised too."""
-    reasons = tuple(error for error in errors if error.kind not in WRAPPERS) or errors
-    return tuple(sorted(reasons, key=lambda error: error.kind in WARNINGS))
+    known = errors or overcome  # without the titles of errors whose reason was recognised, too
+    reasons = [error for error in known if error.kind not in WRAPPERS] or known
+    return tuple(sorted(reasons, key=lambda error: error.kind in WARNINGS)), overcome
 
 
 def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:

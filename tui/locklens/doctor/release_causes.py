@@ -8,15 +8,16 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
-from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
+from locklens.doctor.messages import NetworkReason
+from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.doctor.network_causes import ListHere, list_here
 from locklens.doctor.origins import differing_characters
 from locklens.hashes import is_of_zip, packages_of, zh_of
-from locklens.text import counted
+from locklens.text import clauses, counted
 from locklens.trust.authentication import Authentication, Refusal
 
 if TYPE_CHECKING:
-    from locklens.doctor import FoundPackage, PastEntry
+    from locklens.doctor import FoundPackage
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -31,8 +32,7 @@ def republished(x: Examined) -> Judgement | None:
         words = f"no zh of a package of {x.release} is locked, so there is nothing signed to compare"
         return Judgement(_UNKNOWN, words, "the earlier SHA256SUMS of the release, from its publisher")
     if x.message.kind == "sums-differ" and x.packed.intersection(x.message.hashes[:1]):
-        words = "the signed list that arrived in the failing run has the hash that is locked"
-        return Judgement(_NO, words)
+        return Judgement(_NO, "the signed list that arrived in the failing run has the hash that is locked")
     if x.named_and_locked:
         return Judgement(_NO, "the mirror's index named a hash that is locked, in the failing run", basis=Basis.RUN)
     if not x.is_known:
@@ -41,14 +41,12 @@ def republished(x: Examined) -> Judgement | None:
     if not x.stale and (before := _replaced(x)):
         return _of_signed_hashes(x, before, past=True)
     if not x.stale:
-        by = f", signed by {_signer(x)}" if _signer(x) else ""
-        words = f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}"
-        return _of_today(x, words)
+        by = f", signed by {signer}" if (signer := _signer(x)) else ""
+        return _of_today(x, f"{len(x.packed)} of {total} are in the SHA256SUMS of today{by}")
     before = x.origins.before_edit.commit[:12] if x.origins.before_edit is not None else ""
     if (typed := x.origins.typed) is not None:
         characters = counted(differing_characters(*typed), "character")
-        words = f"{typed[0][:11]}... differs from a zh of {x.sums} in {characters}"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, f"{typed[0][:11]}... differs from a zh of {x.sums} in {characters}", as_of=x.as_of)
     left = x.origins.strange
     if not left:
         words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
@@ -64,8 +62,7 @@ def republished(x: Examined) -> Judgement | None:
         words = f"{words}; {twin.lock_file}:{twin.entry.line} locked packages of it before"
         return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
     if left != x.packed:
-        words = "; ".join(filter(None, (words, _beside(x))))
-        return Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+        return Judgement(_LIKELY, clauses(words, _beside(x)), _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
     return _of_signed_hashes(x, words)
 
 
@@ -75,9 +72,9 @@ def _beside(x: Examined) -> str:
     if not wanted or not wanted <= x.packed:
         return ""
     is_committed = x.origins.is_committed
-    before = next((one.entry for one in x.past[is_committed : is_committed + 1]), None)
+    before = next(iter(x.past[is_committed : is_committed + 1]), None)
     words = "those of today are locked beside them"
-    if before is not None and not wanted & {*before.hashes}:
+    if before is not None and before.entry is not None and not wanted & before.accepted:
         who = f"commit {x.past[0].commit[:12]}" if is_committed else "a change that is not committed"
         words = f"{who} locks those of today beside them"
     return f"{words}, which a review blocks (LK001): init accepts the package of today now"
@@ -104,9 +101,8 @@ def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Judgeme
 
     Today's list cannot tell a release that was replaced from a hash that never belonged to it.
     """
-    entries = [x.entry, *(one.entry for one in x.past if past)]
-    version = x.entry.version if x.entry is not None else None
-    locked = {text for one in entries if one is not None and one.version == version for text in one.hashes}
+    states = [one for one in x.past if past and x.entry is not None and one.is_of(x.entry.version)]
+    locked = x.locked.union(*(one.accepted for one in states))
     copies = [one for one in x.packages if one.kind != "mirror" and one.hashes & locked]
     once = next((one for one in copies if _is_of_earlier_release(x, one)), None)
     if once is None or len(x.packed) < WHOLE_LIST:  # a mirror's own package, or a list that was made from one
@@ -130,8 +126,7 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
     others = x.origins.entries_of_other_versions()
     other = next(((where, one) for where, one in others if x.packed <= packages_of(one.hashes)), None)
     if other is not None:
-        words = f"all locked zh of packages are those of {other[1].version} ({other[0]})"
-        return Judgement(_NO, words)
+        return Judgement(_NO, f"all locked zh of packages are those of {other[1].version} ({other[0]})")
     words = "the release of today is unknown"
     arrived, named = x.message.hashes[:1], x.message.hashes[1:2]
     if kind == "archive-checksum" and x.packed.intersection(arrived):
@@ -144,20 +139,14 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
     if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
         total = zh_of_packages(len(x.packed))
         words = f"{total} are locked, which may be the whole list, and the package is none of them"
-        if (fewer := _with_fewer(x)) is not None and fewer.entry is not None:
+        if (fewer := next((one for one in x.origins.earlier_states if not x.packed <= one.accepted), None)) is not None:
             was = f"commit {fewer.commit[:12]} locks" if fewer.commit else "before locklens wrote it, the entry had"
-            had = zh_of_packages(len(packages_of(fewer.entry.hashes))) if packages_of(fewer.entry.hashes) else "no zh"
+            had = zh_of_packages(len(zhs)) if (zhs := packages_of(fewer.accepted)) else "no zh"
             words = f"{total} are locked, and {was} {had}: which of the two entries the failing run had is not known"
             return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
         verdict = _UNKNOWN if path is None else _LIKELY  # a mirror may have packed a sound release anew
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
     return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
-
-
-def _with_fewer(x: Examined) -> PastEntry | None:
-    """Return the newest earlier state of the entry that lacks some of the locked `zh`; None without one."""
-    states = ((one, one.entry) for one in x.origins.earlier_states)
-    return next((one for one, was in states if was is not None and not x.packed <= {*was.hashes}), None)
 
 
 def _of_its_path(x: Examined, cause: Judgement) -> Judgement:
@@ -179,15 +168,16 @@ def _replaced(x: Examined) -> str:
     """
     assert x.entry is not None
     theirs = frozenset(text for _, entry in x.origins.entries_of_other_versions() for text in entry.hashes)
-    theirs |= frozenset[str]().union(*x.case.packages.elsewhere.values()) if x.case is not None else frozenset()
-    if x.earlier_host and x.origins.earlier is not None and x.origins.earlier.entry is not None:
-        theirs = theirs.union(x.origins.earlier.entry.hashes)
-    of_version = [(one.commit, one.entry) for one in x.past if one.entry and one.entry.version == x.entry.version]
-    signed = [packages_of(entry.hashes) for _, entry in of_version]
-    oldest = max((number for number, zh in enumerate(signed) if zh and zh <= x.listed), default=-1)
-    for commit, entry in of_version[oldest + 1 :]:
-        gone = packages_of(entry.hashes) - x.listed - x.packed - theirs
-        if gone and gone == packages_of(entry.hashes):
+    theirs |= x.elsewhere
+    if x.earlier_host and x.origins.earlier is not None:
+        theirs = theirs | x.origins.earlier.accepted
+    of_version = [(one.commit, packages_of(one.accepted)) for one in x.past if one.is_of(x.entry.version)]
+    oldest = max(
+        (number for number, zh in enumerate(zhs for _, zhs in of_version) if zh and zh <= x.listed), default=-1
+    )
+    for commit, zhs in of_version[oldest + 1 :]:
+        gone = zhs - x.listed - x.packed - theirs
+        if gone and gone == zhs:
             words = f"commit {commit[:12]} locks {counted(len(gone), 'other zh', 'other zh')} of {x.release}"
             return f"{words}, none of them in its SHA256SUMS of today; the lock file here has those of today"
     return ""
@@ -195,9 +185,8 @@ def _replaced(x: Examined) -> str:
 
 def _signer(x: Examined) -> str:
     """Return the end of the signer's fingerprint, with a name; "" without one."""
-    judged = x.case.new.authentication if x.case is not None else None
-    key = judged.signed_by if judged is not None else None
-    return f"{key.fingerprint}" if key is not None else ""
+    key = x.authentication.signed_by if x.authentication is not None else None
+    return key.fingerprint if key is not None else ""
 
 
 def yanked(x: Examined) -> Judgement | None:
@@ -208,7 +197,7 @@ def yanked(x: Examined) -> Judgement | None:
     if x.address is None or version is None:
         return None
     listing = x.listing
-    is_said = x.message.kind == "version-gone" or x.is_of_registry_alone
+    is_said = x.message.kind == "version-gone" or x.message.is_of_registry_alone
     if x.message.reason is NetworkReason.ABSENT:
         host = x.message.host or "the host"
         words = f"the message says so: {host} answered 404"
@@ -255,7 +244,9 @@ def yanked(x: Examined) -> Judgement | None:
     words = f"{x.address.host} {x.lists} {number}, and not {version}"
     if x.error is None and not x.asks_registry:
         return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
-    if x.error is None and (sound := x.sound_mirror or _cached_for_tofu(x)) is not None:
+    # For a copy in the plugin cache, OpenTofu, unlike Terraform, asks no registry for versions.
+    cached = (one for one in x.of_kind("plugin-cache") if x.tool is OPENTOFU and one.of_files & x.unpacked)
+    if x.error is None and (sound := x.sound_mirror or next(cached, None)) is not None:
         return Judgement(_NO, f"{words}, and {sound.path} has a locked hash", as_of=listing.as_of)
     if listing.is_offline:
         missing = "what it lists now: run without --offline"
@@ -290,12 +281,6 @@ def _of_the_list(x: Examined) -> Judgement:
             assert_never(never)
 
 
-def _cached_for_tofu(x: Examined) -> FoundPackage | None:
-    """Return a copy in the plugin cache, for which OpenTofu, unlike Terraform, asks no registry for versions."""
-    copies = x.of_kind("plugin-cache") if x.tool is OPENTOFU else ()
-    return next((one for one in copies if one.of_files & x.unpacked), None)
-
-
 def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
     """Judge a version that the message says is gone, and that is not the locked one."""
     assert x.address is not None
@@ -310,7 +295,7 @@ def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
 
 def _judged(x: Examined) -> Authentication | None:
     """Return how today's release is signed; None if that is unknown, or the error is of another version."""
-    return x.case.new.authentication if x.case is not None and not x.is_of_other_version else None
+    return x.authentication if not x.is_of_other_version else None
 
 
 def _missing_sums(x: Examined) -> str:
@@ -326,9 +311,8 @@ def key_revoked(x: Examined) -> Judgement | None:
     now = ""
     if judged is not None and (judged.refusal is Refusal.REVOKED_KEY or (key is not None and key.revoked)):
         now = f"{key.fingerprint if key is not None else 'the signing key'} was revoked by its owner"
-    if "revoked" in x.text:
-        words = f"the message says so{': ' if now else ''}{now}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+    if "revoked" in x.message.words:
+        return Judgement(_YES, f"the message says so{': ' if now else ''}{now}", as_of=x.as_of, basis=Basis.RUN)
     if now:
         return Judgement(_YES, now, as_of=x.as_of, basis=Basis.HERE)
     if key is not None:
@@ -348,10 +332,9 @@ def key_expired(x: Examined) -> Judgement | None:
     """Test if the signing key or the signature has expired, and if the tool refuses that."""
     judged = _judged(x)
     key = judged.key if judged is not None else None
-    if "expired" in x.text:
+    if "expired" in x.message.words:
         when = f": {key.fingerprint} expired {key.expires}" if key is not None and key.expired else ""
-        words = f"the message says so{when}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, f"the message says so{when}", as_of=x.as_of, basis=Basis.RUN)
     if judged is not None and judged.refusal is Refusal.EXPIRED_SIGNATURE:
         return Judgement(_YES, str(judged.refusal), as_of=x.as_of, basis=Basis.HERE)
     if key is not None and key.expired:
@@ -379,12 +362,12 @@ _NO_LISTED_KEY = "no key that the registry lists made the signature"
 def key_changed(x: Examined) -> Judgement | None:
     """Test if the release is signed by another key than its neighbour, or by one that the registry does not list."""
     judged = _judged(x)
-    if x.is_of_bad_signature:
+    if x.message.is_of_bad_signature:
         return _bad_signature(x, judged)
     if x.message.kind == "broken-key":
         title = "the registry lists a key that cannot be read"
         return Judgement(_YES, "the message says so", as_of=x.as_of, basis=Basis.RUN, title=title)
-    is_said = x.message.kind == "unknown-issuer" or "unknown issuer" in x.text
+    is_said = x.message.kind == "unknown-issuer" or "unknown issuer" in x.message.words
     if judged is not None and judged.refusal in _OF_KEYS:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
         title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
@@ -397,22 +380,18 @@ def key_changed(x: Examined) -> Judgement | None:
         words = f"the message says so; today a listed key signs it: {_signer(x)}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
-        words = "the signature of today is unknown"
-        return Judgement(_UNKNOWN, words, _missing_sums(x), basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, "the signature of today is unknown", _missing_sums(x), basis=Basis.GUESS)
     before = x.neighbour.keys[0] if x.neighbour is not None and x.neighbour.keys else None
     key = judged.signed_by
     if key is None or before is None:
         missing = "" if judged.problem is None else f"{judged.problem}: {judged.problem.hint}"
         missing = missing or "who signed the version before"
-        words = "the signers cannot be compared"
-        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, "the signers cannot be compared", missing, x.as_of, basis=Basis.GUESS)
     version = x.neighbour.version if x.neighbour is not None else ""
     if key.fingerprint == before.fingerprint:
-        words = f"{key.fingerprint} signed {version} too"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, f"{key.fingerprint} signed {version} too", as_of=x.as_of)
     words = f"signed by {key.fingerprint}, and {version} by {before.fingerprint}"
-    missing = "the publisher's word on its new key"
-    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HERE)
+    return Judgement(_LIKELY, words, "the publisher's word on its new key", x.as_of, basis=Basis.HERE)
 
 
 def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:
@@ -436,7 +415,7 @@ def download_damaged(x: Examined) -> Judgement | None:
     # What arrives here tells nothing certain about the failing run, which may have got another file.
     cause = replace(cause, verdict=_YES if cause.verdict is _YES else _LIKELY, title="", missing="", as_of=x.as_of)
     total, sound = len(x.downloads), x.downloads[-1] in x.listed
-    if sound and total == 1 and x.arrived:
+    if sound and total == 1 and x.message.arrived:
         title = "the download was damaged, or another file was served to the failing run"
         words = f"{found}; downloaded here, it is the signed package"
         return replace(cause, evidence=words, missing=_FROM_THERE, title=title)
@@ -447,7 +426,7 @@ def download_damaged(x: Examined) -> Judgement | None:
     if same := _same_bytes(x):
         words = f"{found}; {total} of {total} downloads here gave the same other bytes ({same[:11]}...)"
         if x.message.kind == "archive-checksum":
-            return replace(cause, verdict=_NO if same == x.arrived else _UNKNOWN, evidence=words)
+            return replace(cause, verdict=_NO if same == x.message.arrived else _UNKNOWN, evidence=words)
         title = "the server, or a proxy, has a damaged file"
         return replace(cause, evidence=f"{words}: trying again does not help", basis=Basis.HASHES, title=title)
     if sound:
@@ -479,17 +458,17 @@ def package_altered(x: Examined) -> Judgement | None:
         words = (
             f"{total} of {total} downloads here gave the same other bytes ({same[:11]}...); trying again does not help"
         )
-        if same == x.arrived:
+        if same == x.message.arrived:
             words = f"{words}, and they are those of the failing run"
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
         return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
-    if x.arrived == _EMPTY_FILE:
+    if x.message.arrived == _EMPTY_FILE:
         return Judgement(_NO, "the file that arrived is empty")
-    if x.arrived in x.packed | x.listed:
-        which = "locked" if x.arrived in x.packed else f"in {x.sums}"
+    if x.message.arrived in x.packed | x.listed:
+        which = "locked" if x.message.arrived in x.packed else f"in {x.sums}"
         return Judgement(_NO, f"the file that arrived is {which}")
     if x.downloads and x.downloads[-1] in x.listed:
-        there = f" ({x.arrived[:11]}...)" if x.arrived else ""
+        there = f" ({x.message.arrived[:11]}...)" if x.message.arrived else ""
         words = f"downloaded here, it is the signed package; what the failing run got{there} was not"
         return Judgement(_UNKNOWN, words, _FROM_THERE, x.as_of, basis=Basis.GUESS)
     words = "the message does not tell an altered package from a damaged download"
@@ -508,19 +487,16 @@ def _of_message(x: Examined) -> Judgement | None:
         return None
     zhs = [text for text in error.hashes if is_of_zip(text)]
     if _EMPTY_FILE in zhs[:1]:
-        words = "the file that arrived was empty: its hash is that of no bytes"
-        return Judgement(_YES, words, basis=Basis.RUN)
+        return Judgement(_YES, "the file that arrived was empty: its hash is that of no bytes", basis=Basis.RUN)
     if error.kind == "archive-checksum" and len(zhs) > 1:
         return _archive(x, zhs[0], zhs[1])
     genuine = next((one for one in x.packages if one.kind == "given" and one.zh and one.zh in x.listed), None)
     if genuine is not None:
-        words = f"{genuine.path} is a package of the signed release"
-        return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
-    if x.is_of_local_file:
+        return Judgement(_NO, f"{genuine.path} is a package of the signed release", as_of=x.as_of, basis=Basis.HASHES)
+    if x.message.is_of_local_file:
         return Judgement(_NO, "the message is of a file in a folder, which is not downloaded", basis=Basis.RUN)
     if error.kind in {"download-cut", "package-damaged", "oci-damaged"}:
-        words = "the message is of a file that is incomplete or no package"
-        return Judgement(_LIKELY, words, basis=Basis.RUN)
+        return Judgement(_LIKELY, "the message is of a file that is incomplete or no package", basis=Basis.RUN)
     if error.reason is NetworkReason.BROKEN:
         return Judgement(_LIKELY, str(error.reason), basis=Basis.RUN)
     path = x.incident.path
@@ -529,8 +505,7 @@ def _of_message(x: Examined) -> Judgement | None:
         return Judgement(_NO, words)
     if error.kind == "current-package" and path is None:
         words = "a registry's package is first compared with its signed list, a mirror's with the lock file alone"
-        missing = "the origin of the package: --install-path"
-        return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, "the origin of the package: --install-path", basis=Basis.GUESS)
     if x.named_and_locked:
         words = "the mirror's index named a locked hash, and what arrived is another file: damaged, or altered there"
         return Judgement(_LIKELY, words, "whether it fails again: run init", basis=Basis.GUESS)
@@ -559,5 +534,4 @@ def _archive(x: Examined, actual: str, named: str) -> Judgement:
         words = f"the named hash is the signed one, and the file that arrived ({actual[:11]}...) is in no signed list"
         title = "the download was damaged, or the package was altered at its host"
         return _with_download(x, Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HASHES, title=title))
-    words = "neither hash is in the signed SHA256SUMS"
-    return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
+    return Judgement(_LIKELY, "neither hash is in the signed SHA256SUMS", as_of=x.as_of, basis=Basis.HASHES)

@@ -9,15 +9,18 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
+from locklens.doctor import locked_states
 from locklens.doctor.lock_causes import is_source_implied
-from locklens.doctor.model import CauseId, CauseVerdict, NetworkReason, PackagePath, Remedy, TrustCost
+from locklens.doctor.messages import NetworkReason
+from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
+from locklens.lockfile import pinned
 from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
-from locklens.text import counted, listing, shell_words
+from locklens.text import clauses, counted, listing, shell_words
 from locklens.trust.authentication import Refusal
 from locklens.versions import newest
 
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.doctor import PastEntry
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
-    from locklens.doctor.provider_remedies import Affected
     from locklens.lockfile import LockEntry
 
 _C = CauseId
@@ -38,13 +41,13 @@ def run_again(one: Affected) -> Remedy:
     note = "if it fails again, diagnose its new log"
     if not one.examined.fitting:
         note = f"{note}; if the log was of another root, name that with -- ROOT"
-    return Remedy("run-again", "Run init again", len(one.alone.roots), _NONE, None, one.next_step, note)
+    return one.alone.remedy("run-again", "Run init again", _NONE, None, one.next_step, note)
 
 
 def run_command_again(one: Affected) -> Remedy:
     """Return the step after a fix that left init nothing to do."""
     note = "if it fails again, diagnose its new log"
-    return Remedy("run-again", "Run the command that failed again", len(one.alone.roots), _NONE, 0, "", note)
+    return one.alone.remedy("run-again", "Run the command that failed again", _NONE, 0, "", note)
 
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
@@ -59,16 +62,16 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         yield _with_other_platforms(one)
         return
     if platform and x.platforms and platform not in x.platforms:
-        if "is not available for" in x.text:
-            command = "mirror" if "failed to download" in x.text else "lock"
+        if "is not available for" in x.message.words:
+            command = "mirror" if "failed to download" in x.message.words else "lock"
             title = f"Leave -platform={platform} out of providers {command}, where no root runs on it"
-            yield Remedy("leave-out", title, len(one.alone.roots), _NONE, 0, "")
+            yield one.alone.remedy("leave-out", title, _NONE, 0, "")
         offered = list(upgrade(one, f"Upgrade {x.name}: a newer version has a package of {platform}", platform))
         yield from offered
-        if not offered and "is not available for" not in x.text:
+        if not offered and "is not available for" not in x.message.words:
             yield _elsewhere(one)
         return
-    if x.message.kind == "platform-unavailable" and "is not available for" not in x.text:
+    if x.message.kind == "platform-unavailable" and "is not available for" not in x.message.words:
         yield from fix_by_retry(one)  # init did not come to the locked hashes
         yield from upgrade(one, f"Upgrade {x.name}: another version may have a package of {platform}", platform)
         return
@@ -89,7 +92,7 @@ def _elsewhere(one: Affected) -> Remedy:
     else:
         note = f"no listed version of {x.name} that the constraints allow is known to have a package of {platform}"
     title = f"Run init on a platform that has a package, or ask the publisher for one of {platform}"
-    return Remedy("other-platform", title, len(one.alone.roots), _NONE, 0, "", note)
+    return one.alone.remedy("other-platform", title, _NONE, 0, "", note)
 
 
 def _with_platform(one: Affected) -> Iterator[Remedy]:
@@ -97,23 +100,21 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     platform = one.platform
     title = f"Add the hashes of {platform or 'the platform'} to the lock file"
-    note = ""
-    if platform and not x.platform:
-        note = f"that the failing run was on {platform} is assumed"
-    command = one.line("lock", *one.mirror_words, "--platform", platform or "OS_ARCH", x.name)
+    assumed = f"that the failing run was on {platform} is assumed" if platform and not x.platform else ""
     if x.is_of_mirror_alone:
-        yield from _locked_from_mirror(one, "lock-platform", title, command, note)
+        command = one.line("lock", *one.mirror_words, "--platform", platform or "OS_ARCH", x.name)
+        yield from _locked_from_mirror(one, "lock-platform", title, command, assumed)
         return
-    write = one.write("lock", platform=platform) if platform else None
-    title, cost = f"{title}, from the signed package", _NONE
-    if missing := frozenset(name for name, zh in x.platforms.items() if zh not in x.packed):
-        cost, more = _LOW, missing - {platform}
-        verb = "is" if len(more) == 1 else "are"
-        number = counted(len(more), "more package")
+    missing = frozenset(name for name, zh in x.platforms.items() if zh not in x.packed)
+    words, more = "", missing - {platform}
+    if more:
+        number, verb = counted(len(more), "more package"), "is" if len(more) == 1 else "are"
         warns = ": its Preview warns (LK001)" if x.packed else ""  # a first list adds to none
-        words = f"{number} of the signed list {verb} locked with it{warns}" if more else ""
-        note = "; ".join(filter(None, (note, words)))
-    yield Remedy("lock-platform", title, len(one.roots), cost, one.size_of(platform), command, note, write)
+        words = f"{number} of the signed list {verb} locked with it{warns}"
+    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if missing else _NONE
+    title = f"{title}, from the signed package"
+    found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
+    yield found if platform else replace(found, write=None)
 
 
 def _with_other_platforms(one: Affected) -> Remedy:
@@ -131,26 +132,24 @@ def _with_other_platforms(one: Affected) -> Remedy:
     cost, source = _LOW, "from the signed packages"
     if x.is_of_mirror_alone:
         cost, source = _HIGH, "from the mirror"
-        note = "; ".join(filter(None, ("no registry has signed them: compare them with their publisher", note)))
+        note = clauses("no registry has signed them: compare them with their publisher", note)
     title = f"Add the hashes of {listing(there) if there else 'the other platforms'} to the lock file, {source}"
-    return Remedy("lock-platform", title, len(one.roots), cost, None, command, note)
+    return one.remedy("lock-platform", title, cost, None, command, note)
 
 
 def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:
     """The hashes of a mirror's package, which nothing signs; not offered where the mirror is here and lacks it."""
     x = one.examined
     copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.platform == one.platform]
-    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
     if one.platform and x.entry is not None and not copies and not x.servers:
         return
-    is_known = any(copy.hashes & locked for copy in copies)
+    is_known = any(copy.hashes & x.locked for copy in copies)
     if not is_known and any(cause.id is _C.MIRROR_DIFFERS and cause.is_probable for cause in one.causes):
         return  # what is suspected to be altered is not locked, and nothing vouches for it
     words = "its zip file is locked already" if is_known else "no registry has signed it: compare it with its publisher"
     cost = _NONE if is_known else _HIGH
-    note = f"{words}; {note}" if note else words
     size = 0 if MethodKind.FILESYSTEM.option in one.mirror_words else None
-    yield Remedy(remedy, f"{title}, from the mirror", len(one.roots), cost, size, command, note)
+    yield one.remedy(remedy, f"{title}, from the mirror", cost, size, command, words, note)
 
 
 def _earlier(one: Affected) -> Iterator[Remedy]:
@@ -162,12 +161,12 @@ def _earlier(one: Affected) -> Iterator[Remedy]:
     needed = {x.expected[one.platform]} if one.platform in x.expected else copies - x.unpacked
     for past in x.past:
         entry = past.entry
-        if entry is None or entry.version != x.entry.version or frozenset(entry.hashes) == frozenset(x.entry.hashes):
+        if entry is None or not past.is_of(x.entry.version) or entry.accepted == x.locked:
             continue
         unpacked = hashes_of_files(entry.hashes)
         is_sure = bool(needed & unpacked)
         has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
-        if has_it or (x.is_known and x.stale and not (frozenset(entry.hashes) & x.stale)):
+        if has_it or (x.is_known and x.stale and not (entry.accepted & x.stale)):
             yield from _restored(one, past, _of_platform(one, entry, is_open=not needed))
             return
 
@@ -191,7 +190,7 @@ def _restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy
     assert x.entry is not None
     assert past.entry is not None
     version = past.entry.version
-    added = frozenset(past.entry.hashes) - frozenset(x.entry.hashes)
+    added = past.accepted - x.locked
     known = x.listed | {*x.computed.values()} if x.listed and version == x.entry.version else frozenset()
     unsigned = added - known
     if unsigned:
@@ -203,16 +202,13 @@ def _restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy
         which, admitting = f" ({version})", one.admitting(version)
         group = admitting or one
         words = one.left_out(group.roots) if admitting else f"init fails: the constraints do not allow {version}"
-        note = "; ".join(filter(None, (note, words)))
+        note = clauses(note, words)
     parts = group.by_commit(past)
     restored = [root for _, part in parts for root in part.roots]
-    note = "; ".join(filter(None, (note, group.left_out(restored, past.commit))))
+    note = clauses(note, group.left_out(restored, past.commit))
     for commit, part in parts:
-        command = part.line("restore", x.name, "--from", commit[:12])
-        yield Remedy(
-            "restore-entry", f"Restore the entry of commit {commit[:12]}{which}", len(part.roots),
-            _LOW if unsigned else _NONE, 0, command, note, part.write("restore", revision=commit),
-        )  # fmt: skip
+        write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
+        yield part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
 
 
 def fix_entry(one: Affected) -> Iterator[Remedy]:
@@ -230,12 +226,9 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
         title = f"Copy the block of {x.release} at {twin.lock_file}:{twin.entry.line} into {x.lock.path}, by hand"
         shown = shell_words([*x.git, "diff", "--no-index", "--", x.lock.path, twin.lock_file])
         note = "its zh are signed, and its h1 are not"
-        yield Remedy("copy-entry", title, len(one.alone.roots), _NONE, 0, "", note, hint=shown)
+        yield one.alone.remedy("copy-entry", title, _NONE, 0, "", note, hint=shown)
         return
-    says = (x.entry.version, frozenset(x.entry.hashes))
-    past = next(
-        (each for each in x.past if each.entry and (each.entry.version, frozenset(each.entry.hashes)) != says), None
-    )
+    past = next((each for each in x.past if each.entry and pinned(each.entry) != pinned(x.entry)), None)
     if past is None or past.entry is None:
         yield from upgrade(one, f"Upgrade {x.name}: the new version comes with its own hashes")
     elif past.entry.version == x.entry.version:
@@ -260,12 +253,10 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
     yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.
-    words = ["--platform", x.platform] if x.platform else []
-    command = one.line("lock", "--accept-republished", *words, x.name)
     note = "only after the publisher has confirmed it elsewhere; both the old and the new package will then be accepted"
     title = "Accept the package that was published again"
     write = one.write("lock", platform=x.platform, accepts_republished=True)
-    yield Remedy("accept-republished", title, len(one.roots), _HIGH, one.size_of(x.platform), command, note, write)
+    yield one.written("accept-republished", title, _HIGH, one.size_of(x.platform), write, note)
 
 
 def fix_version(one: Affected) -> Iterator[Remedy]:
@@ -278,15 +269,14 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     words = "whether the host has the package of that version was not asked"
     for other in () if x.entry is None else upgrade(one, f"Upgrade {x.name} to another version that is listed"):
         is_open = x.message.reason is NetworkReason.ABSENT and other.command
-        yield replace(other, note="; ".join(filter(None, (other.note, words)))) if is_open else other
+        yield replace(other, note=clauses(other.note, words)) if is_open else other
 
 
 def fix_signature(one: Affected) -> Iterator[Remedy]:
     """For a release whose signature is refused: a version with another one; a bad one is reported first."""
-    if one.examined.is_of_bad_signature:
+    if one.examined.message.is_of_bad_signature:
         yield from fix_package(one)
-    case, neighbour = one.examined.case, one.examined.neighbour
-    judged = case.new.authentication if case is not None else None
+    judged, neighbour = one.examined.authentication, one.examined.neighbour
     if one.examined.error is not None and judged is not None and judged.signed_by and judged.refusal is None:
         yield run_again(one)  # it is signed as it should be now
     is_keyless = judged is not None and judged.refusal is Refusal.NO_KEYS
@@ -301,7 +291,7 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     elif not one.examined.is_of_other_version:
         unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
         for other in upgrade(one, title):
-            note = "; ".join(filter(None, (other.note, unchecked if other.command else "")))
+            note = clauses(other.note, unchecked if other.command else "")
             yield replace(other, note=note)
 
 
@@ -314,54 +304,50 @@ def _with_another_version(one: Affected, refused: str) -> Remedy:
     """Return the remedy for a provider that is not locked, whose newest version is refused: upgrade selects that."""
     x, name = one.examined, one.examined.name
     listed = listed_versions(x) or []
-    allows = x.configuration.constraints(x.address).admits if x.configuration and x.address else lambda _: True
-    best = newest(each for each in listed if allows(each) and str(each) != refused)
+    best = newest(each for each in listed if x.constraints.admits(each) and str(each) != refused)
     command = one.line("upgrade", f"{name}={best or 'VERSION'}")
     note = f"VERSION stands for another one than {refused} that satisfies the constraints, and that a listed key signed"
     if best is not None:
         note = f"{best} is the newest other version that is listed and allowed; who signed it is not known"
-    return Remedy("upgrade", f"Lock another version of {name}", len(one.roots), _LOW, None, command, note)
+    return one.remedy("upgrade", f"Lock another version of {name}", _LOW, None, command, note)
 
 
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked, unless its constraints exclude one another: no version of it can be."""
     x = one.examined
-    if x.configuration is not None and x.address is not None and conflicts(x.configuration.of(x.address)):
+    if conflicts(x.required):
         return
     if x.is_unrequired:
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
-        yield Remedy("lock", title, len(one.roots), _LOW, None, "", f"nothing in {x.where} requires it")
+        yield one.remedy("lock", title, _LOW, None, "", f"nothing in {x.where} requires it")
         return
     note = "then commit the lock file"
     if x.is_ignored:
         added = shell_words([*x.git, "add", "-f", "--", x.lock.path])
         shown = shell_words([*x.git, "check-ignore", "-v", "--", x.lock.path])
         note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
-    if x.message.kind == "readonly-changed" and x.configuration is not None and not x.unknown_requirements:
+    if x.message.kind == "readonly-changed" and not x.configuration.unknown_reason:
         orphans = sorted(str(each) for each in x.lock.by_address.keys() - x.configuration.required())
         if orphans:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
-    before = next((past for past in x.past[:2] if past.entry is not None), None)
-    if before is not None and not x.lock.exists and not x.fitting and _admits(x, before):
-        restored = _restored_file(x, before.commit)
-        yield replace(restored, note=note)
-    if x.configuration is not None and x.address is not None and x.configuration.is_of_init(x.address):
+    commit, was = next(iter(locked_states(x.past[:2])), ("", None))
+    if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
+        yield replace(_restored_file(x, commit), note=note)
+    if x.address is not None and x.configuration.is_of_init(x.address):
         title = f"Lock {x.name} with init: only the state or test files require it, which lock does not read"
-        yield Remedy("init", title, len(one.roots), _LOW, None, one.line("init"), note)
+        yield one.remedy("init", title, _LOW, None, one.line("init"), note)
         return
-    words = ["--platform", x.platform] if x.platform else []
-    command = one.line("lock", *one.mirror_words, *words, x.name)
     if x.is_of_mirror_alone:
+        words = ["--platform", x.platform] if x.platform else []
+        command = one.line("lock", *one.mirror_words, *words, x.name)
         yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, note)
         return
     if x.is_denied and x.address is not None and x.address.host == x.tool.default_host:  # others may want a token
         yield from fix_source(one)
         return
-    title = lock_title([x.name])
+    implied = f"where the registry has no {x.address}, required_providers has to name its source"
     write = one.write("lock", platform=x.platform)
-    if is_source_implied(x):
-        note = f"where the registry has no {x.address}, required_providers has to name its source; {note}"
-    yield Remedy("lock", title, len(one.roots), _LOW, None, command, note, write)
+    yield one.written("lock", lock_title([x.name]), _LOW, None, write, implied if is_source_implied(x) else "", note)
 
 
 def lock_title(names: Sequence[str]) -> str:
@@ -370,19 +356,10 @@ def lock_title(names: Sequence[str]) -> str:
     return f"Lock {listing(list(names), 3)}, with the hashes of {releases}"
 
 
-def _admits(x: Examined, past: PastEntry) -> bool:
-    """True if a former entry satisfies the constraints of the root as they are."""
-    if x.configuration is None or x.address is None or past.entry is None:
-        return False
-    return x.configuration.constraints(x.address).admits(past.entry.version)
-
-
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:
     """The entry is removed."""
-    alone = one.alone
-    command, write = alone.line("prune", one.examined.name), alone.write("prune")
     title = f"Remove {one.examined.name} from the lock file, which nothing requires"
-    yield Remedy("prune", title, len(alone.roots), _NONE, 0, command, "then commit the lock file", write)
+    yield one.alone.written("prune", title, _NONE, 0, one.alone.write("prune"), "then commit the lock file")
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:
@@ -402,7 +379,7 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
 def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:
     """Yield which constraints of the configuration exclude what some entries lock."""
     for entry in entries:
-        for one in x.configuration.of(entry.address) if x.configuration is not None else ():
+        for one in x.configuration.of(entry.address):
             if not one.constraints.admits(entry.version):
                 locked = f"{entry.address.short(x.tool.default_host)} {entry.version}"
                 yield f"{constraint_place(one)} requires {one.constraints}: init fails with {locked}"
@@ -433,8 +410,8 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         )
         cost = _NONE if is_locked else _LOW
         left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
-        note = "; ".join(filter(None, ("" if is_locked else note, left)))
-        yield Remedy("use-tool", title, len(one.alone.roots), cost, None, as_writer.next_step, note)
+        note = clauses("" if is_locked else note, left)
+        yield one.alone.remedy("use-tool", title, cost, None, as_writer.next_step, note)
     if x.message.kind == "provider-unknown" or x.other_registry:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
@@ -445,7 +422,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
 
 def _left_by_tool(x: Examined, writer: str) -> str:
     """Return what init has to change with the other tool, too, which has another registry alone; "" for nothing."""
-    if x.configuration is None or x.unknown_requirements:
+    if x.configuration.unknown_reason:
         return ""
     hosts = {tool.default_host for tool in DIALECTS.values()}
     locked, required = (
@@ -462,7 +439,7 @@ def _migration_shown(one: Affected) -> Remedy:
     x = one.examined
     title = "Review what OpenTofu wrote" + ("" if x.origins.is_committed else ", then commit it")
     command = shell_words([*x.git, "diff", x.tool_commit[:12], "--", x.lock.path])
-    return Remedy("show-change", title, len(one.alone.roots), _LOW, 0, command)
+    return one.alone.remedy("show-change", title, _LOW, 0, command)
 
 
 def fix_download(one: Affected) -> Iterator[Remedy]:
@@ -473,7 +450,7 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
         yield from fix_package(one)
         return
     is_certain = any(cause.id is _C.DOWNLOAD_DAMAGED and cause.verdict is CauseVerdict.YES for cause in one.causes)
-    if x.arrived and x.downloads and not is_certain:
+    if x.message.arrived and x.downloads and not is_certain:
         yield _compared(one, "Keep the file, and compare what the network of the failing run gets", "run it there")
     yield from fix_by_retry(one)
 
@@ -490,7 +467,7 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     if one.examined.message.kind == "sums-without-package":
         note = "if it fails again, look at what the runner gets from the shasums_url that the registry names"
     title = "Try again" if one.failed_line else "Run the command that failed again"
-    yield Remedy("retry", title, len(one.alone.roots), _NONE, None, one.failed_line, note)
+    yield one.alone.remedy("retry", title, _NONE, None, one.failed_line, note)
     if one.examined.message.reason in _OF_THE_WAY:
         yield from fix_request(one)
 
@@ -507,7 +484,7 @@ def _compared(one: Affected, title: str, where: str) -> Remedy:
     words = [f"--platform={platform}"] if platform else []
     command = one.alone.line("doctor", *words, "--prove=changed", "LOG")
     note = f"LOG is the log of the failing run; {where}"
-    return Remedy("compare-elsewhere", title, len(one.alone.roots), _NONE, one.size_of(platform), command, note)
+    return one.alone.remedy("compare-elsewhere", title, _NONE, one.size_of(platform), command, note)
 
 
 def fix_request(one: Affected) -> Iterator[Remedy]:
@@ -522,19 +499,19 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     is_of_block = x.registry_url and x.address is not None and host == x.address.host
     other = x.registry_url if is_of_block else f"https://{host}/"
-    if x.message.reason is NetworkReason.DENIED and not x.is_of_plain_file:
+    if x.message.reason is NetworkReason.DENIED and not x.message.is_of_plain_file:
         other = _tried_url(x, host)[0]
-    url, roots = named or other, len(one.alone.roots)
+    url = named or other
     if x.message.reason is NetworkReason.CERTIFICATE:
         title = f"Have the runner trust the certificate authority of {host}, by hand, if it is one of yours"
         note = (
             "the command shows the issuer, and changes nothing: -k is for this look alone; the certificate of your own "
             "authority belongs in the runner's trust store, or on Linux in the file that SSL_CERT_FILE names"
         )
-        yield Remedy("trust-authority", title, roots, _NONE, 0, "", note, hint=_look(url, "-sSvk"), host=host)
+        yield one.alone.remedy("trust-authority", title, _NONE, 0, "", note, hint=_look(url, "-sSvk"), host=host)
         return
     title = f"Check on the runner who answers for {host}"
-    yield Remedy("test-registry", title, roots, _NONE, 0, _look(url, "-sSv"), host=host)
+    yield one.alone.remedy("test-registry", title, _NONE, 0, _look(url, "-sSv"), host=host)
 
 
 def _look(url: str, options: str) -> str:
@@ -552,10 +529,10 @@ _OF_PROXIES = "a 403 may be a proxy's answer: curl -v shows who gives it"
 def fix_credentials(one: Affected) -> Iterator[Remedy]:
     """The token of the runner is tried, which the discovery document would not need."""
     x, host = one.examined, _host(one.examined)
-    if x.is_of_oci:
+    if x.message.is_of_oci:
         title, command = f"Log the runner in to {host}", shell_words(["docker", "login", host])
         note = f"or give it an oci_credentials block in its CLI configuration; {_OF_PROXIES}"
-        yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
+        yield one.alone.remedy("test-credentials", title, _NONE, 0, command, note, host=host)
         return
     variable = token_variable(host)
     url, note = _tried_url(x, host)
@@ -567,9 +544,9 @@ def fix_credentials(one: Affected) -> Iterator[Remedy]:
         block = f"TOKEN is that of the credentials block of {host}: a host with a port has no TF_TOKEN_ variable"
         note = f"{block}; {note}" if note else block
     if x.message.kind != "credentials-helper":
-        note = "; ".join(filter(None, (note, _OF_PROXIES)))
+        note = clauses(note, _OF_PROXIES)
     title = f"Give the runner a token that {host} accepts, and try it there: 200 means that it does"
-    yield Remedy("test-credentials", title, len(one.alone.roots), _NONE, 0, command, note, host=host)
+    yield one.alone.remedy("test-credentials", title, _NONE, 0, command, note, host=host)
 
 
 def _tried_url(x: Examined, host: str) -> tuple[str, str]:
@@ -579,7 +556,7 @@ def _tried_url(x: Examined, host: str) -> tuple[str, str]:
     """
     mirror = x.failing_mirror
     last, index = "versions", "index.json"
-    if x.is_of_version:
+    if x.message.is_of_version:
         platform = x.platform.replace("_", "/") or "OS/ARCH"
         last, index = f"{x.message.version}/download/{platform}", f"{x.message.version}.json"
     named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"

@@ -14,7 +14,8 @@ from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJso
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from locklens.doctor.model import Cause, Diagnosis, RecognisedError, Remedy
+    from locklens.doctor.messages import RecognisedError
+    from locklens.doctor.model import Cause, Diagnosis, Remedy
 
 
 class ErrorJson(JsonStruct, frozen=True):

@@ -10,16 +10,18 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from locklens.doctor.causes import cause_title, remedy_title
-from locklens.doctor.model import WARNINGS, WRAPPERS, Basis, CauseId, CauseVerdict, Trait, TrustCost
+from locklens.doctor.messages import WARNINGS, WRAPPERS
+from locklens.doctor.model import Basis, CauseId, CauseVerdict, Trait, TrustCost
 from locklens.doctor.redacting import LEFT_OUT, shareable
 from locklens.lines import Role, Span, labelled, line
 from locklens.review.reports.markdown import code, prose
-from locklens.text import counted, listing, page, size_words
+from locklens.text import clauses, counted, listing, page, size_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, RecognisedError, Remedy
+    from locklens.doctor.messages import RecognisedError
+    from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, Remedy
     from locklens.lines import Line
     from locklens.text import Printable
 
@@ -161,7 +163,7 @@ def is_clean(diagnosis: Diagnosis) -> bool:
 
 def tally(diagnosis: Diagnosis) -> str:
     """Return how many causes were ruled out, and whether registries were asked."""
-    return "; ".join(filter(None, (ruled_out_words(diagnosis), asked_words(diagnosis))))
+    return clauses(ruled_out_words(diagnosis), asked_words(diagnosis))
 
 
 def ruled_out_words(diagnosis: Diagnosis) -> str:
@@ -295,13 +297,13 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
         return
     if facts.root is not None:
         subject = f"  {diagnosis.examined}" if diagnosis.examined else ""
-        words = "; ".join(filter(None, (f"{facts.root}{subject}", same_entry_words(diagnosis))))
+        words = clauses(f"{facts.root}{subject}", same_entry_words(diagnosis))
         yield from _labelled("ROOT", words)
     elif not diagnosis.places:
         yield from _labelled("ROOTS", diagnosis.examined)
     else:
         words = error_place_words(diagnosis.places[0]).removeprefix("root ")
-        yield from _labelled("ROOT", "; ".join(filter(None, (words, same_entry_words(diagnosis)))))
+        yield from _labelled("ROOT", clauses(words, same_entry_words(diagnosis)))
 
 
 def _cause(cause: Cause) -> Iterator[Line | str]:
@@ -393,7 +395,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
     ran = (facts.platform, facts.tool_words, facts.path and facts.path.value)
     yield f"- ran on: {', '.join(code(one) if one else 'unknown' for one in ran)}"
     if facts.root is None and len(places) == 1:
-        words = "; ".join(filter(None, (error_place_words(diagnosis.places[0]), same_entry_words(diagnosis))))
+        words = clauses(error_place_words(diagnosis.places[0]), same_entry_words(diagnosis))
         yield f"- {code(words, _LONGEST)}"
     if facts.root is None and not places:
         yield f"- roots: {code(diagnosis.examined)}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.doctor.model import RecognisedError
+    from locklens.doctor.messages import RecognisedError
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor.copies import CopyFinder
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Iterable, Iterator
 
-    from locklens.doctor.model import RecognisedError
+    from locklens.doctor.messages import RecognisedError
     from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.log_roots import Checkout

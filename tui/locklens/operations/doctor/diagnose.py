@@ -4,48 +4,41 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.causes import cause_title, not_offered_for
+from locklens.doctor.causes import not_offered_for
 from locklens.doctor.examined import from_top
-from locklens.doctor.fixed import awaits_init, changed_words, fixed_words, of_messages, of_other_packages
-from locklens.doctor.judging import (
-    Several,
-    joined_causes,
-    judge_causes,
-    of_no_root,
-    of_one_message,
-    of_one_root,
-    remedies_for,
-    stand_ins,
-    standing_causes,
-)
-from locklens.doctor.model import Diagnosis, ErrorPlace, Incident, ReadLog
-from locklens.doctor.provider_remedies import Affected
+from locklens.doctor.fixed import awaits_init
+from locklens.doctor.judging import Several, joined_causes, remedies_for, stand_ins
+from locklens.doctor.messages import ReadLog
+from locklens.doctor.model import Diagnosis, ErrorPlace, Incident
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.log_roots import MASK, Checkout, LogRoots
+from locklens.operations.doctor.outcomes import Outcome, notes_of, outcomes_of
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
 from locklens.operations.root_modules import packages_words
-from locklens.text import counted, listing
+from locklens.text import counted
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
-    from locklens.doctor.model import Cause, Onset, RecognisedError, Remedy, RemedyWrite
+    from locklens.doctor.messages import RecognisedError
+    from locklens.doctor.model import Cause, Onset, Remedy, RemedyWrite
     from locklens.operations.comparison import RootSettings
     from locklens.operations.doctor import DoctorRequest
+    from locklens.operations.doctor.releases import LookedUpEntries
     from locklens.operations.doctor.subjects import DoctorSubject
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.operations.write.apply import Operation
@@ -133,113 +126,38 @@ def _diagnosed(
     examiner = Examiner(request, read, checkout, finder, cancel)
     subjects = examiner.changed.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
-    notes += examiner.notes
-    entries = [(one.root.tool, one.entry) for one in subjects if one.entry is not None]
-    entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
-    entries += [
-        (x.tool, x.origins.earlier.entry)
-        for x in found
-        if x.origins.earlier is not None and x.origins.earlier.entry is not None
-    ]
-    damaged = [
-        (one.root.tool, one.entry, x.platform, one.error.hashes)
-        for one, x in zip(subjects, found, strict=True)
-        if one.entry is not None and one.error is not None and is_of_download(one.error)
-    ]
-    lacked = [
-        (one.root.tool, one.entry, x.platform_on_disk, checkout.top / one.root.path)
-        for one, x in zip(subjects, found, strict=True)
-        if one.entry is not None and x.is_of_server
-    ]
-    unlocked = [(x.tool, x.address) for x in found if x.entry is None and x.address is not None]
-    answers = look_up_entries(
-        entries, request, cancel, on_event, confirm, damaged=damaged, lacked=lacked, unlocked=unlocked
-    )
+    answers = _looked_up(request, checkout, subjects, found, cancel, on_event, confirm)
+    known = [_with_answers(one, x, answers) for one, x in zip(subjects, found, strict=True)]
     rules = request.started_from.rules if request.started_from is not None else ()
-    known = []
-    for one, examined in zip(subjects, found, strict=True):
-        sides = {(each.address, str(each.version)): answers.of(one.root.tool, each) for each in one.sides}
-        unlisted = frozenset(key for key, side in sides.items() if side and side.is_unlisted)
-        whole = frozenset(key for key, side in sides.items() if side and side.is_whole)
-        examined = replace(examined, unlisted=unlisted, whole=whole)  # noqa: PLW2901
-        looked_up = answers.of(one.root.tool, one.entry) if one.entry is not None else None
-        if looked_up is None and one.address is not None:
-            listing = answers.listings.get((one.root.tool.name, one.address))
-            examined = replace(examined, listed_unlocked=listing)  # noqa: PLW2901
-        if looked_up is not None:
-            names = ("change", "case", "neighbour", "downloads", "hashes_of", "is_offered")
-            examined = replace(examined, **{name: getattr(looked_up, name) for name in names})  # noqa: PLW2901
-            examined = _with_platform(examined)  # noqa: PLW2901
-        if examined.origins.earlier is not None and (was := examined.origins.earlier.entry) is not None:
-            host = whole_host(answers.of(examined.tool, was))
-            examined = replace(examined, earlier_host=host)  # noqa: PLW2901
-        known.append(examined)
-    affected = [
-        Affected(examined, causes, finder.with_same_entry(one))
-        for one, examined, causes in zip(subjects, known, _judged(known, rules), strict=True)
-    ]
-    past = [fixed_words(one.examined, one.causes) for one in affected] if request.log is not None else []
-    standing = [standing_causes(one.examined) if words else [] for one, words in zip(affected, past, strict=False)]
-    notes += dict.fromkeys(
-        _of_standing(one.examined, words, found)
-        for one, words, found in zip(affected, past, standing, strict=False)
-        if found
-    )
-    ended, past = past, ["" if found else words for words, found in zip(past, standing, strict=True)]
-    past = of_messages(affected, past) if past else past
+    outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None)
+    is_fixed = bool(outcomes) and all(one.over for one in outcomes)
+    fixed = "; ".join(dict.fromkeys(one.over for one in outcomes)) if is_fixed else ""
+    notes += [*examiner.notes, *dict.fromkeys(filter(None, notes_of(finder, checkout, outcomes, is_fixed=is_fixed)))]
+    if examiner.copies.is_cut:
+        notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
     messages = tuple({error.says: error for error in reversed(read.errors)}.values())[::-1]
-    ended = [one or other for one, other in zip(past, ended, strict=True)]
-    places = _places(messages, affected, ended)
-    fixed = "; ".join(dict.fromkeys(past)) if past and all(past) else ""
-    notes += dict.fromkeys(filter(None, past if not fixed else ()))
-    both = (of_other_packages(one.examined) for one, words in zip(affected, past, strict=False) if words)
-    notes += dict.fromkeys(filter(None, both))
-    if not fixed:
-        notes += dict.fromkeys(
-            filter(
-                None,
-                (
-                    changed_words(one.examined, one.causes)
-                    for one, found in zip_longest(affected, standing)
-                    if not found
-                ),
-            )
-        )
-        others = (one for one, words in zip_longest(known, ended) if one.is_of_other_version and not words)
-        notes += dict.fromkeys(_of_other_version(one) for one in others if not one.fitting)
-        notes += dict.fromkeys(_of_which_root(one, known) for one in known if one.fitting)
-        pairs = zip(subjects, known, strict=True)
-        notes += dict.fromkeys(_of_no_root(one.named, x) for one, x in pairs if not x.is_of_root)
-        notes += dict.fromkeys(_of_other_constraint(one) for one in known if not one.is_constraint_of_here)
-    notes += dict.fromkeys(_of_besides(checkout, one) for one in subjects if one.besides)
-    over = (_of_old_entry(finder, one) for one, words in zip(known, past, strict=False) if words and not one.fitting)
-    notes += dict.fromkeys(filter(None, over))
-    pending = [one for one in affected if awaits_init(one.examined)] if fixed else []
-    affected = [replace(one, causes=()) if fixed or words else one for one, words in zip_longest(affected, past)]
-    affected = [each for one, found in zip_longest(affected, standing) for each in _standing(one, found or ())]
+    places = _places(messages, outcomes)
+    pending = [one.affected for one in outcomes if awaits_init(one.x)] if is_fixed else []
+    affected = [each for one in outcomes for each in one.standing_affected]
     causes = joined_causes(affected, rules)
     chief = next(iter((*(one for one in affected if causes and _is_of(one, causes[0])), *affected)), None)
     has_several = Several.among(affected)
-    facts = _shared([one.incident for one in known])
-    if has_several.roots:
-        facts = replace(facts, root=None)
+    here, facts = checkout.here, _shared([one.incident for one in known])
+    root = None if has_several.roots or facts.root is None else from_top(here, facts.root)
     # What was added or removed is no longer among the providers that are examined, and the others were never wrong.
-    is_of_file = fixed != "" and all(one.examined.message.kind == "readonly-changed" for one in affected)
-    here = checkout.here
-    if facts.root is not None:
-        facts = replace(facts, root=from_top(here, facts.root))
-    if examiner.copies.is_cut:
-        notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
+    is_of_file = is_fixed and all(one.examined.message.kind == "readonly-changed" for one in affected)
+    if is_fixed:
+        offered = _run_again(pending, has_several) or (run_command_again(affected[0]),)
+    else:
+        offered = remedies_for(affected)
     return Diagnosis(
         "",
         offline=True,
         errors=messages,
-        facts=facts,
+        facts=replace(facts, root=root),
         causes=tuple(replace(one, roots=_from_top(here, one.roots)) for one in causes),
-        remedies=remedies_for(affected)
-        if not fixed
-        else _run_again(pending, has_several) or (run_command_again(affected[0]),),
-        not_offered=not_offered_for(causes) if not fixed else (),
+        remedies=offered,
+        not_offered=not_offered_for(causes) if not is_fixed else (),
         onsets=_onsets(examiner, affected, chief, has_several) if not is_of_file else (),
         is_locked=None if has_several.providers or is_of_file else _is_locked(chief),
         same_entry=_from_top(here, _same_entry(finder, chief, affected)),
@@ -257,6 +175,59 @@ def _diagnosed(
     )
 
 
+def _looked_up(
+    request: DoctorRequest,
+    checkout: Checkout,
+    subjects: Sequence[DoctorSubject],
+    found: Sequence[Examined],
+    cancel: threading.Event | None,
+    on_event: Callable[[ReviewEvent], None],
+    confirm: Callable[[ProvingPlanned], bool],
+) -> LookedUpEntries:
+    """Return what registries say about each entry, about the sides of a conflict, and about the entries before."""
+    pairs = list(zip(subjects, found, strict=True))
+    locked = [(one, x, one.entry) for one, x in pairs if one.entry is not None]
+    entries = [(one.root.tool, entry) for one, _, entry in locked]
+    entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
+    before = ((x.tool, x.origins.earlier) for x in found)
+    entries += [(tool, was.entry) for tool, was in before if was is not None and was.entry is not None]
+    return look_up_entries(
+        entries,
+        request,
+        cancel,
+        on_event,
+        confirm,
+        damaged=[
+            (one.root.tool, entry, x.platform, one.message.hashes)
+            for one, x, entry in locked
+            if is_of_download(one.message)
+        ],
+        lacked=[
+            (one.root.tool, entry, x.platform_on_disk, checkout.top / one.root.path)
+            for one, x, entry in locked
+            if x.is_of_server
+        ],
+        unlocked=[(x.tool, x.address) for x in found if x.entry is None and x.address is not None],
+    )
+
+
+def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> Examined:
+    """Return what is known about a subject with what registries say."""
+    sides = [(each, side) for each in one.sides if (side := answers.of(one.root.tool, each)) is not None]
+    unlisted, whole = (
+        frozenset((each.address, str(each.version)) for each, side in sides if getattr(side, name))
+        for name in ("is_unlisted", "is_whole")
+    )
+    was = x.origins.earlier.entry if x.origins.earlier is not None else None
+    x = replace(x, unlisted=unlisted, whole=whole, earlier_host=whole_host(answers.of(x.tool, was)))
+    looked_up = answers.of(one.root.tool, one.entry)
+    if looked_up is not None:
+        return _with_platform(replace(x, **asdict(looked_up)))
+    if one.address is None:
+        return x
+    return replace(x, listed_unlocked=answers.listings.get((one.root.tool.name, one.address)))
+
+
 def _from_top(here: str, roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(from_top(here, root) for root in roots)
 
@@ -272,7 +243,8 @@ def _shared(incidents: Sequence[Incident]) -> Incident:
 
 def _with_platform(x: Examined) -> Examined:
     """Return what is known with the platform that a hash of the message is of, where nothing else tells it."""
-    if x.platform or x.error is None or x.case is None or not (platform := platform_by_hash(x.case, x.error.hashes)):
+    platform = platform_by_hash(x.case, x.message.hashes) if x.case is not None else ""
+    if x.platform or not platform:
         return x
     sources = (*x.incident.sources, ("platform", "a hash of the log"))
     return replace(x, incident=replace(x.incident, platform=platform, sources=sources))
@@ -351,14 +323,6 @@ def _examined_words(affected: Sequence[Affected], has_several: Several, *, is_of
     return " ".join(filter(None, (what, has_several.subject((), roots))))
 
 
-def _standing(one: Affected, found: Sequence[tuple[Examined, Cause]]) -> list[Affected]:
-    """Return what is affected by the causes for which init fails now, where the error of the log is over."""
-    return [
-        Affected(examined, (cause,), one.roots if examined.address == one.examined.address else one.roots[:1])
-        for examined, cause in found
-    ] or [one]
-
-
 def _run_again(affected: Sequence[Affected], has_several: Several) -> tuple[Remedy, ...]:
     """Return the step after a fix, for each root, which its title names where there are several."""
     by_root = {one.next_step: one for one in affected}
@@ -369,26 +333,22 @@ def _run_again(affected: Sequence[Affected], has_several: Several) -> tuple[Reme
     return tuple(found)
 
 
-def _places(
-    errors: Sequence[RecognisedError], affected: Sequence[Affected], past: Sequence[str]
-) -> tuple[ErrorPlace, ...]:
+def _places(errors: Sequence[RecognisedError], outcomes: Sequence[Outcome]) -> tuple[ErrorPlace, ...]:
     """Return where each message is, and whether a cause of it was found, or it is of the past."""
     found = []
     for error in errors:
-        pairs = [(one, words) for one, words in zip_longest(affected, past) if one.examined.message.says == error.says]
-        own = [one for one, _ in pairs]
-        if own:
-            roots = [root for one in own for root in one.examined.fitting or one.roots[: one.examined.is_of_root]]
-            is_known = all(one.examined.is_of_root and not one.examined.fitting for one in own)
-            has_cause = any(cause.is_probable for one in own for cause in one.causes)
-            x = own[0].examined
-            headline = f"{x.name} {error.version}" if error.version and x.address is not None else ""
-            headline = headline or _headline(one.examined for one in own)
-            addresses = {one.examined.address for one in own}
-            if not error.provider and (len(addresses) > 1 or (len(own) > 1 and None in addresses)):
-                headline = ""  # the message names none of them
-            is_fixed = all(words for _, words in pairs)
-            found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause, is_fixed))
+        if not (own := [one for one in outcomes if one.x.message.says == error.says]):
+            continue
+        roots = [root for one in own for root in one.x.fitting or one.affected.roots[: one.x.is_of_root]]
+        is_known = all(one.x.is_of_root and not one.x.fitting for one in own)
+        has_cause = any(cause.is_probable for one in own for cause in one.affected.causes)
+        x, addresses = own[0].x, {one.x.address for one in own}
+        headline = f"{x.name} {error.version}" if error.version and x.address is not None else ""
+        headline = headline or _headline(one.x for one in own)
+        if not error.provider and (len(addresses) > 1 or (len(own) > 1 and None in addresses)):
+            headline = ""  # the message names none of them
+        is_fixed = all(one.has_ended for one in own)
+        found.append(ErrorPlace(error, headline, tuple(dict.fromkeys(roots)), is_known, has_cause, is_fixed))
     return tuple(found)
 
 
@@ -406,93 +366,6 @@ def _of_overcome(error: RecognisedError) -> str:
     """Return a note on an error that a later run got past."""
     about = f" of {error.provider}" if error.provider else ""
     return f"line {error.line} has an error{about} that a later run in the log got past: {error.reason}"
-
-
-def _of_standing(x: Examined, words: str, found: Sequence[tuple[Examined, Cause]]) -> str:
-    """Return a note on an error that is over, where its root has other causes, maybe of other providers."""
-    titles = [
-        f"{other.release}: {cause_title(cause)}" if other.address != x.address else cause_title(cause)
-        for other, cause in found
-    ]
-    command = x.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
-    shown = listing(titles, 3)
-    return f"the error of the log is over ({words}), but not all is well in {x.where}: {shown}; {command}"
-
-
-def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:
-    """Return a note on roots that the log fits besides the current folder's."""
-    others = listing([checkout.shown(path) for path in one.besides], 3)
-    return f"the log fits {others}, too: the current folder's root is taken; -- ROOT names another"
-
-
-def _of_old_entry(finder: SubjectFinder, x: Examined) -> str:
-    """Return a note on other roots with the entry that a fixed root had; "" for none."""
-    now = (x.entry.version, {*x.entry.hashes}) if x.entry is not None else None
-    past = [one.entry for one in (x.written, *x.past) if one is not None and one.is_of(x.message.version)]
-    was = next((one for one in past if one is not None and (one.version, {*one.hashes}) != now), None)
-    others = finder.same_entry(x.root, was) if was is not None else ()
-    has = "has" if len(others) == 1 else "have"
-    return f"{listing(list(others), 3)} {has} the entry of {x.name} that {x.where} had" if others else ""
-
-
-def _of_which_root(x: Examined, known: Sequence[Examined]) -> str:
-    """Return a note on a log that does not tell its root, where it fits several."""
-    roots = listing(list(x.fitting), 8)
-    if all(one.is_of_other_version for one in known if one.error == x.error):
-        return f"no root here locks {x.name} {x.message.version}: check out the commit of the failing run"
-    return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
-
-
-def _of_no_root(named: str, x: Examined) -> str:
-    """Return a note on a log that fits no root here; `named` is the folder that it names, "" for none."""
-    if named:
-        return (
-            f"the log names {named}, which is no root here: "
-            "diagnose it in the repository of the failing run, at its commit, or name a root with -- ROOT"
-        )
-    fits = "is the one of the log" if x.address is None else f"locks or requires {x.name}"
-    return f"no root here {fits}: diagnose it in the repository of the failing run, at its commit"
-
-
-def _of_other_constraint(x: Examined) -> str:
-    """Return a note on a log whose constraint is neither here nor in what was read of the history."""
-    assert x.error is not None
-    return (
-        f"the log has the constraint {x.error.constraint} on {x.name}, "
-        f"which neither {x.own_root} nor its last commits have: "
-        "check out the commit of the failing run, or name its root with -- ROOT"
-    )
-
-
-def _of_other_version(x: Examined) -> str:
-    """Return a note on a log of another version than the locked one: of another root or commit."""
-    assert x.error is not None
-    assert x.entry is not None
-    commit = next((one.commit[:12] for one in x.past if one.is_of(x.error.version)), "")
-    ways = f"commit {commit} has that version there: git checkout {commit}, to judge the log"
-    if x.past and x.past[0].is_of(x.error.version):
-        ways = f"that is not committed yet, and commit {commit} has the version of the log"
-    return (
-        f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.own_root}: "
-        f"{ways if commit else 'name the root of the failing run with -- ROOT, or check its commit out'}"
-    )
-
-
-def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
-    """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
-    judged = [judge_causes(one, rules) if one.is_of_root else of_no_root(judge_causes(one, rules)) for one in known]
-    nameless = (one.error for one in known if one.error is not None and not one.error.provider)
-    for message in dict.fromkeys(nameless):
-        own = [number for number, one in enumerate(known) if one.error == message]
-        for number, causes in zip(own, of_one_message([judged[number] for number in own]), strict=True):
-            judged[number] = causes
-    for error in dict.fromkeys(one.error for one in known if one.fitting):
-        own = [number for number, one in enumerate(known) if one.error == error]
-        if len(own) > 1 and error is not None and error.provider:
-            of_roots = of_one_root([known[number] for number in own], [judged[number] for number in own])
-            for number, causes in zip(own, of_roots, strict=True):
-                judged[number] = causes
-    return judged
 
 
 def _headline(examined: Iterable[Examined]) -> str:

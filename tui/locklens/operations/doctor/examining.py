@@ -12,7 +12,8 @@ from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry, likeliest_m
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_REQUIREMENTS
-from locklens.doctor.model import NO_MESSAGE, Incident, Onset, PackagePath, ReadLog, RecognisedError
+from locklens.doctor.messages import NO_MESSAGE, ReadLog, RecognisedError
+from locklens.doctor.model import Incident, Onset, PackagePath
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.changed_roots import ChangedRoots
 from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cache
@@ -192,7 +193,7 @@ class Examiner:
             before_damage=history.before_damage(lock) if is_repaired or lock.problems else (),
             tool_commit=self._tool_commit(one),
             locked_before=self.changed.locked_before(lock),
-            had_other_providers=self._history.had_other_providers(lock),
+            had_other_providers=history.had_other_providers(lock),
             others=tuple(self._with_requirements(one, others, shared)),
             readable_commit=history.newest_readable(lock.path) if lock.problems else "",
             without_new=history.without_new_hashes(lock),

@@ -383,7 +383,11 @@ class LockHistory:
         """Return the commits whose lock file could be read whole, each with those of them that are next before it."""
         locks = self._locks(lock_path)
         broken = {one.commit: one.parents for one in locks if not one.lock.is_complete}
-        return [one._replace(parents=_beyond(one.parents, broken)) for one in locks if one.commit not in broken]
+        whole = (one for one in locks if one.commit not in broken)
+        return [
+            one._replace(parents=tuple(each for each in _walked(one.parents, broken) if each not in broken))
+            for one in whole
+        ]
 
     def _locks(self, lock_path: str) -> list[_CommittedLock]:
         if lock_path not in self._read:
@@ -453,11 +457,6 @@ def _maker(locks: Sequence[_CommittedLock], fits: Callable[[LockFile], bool]) ->
 def _ancestors(locks: Sequence[_CommittedLock], commit: _CommittedLock) -> set[str]:
     """Return the commits of a lock file that are before one of them."""
     return {*_walked(commit.parents, {one.commit: one.parents for one in locks})}
-
-
-def _beyond(commits: Sequence[str], left_out: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return commits with, in the place of those that are left out, the next ones before them."""
-    return tuple(one for one in _walked(commits, left_out) if one not in left_out)
 
 
 def _walked(commits: Sequence[str], parents: Mapping[str, Sequence[str]]) -> dict[str, None]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.doctor.model import ReadLog, RecognisedError
+    from locklens.doctor.messages import ReadLog, RecognisedError
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
     from locklens.project.tree import Tree
@@ -206,7 +206,7 @@ class LogRoots:
 
         Of several, those whose paths end with the folder that the log names, where there are any.
         """
-        found = self._of_the_log(error) if error.provider else self._without_provider(error)
+        found = self._with_provider(error) if error.provider else self._without_provider(error)
         endings = (_ending_like(name, found) for name in map(_named_folder, error.folders))
         return next(filter(None, endings), found)
 
@@ -316,7 +316,7 @@ class LogRoots:
         known = {*root.lock.by_address, *root.configuration.required()}
         return not root.configuration.complete or self.addresses(path, error.reused) <= known
 
-    def _of_the_log(self, error: RecognisedError) -> list[str]:
+    def _with_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error about a provider fits, with all that the log tells of its run."""
         fitting, here = self._fitting(error), self._checkout.here
         if not fitting and self.has_root(here) and not self.root(here).configuration.complete:
@@ -346,10 +346,9 @@ class LogRoots:
             return [path for path in broken if self._fits(path, error)] or broken
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
-            lacking = [path for path in requiring if self._lacked(path, error)]
-            if (
-                error.kind == "not-locked" and requiring and not lacking
-            ):  # one that always locked the provider did not fail so
+            has_it = partial(self._has_release, name=error.provider, version=error.version)
+            lacking = [path for path in requiring if not all(map(has_it, self._states(path)))]
+            if error.kind == "not-locked" and requiring and not lacking:  # one that always locked it did not fail so
                 once = [path for path in requiring[:_MOST_READ] if self._once_lacked(path, (error.provider,))]
                 lacking = [*self._having_required(error), *once]
             return lacking or requiring
@@ -411,8 +410,9 @@ class LogRoots:
         yield self.lock(path)
         yield from filter(None, (self._deleted.get(path),))
         name = lock_path(path)
-        earlier = (tree.read(name) for tree in self._trees_at_the_log if self._is_later(name))
-        yield from (parse(data or b"", name) for data in earlier)
+        logged = self._request.logged
+        if logged and changed_at(self._checkout.top / name) >= logged:
+            yield from (parse(tree.read(name) or b"", name) for tree in self._trees_at_the_log)
 
     def _has_all(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has what the run took from its own: the listed providers, and the versions told."""
@@ -428,11 +428,6 @@ class LogRoots:
             self._addresses(lock, (name,)) <= searched or self._has_release(lock, name, version, is_other=is_other)
             for name, version in told
         )
-
-    def _is_later(self, name: str) -> bool:
-        """True if a file was changed later than the log, whose time is known."""
-        logged = self._request.logged
-        return logged != "" and changed_at(self._checkout.top / name) >= logged
 
     @cached_property
     def _trees_at_the_log(self) -> tuple[Tree, ...]:
@@ -549,10 +544,6 @@ class LogRoots:
         """
         lock = self._deleted.get(path) or self.lock(path)
         return self._has_release(lock, error.provider, error.version, is_other=is_other)
-
-    def _lacked(self, path: str, error: RecognisedError) -> bool:
-        """True if a lock file lacks the provider and version of an error, or did at the log."""
-        return not all(self._has_release(lock, error.provider, error.version) for lock in self._states(path))
 
     def _has_release(self, lock: LockFile, name: str, version: str, *, is_other: bool = False) -> bool:
         """True if a lock file has a provider in a version, "" for any, in its registry or the other tool's."""

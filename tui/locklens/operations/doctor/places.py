@@ -116,8 +116,7 @@ def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path)
         methods = (*folders, InstallationMethod(MethodKind.DIRECT))
     else:
         methods = config.installation.methods
-    has_installation = config.installation is not None
-    return Sources(config.plugin_cache_dir, methods, registries, has_installation, tokens)
+    return Sources(config.plugin_cache_dir, methods, registries, config.installation is not None, tokens)
 
 
 class PackageFinder:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.doctor.model import NetworkReason, RecognisedError
+from locklens.doctor.messages import NetworkReason, RecognisedError
 from locklens.errors import RunCancelledError, SourceError
 from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
@@ -80,9 +80,9 @@ class LookedUpEntries(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     hosts: tuple[HostState, ...] = ()
 
-    def of(self, tool: Dialect, entry: LockEntry) -> LookedUp | None:
-        """Return the facts about an entry."""
-        return self.found.get(_key(tool, entry))
+    def of(self, tool: Dialect, entry: LockEntry | None) -> LookedUp | None:
+        """Return the facts about an entry; None for none."""
+        return self.found.get(_key(tool, entry)) if entry is not None else None
 
 
 def _key(tool: Dialect, entry: LockEntry) -> _Key:
@@ -239,9 +239,9 @@ TRIES = 3
 _KINDS = frozenset({"archive-checksum", "download-cut", "package-damaged", "oci-damaged"})
 
 
-def is_of_download(error: RecognisedError | None) -> bool:
+def is_of_download(error: RecognisedError) -> bool:
     """True if an error is of a file that did not arrive as it was sent."""
-    return error is not None and (error.kind in _KINDS or error.reason is NetworkReason.BROKEN)
+    return error.kind in _KINDS or error.reason is NetworkReason.BROKEN
 
 
 def downloads_of(

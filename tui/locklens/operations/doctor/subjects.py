@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.model import NO_MESSAGE, WARNINGS, RecognisedError
+from locklens.doctor.messages import NO_MESSAGE, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, pinned
 from locklens.lockfile.merge import share_packages

@@ -10,7 +10,8 @@ from msgspec import Struct
 from locklens.dialect import DIALECTS
 from locklens.doctor import report_text
 from locklens.doctor.causes import cause_title, remedy_title
-from locklens.doctor.model import WARNINGS, CauseVerdict, TrustCost
+from locklens.doctor.messages import WARNINGS
+from locklens.doctor.model import CauseVerdict, TrustCost
 from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import listing, shell_words

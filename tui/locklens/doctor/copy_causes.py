@@ -1,16 +1,15 @@
-"""Causes in packages and in the coverage of platforms: each function tests one, or returns None."""
+"""Causes in copies of packages, in mirrors, caches and data folders: each function tests one, or returns None."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
-from locklens.doctor.lock_causes import without_hashes
-from locklens.doctor.model import Basis, CauseVerdict, Judgement, NetworkReason, PackagePath
-from locklens.hashes import hashes_of_files, packages_of
+from locklens.doctor import locked_states
+from locklens.doctor.examined import zh_of_packages
+from locklens.doctor.messages import NetworkReason
+from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
@@ -30,220 +29,6 @@ HASH_ON_RUNNER = (
 """Prints the `h1` of the unpacked package in DIR with what a runner has: the digest of the sorted list of digests."""
 
 
-def h1_missing(x: Examined) -> Judgement | None:
-    """Test if the `h1` of the platform is locked, which a package in a folder needs."""
-    if x.entry is None or x.origins.edited is not None:
-        return None
-    path, platform = x.incident.path, x.platform
-    if path is not None and not path.is_unpacked:
-        also = "alone" if path.only else "too"
-        return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
-    zhs = zh_of_packages(len(x.packed))
-    if not x.unpacked:
-        if not x.entry.hashes:
-            return without_hashes(x)
-        if x.message.kind == "lock-not-updated":
-            words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-        if path is None:
-            words = f"no h1 of {x.release} is locked"
-            return Judgement(_UNKNOWN, words, "the origin of the package: --install-path")
-        words = f"no h1 of {x.release} is locked, only {zhs}, which do not count for an unpacked package"
-        if x.message.kind == "local-package":
-            words += "; init accepts that, so the failing run had another entry"
-            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    if not platform and x.machine in x.attributed.values():
-        words = f"an h1 of {x.machine} is locked; that the failing run was on {x.machine} is assumed"
-        return Judgement(_UNKNOWN, words, ASK_PLATFORM, x.as_of)
-    if not platform:
-        few = len(x.unpacked) < len(x.packed)
-        h1s = counted(len(x.unpacked), "h1", "h1")
-        words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
-        is_likely = few and bool(x.of_kind("given", "mirror", "plugin-cache"))  # else any other cause fits as well
-        return Judgement(_LIKELY if is_likely else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
-    if platform in x.attributed.values():
-        return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
-    if platform in x.computed or len(x.attributed) == len(x.unpacked):
-        words = f"no h1 of {platform} is locked for {x.release}{_attributed(x)}"
-        if platform in x.platforms:
-            state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
-            words += f"; the zh of its package is {state}, and does not count for an unpacked package"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    judged = _of_untold_h1(x, platform)
-    return replace(judged, is_by_download=x.is_told_by_download(platform))
-
-
-def _of_untold_h1(x: Examined, platform: str) -> Judgement:
-    """Judge locked `h1` that are not all known to be of other platforms."""
-    assert x.entry is not None
-    missing = f"the h1 of {platform}: --package DIR, or `{_dry_run(x, platform)}`"
-    if accepted := _accepted_elsewhere(x):
-        return Judgement(_LIKELY, accepted, missing, x.as_of, basis=Basis.HASHES)
-    if platform in x.expected:
-        words = f"the h1 that the registry reports for {platform} is not locked, and nothing signs it"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
-    fewer = next((one for one in x.past if one.entry and one.entry.version == x.entry.version
-                  and not hashes_of_files(one.entry.hashes) <= x.unpacked), None)  # fmt: skip
-    if fewer is not None and fewer.entry is not None:
-        more = len(hashes_of_files(fewer.entry.hashes) - x.unpacked)
-        words = f"commit {fewer.commit[:12]} had {more} h1 that {'is' if more == 1 else 'are'} locked no longer"
-        return Judgement(_LIKELY, words, missing, x.as_of)
-    known = len(x.platforms) or len(x.packed)
-    verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
-    of_unknown = "" if x.attributed else ", of unknown platforms,"
-    words = f"{len(x.unpacked)} h1 locked{of_unknown} beside {zh_of_packages(len(x.packed))}{_attributed(x)}"
-    return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
-
-
-def _attributed(x: Examined) -> str:
-    """Return the platforms of the locked `h1`, in brackets, with the number of those of unknown ones; "" for none."""
-    unknown = len(x.unpacked) - len(x.attributed)
-    rest = [counted(unknown, "of an unknown platform", "of unknown platforms")] if unknown else []
-    known = [listing(sorted(set(x.attributed.values())))] if x.attributed else []
-    return f" (locked: {' and '.join(known + rest)})" if known else ""
-
-
-def _dry_run(x: Examined, platform: str) -> str:
-    """Return the command line that shows the `h1` of a platform, and writes nothing."""
-    return x.command_line("lock", "--platform", platform, "--dry-run", x.name, *_of_root(x))
-
-
-def _of_root(x: Examined) -> tuple[str, ...]:
-    """Return the words of a command line that name the root, where it is known and not the current folder."""
-    return ("--", x.incident.root) if x.incident.root not in {None, "."} else ()
-
-
-def _accepted_elsewhere(x: Examined) -> str:
-    """Return where another state of the entry, or another lock file, has the hash of a copy; "" if none has."""
-    for copy in x.of_kind("given", "mirror", "plugin-cache", "installed"):
-        if (copy.kind == "installed" and not copy.is_of_root) or not copy.of_files or copy.of_files & x.unpacked:
-            continue
-        if place := _locked_elsewhere(x, copy):
-            shown = f"{copy.path} ({_short(copy.shown_hash)})"
-            return f"{place} locks the h1 of {shown}, and the entry here does not"
-    return ""
-
-
-def _locked_elsewhere(x: Examined, copy: FoundPackage) -> str:
-    """Return the commit or the other lock file that has a hash of a copy's files for this version; "" if none has."""
-    states = [(f"commit {one.commit[:12]}", one.entry) for one in x.past if one.entry is not None]
-    states += [(one.lock_file, one.entry) for one in x.others]
-    version = x.entry.version if x.entry is not None else None
-    found = (place for place, entry in states if entry.version == version and copy.of_files & frozenset(entry.hashes))
-    return next(found, "")
-
-
-def platform_missing(x: Examined) -> Judgement | None:
-    """Test if the release has a package of the platform, and if a hash of it is locked."""
-    path, platform = x.incident.path, x.platform
-    is_unavailable = x.message.kind in {"platform-unavailable", "sums-without-package"}
-    if x.entry is None and not is_unavailable:
-        return None
-    if x.message.kind == "lock-incomplete":
-        return _other_platforms(x)
-    if path is not None and path.is_unpacked and not is_unavailable:
-        return None
-    if is_unavailable and x.is_of_other_version:
-        words, version = f"the message is of {x.name} {x.message.version}, and {x.release} is locked", x.message.version
-        return Judgement(_UNKNOWN, words, f"the lock file of the failing run, which locks {version}", basis=Basis.RUN)
-    if x.entry is not None and not x.entry.hashes and not is_unavailable:
-        return Judgement(_NO, "no hash is locked: init accepts the package of any platform")
-    if not platform:
-        if x.is_known and set(x.platforms.values()) <= x.packed:
-            words = f"all {counted(len(x.platforms), 'package')} of the release are locked"
-            return Judgement(_NO, words, as_of=x.as_of)
-        return Judgement(_UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
-    if x.platforms and platform not in x.platforms:
-        words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
-        basis = Basis.RUN if is_unavailable else Basis.HASHES
-        title = f"the release has no package of {platform}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
-    if is_unavailable:
-        if platform in x.platforms:
-            words = f"the registry has a package of {platform}"
-            return Judgement(_NO, words, as_of=x.as_of)
-        if x.message.kind == "sums-without-package":  # which comes after the registry named a package
-            words = "the registry named a package, and what arrived as SHA256SUMS does not list it"
-            return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.RUN)
-        words, verdict = "the message says so, of the source that was asked", _LIKELY if x.asks_registry else _UNKNOWN
-        return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
-    return _locked_platform(x, platform)
-
-
-def _other_platforms(x: Examined) -> Judgement:
-    """Judge an entry that has hashes of the run's platform only, as a warning says."""
-    zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
-    if x.packed:
-        return Judgement(_NO, f"{zhs} and {h1s} are locked: not of one platform alone", basis=Basis.FILES)
-    words = f"{h1s} and no zh of a package locked for {x.release}"
-    if len(x.unpacked) != 1:
-        return Judgement(_UNKNOWN, words, "the platforms that init runs on", basis=Basis.FILES)
-    title = f"the lock file covers {x.platform or 'one platform'} alone: init fails on any other"
-    return Judgement(_YES, f"the message says so; {words}", basis=Basis.RUN, title=title)
-
-
-def _locked_platform(x: Examined, platform: str) -> Judgement:
-    zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
-    is_of_zh_alone = x.incident.path is not None and x.incident.path.only == "zh"
-    if is_of_zh_alone:
-        if not x.packed and x.unpacked:
-            words = f"no zh of a package is locked, only {h1s}: one from an OCI registry is accepted by its zh alone"
-            verdict = _YES if x.is_path_of_run else _LIKELY
-            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES)
-    elif platform in x.attributed.values():
-        return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
-    locked = sorted(set(x.attributed.values()))
-    if locked and not x.packed and len(x.attributed) == len(x.unpacked):
-        words = f"{h1s} locked, of {listing(locked)} alone, and no zh of a package: none is of {platform}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    is_open = len(x.unpacked) - len(x.attributed) > 1 and platform not in x.expected
-    if is_open and x.error is None and not x.packed:  # it covers each platform that an h1 is of
-        words = f"no zh of a package and {h1s} locked{_attributed(x)}: that of {platform} may be among them"
-        missing, is_told = f"the h1 of {platform}: --package DIR", x.is_told_by_download(platform)
-        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS, is_by_download=is_told)
-    if not x.is_known:
-        if not x.packed and x.unpacked:
-            words = f"no zh of a package and {h1s} locked, as from a mirror or a cache, for one platform each"
-            return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES if x.error else Basis.GUESS)
-        if x.error is not None and len(x.packed) < _usual(x):
-            words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
-            return Judgement(_LIKELY, words, x.why_unknown)
-        return Judgement(_UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
-    zh = x.platforms.get(platform)
-    if zh in x.packed:
-        words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
-        return Judgement(_NO, words, as_of=x.as_of)
-    if len(x.stale) >= len(x.platforms):
-        number = counted(len(x.platforms), "package")
-        odd = f"{zh_of_packages(len(x.stale))} are locked that are not of {x.release}"
-        words = f"{odd}, which has {number}: no platform was left out"
-        return Judgement(_NO, words, as_of=x.as_of)
-    is_sure = not x.stale and (is_of_zh_alone or platform in x.computed or len(x.attributed) == len(x.unpacked))
-    have = sorted(name for name, text in x.platforms.items() if text in x.packed)
-    only = f", only of {listing(have, 8)}" if have else ""
-    words = f"no zh of {platform} is locked for {x.release}{only}{_removal(x, zh)}"
-    missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
-    is_told = missing != "" and not x.stale and x.is_told_by_download(platform)
-    verdict = _YES if is_sure else _LIKELY
-    return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES, is_by_download=is_told)
-
-
-def _removal(x: Examined, zh: str | None) -> str:
-    """Return the commit that took a hash out of the entry, which later ones may have changed; "" for none."""
-    for later, earlier in pairwise(x.past):
-        had, has = (one.entry is not None and zh in one.entry.hashes for one in (earlier, later))
-        if had and not has and later.commit and later.entry is not None:
-            return f"; commit {later.commit[:12]} of {later.date[:10]} removed it"
-    return ""
-
-
-def _usual(x: Examined) -> int:
-    """Return the number of packages that a whole entry of the provider has, as far as other entries tell."""
-    entries = [*(one.entry for one in x.past if one.entry is not None), *(one.entry for one in x.others)]
-    return max((WHOLE_LIST, *(len(packages_of(entry.hashes)) for entry in entries)))
-
-
 def mirror_lacks(x: Examined) -> Judgement | None:
     """Test if the places that the tool was allowed to search lack the package, which its registry may have."""
     if x.error is None:
@@ -252,19 +37,19 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     listing = x.listing
     is_listed = listing is not None and listing.is_known and version is not None and listing.has(version)
     there = f"; {x.address.host} {x.lists} {version}" if is_listed and x.address is not None else ""
-    if x.is_of_registry_alone:
+    if x.message.is_of_registry_alone:
         return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
     if x.message.kind == "mirror-unreadable":
         title = "the folder of the mirror is missing, or cannot be read"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
-    if x.has_no_source:
+    if x.message.has_no_source:
         title = f"no place of provider_installation is for {x.name}: include and exclude leave it out"
         words = "the message lists no place that was searched"
         return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
     if x.message.kind == "not-in-sources":
         words = f"the message says so, of each place that was searched{there}"
-        if x.searched_servers:
-            words = f"{words}; a 404 of {x.searched_servers} may be a proxy's"
+        if x.message.searched_server:
+            words = f"{words}; a 404 of {x.message.searched_server} may be a proxy's"
             return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN)
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if x.message.kind == "oci-tag-missing":
@@ -282,13 +67,12 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         host = x.message.host or "the host"
         title = f"the mirror {host} did not have the file (404)"
         words = f"the message says so: {host}, or a proxy in its place, answered 404{there}"
-        if "provider mirror" in x.text or (x.is_of_mirror and x.is_path_of_run):
+        if "provider mirror" in x.message.words or (x.is_of_mirror and x.is_path_of_run):
             return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN, title=title)
         if x.is_of_mirror or not x.asks_registry:
             words = f"{words}; that it is a mirror is assumed from the settings here"
             return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
-        missing = f"if {host} is a mirror: {_INSTALLATION}"
-        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.RUN)
+        return Judgement(_UNKNOWN, words, f"if {host} is a mirror: {_INSTALLATION}", x.as_of, basis=Basis.RUN)
     return None
 
 
@@ -309,8 +93,7 @@ def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
 
 def _empty_mirrors(x: Examined) -> Judgement | None:
     """Judge the folders that are the only source of packages here, where nothing is installed yet."""
-    locked = frozenset(x.entry.hashes) if x.entry is not None else frozenset[str]()
-    is_installed = any(one.is_of_root and one.hashes & locked for one in x.packages)
+    is_installed = any(one.is_of_root and one.hashes & x.locked for one in x.packages)
     if x.entry is None or x.asks_registry or not x.mirrors or is_installed or x.is_unrequired:
         return None
     if x.servers or x.of_kind("mirror"):
@@ -337,7 +120,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
     kinds = ("mirror",) if x.error is None and path is None else ("given", "mirror")
     found = tuple(one for one in x.of_kind(*kinds) if x.error is not None or x.is_first(one))
-    broken = next((one for one in found if one.is_damaged and x.is_of_local_file and one.is_of_run), None)
+    broken = next((one for one in found if one.is_damaged and x.message.is_of_local_file and one.is_of_run), None)
     if broken is not None:
         words = f"the message names {broken.path}, and here it cannot be hashed either: {broken.problem}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
@@ -352,8 +135,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, basis=Basis.HERE)
     if path is None and x.message.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
         missing = "the origin of the package: --install-path, and its hash: --package FILE"
-        words = "whether a mirror was used is not known"
-        return Judgement(_UNKNOWN, words, missing, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, "whether a mirror was used is not known", missing, basis=Basis.GUESS)
     if x.message.kind == "mirror-checksum":
         return _of_index(x)
     if path is not None and path.is_on_server:
@@ -376,7 +158,9 @@ def _unasked(x: Examined) -> Judgement | None:
     if not x.servers or x.entry is None:
         return None
     words = f"init would ask {listing([one.place for one in x.servers], 2)}, which is not asked here"
-    return Judgement(_UNKNOWN, words, "its packages", command=x.command_line("verify", *_of_root(x)), basis=Basis.HERE)
+    return Judgement(
+        _UNKNOWN, words, "its packages", command=x.command_line("verify", *words_of_root(x)), basis=Basis.HERE
+    )
 
 
 def _unknown_file(x: Examined) -> Judgement:
@@ -384,7 +168,7 @@ def _unknown_file(x: Examined) -> Judgement:
     words, missing = "the mirror's copy is not at hand", _OF_SERVER
     if x.servers and x.entry is not None:
         words = f"{words}; the settings here name {listing([one.place for one in x.servers], 2)}"
-        missing = f"{missing}; {x.command_line('verify', *_of_root(x))} compares what it serves now"
+        missing = f"{missing}; {x.command_line('verify', *words_of_root(x))} compares what it serves now"
     return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
 
 
@@ -395,9 +179,7 @@ def _of_index(x: Examined) -> Judgement:
     """Judge a package that does not have the hash which the index of its mirror names."""
     missing = _OF_SERVER
     if (named := x.named_and_locked) and x.entry is not None:
-        words = (
-            f"the mirror's index names {_short(named)}, which is locked, and the package that arrived is another one"
-        )
+        words = f"the mirror's index names {short(named)}, which is locked, and the package that arrived is another one"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
     words = "the message says so: the mirror's index names a hash that is not locked, and its package does not have it"
     return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
@@ -507,7 +289,7 @@ _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its plac
 def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     name = _name_of(x, one)
     not_locked = f"{name} is not the locked package"
-    where, locked = one.path, frozenset(x.entry.hashes) if x.entry is not None else frozenset()
+    where = one.path
     if one.is_left:
         words = f"{where} was not hashed: there are more copies than are hashed in one run"
         return Judgement(_UNKNOWN, words, "its hash: name its root alone with -- ROOT", x.as_of, basis=Basis.HERE)
@@ -516,26 +298,25 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         title = f"{name} is no package that can be unpacked"
         verdict = _YES if one.is_damaged else _UNKNOWN
         return Judgement(verdict, words, "" if one.is_damaged else "its hash", x.as_of, basis=Basis.HERE, title=title)
-    if one.hashes & locked:
-        return Judgement(_NO, f"{where} has a locked hash ({_short(min(one.hashes & locked))})", as_of=x.as_of)
+    if one.hashes & x.locked:
+        return Judgement(_NO, f"{where} has a locked hash ({short(min(one.hashes & x.locked))})", as_of=x.as_of)
     if (edited := x.origins.edited) is not None and edited.was in one.hashes:
-        words = f"{where} is what commit {edited.commit[:12]} locks ({_short(edited.was)}), before it was edited"
+        words = f"{where} is what commit {edited.commit[:12]} locks ({short(edited.was)}), before it was edited"
         return Judgement(_NO, words, as_of=x.as_of)
     platform = one.platform or x.platform
     expected = x.expected.get(platform)
     if (one.zh and one.zh in x.listed) or (expected is not None and expected in one.hashes):
-        words = (
-            f"{where} is the package of the release ({_short(one.zh or one.shown_hash)}): the lock file lacks its hash"
-        )
+        shown = short(one.zh or one.shown_hash)
+        words = f"{where} is the package of the release ({shown}): the lock file lacks its hash"
         return Judgement(_NO, words, as_of=x.as_of)
-    shown = _short(one.shown_hash)
+    shown = short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
     if (one.zh and x.is_known) or expected is not None:
         is_sure = platform in x.computed or (one.zh != "" and x.is_known)
         if expected is not None:
-            words = f"{where} is {shown}, and {x.source_of_expected(platform)} is {_short(expected)}{files}"
+            words = f"{where} is {shown}, and {x.source_of_expected(platform)} is {short(expected)}{files}"
         else:
-            words = f"{where} is {_short(one.zh)}, which {x.sums} does not have{files}"
+            words = f"{where} is {short(one.zh)}, which {x.sums} does not have{files}"
         return Judgement(_YES if is_sure else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
@@ -545,10 +326,10 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
 
 def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> Judgement:
     """Judge a copy that is not locked, where the `h1` of the release's package is not known."""
-    not_locked, where, shown = f"{_name_of(x, one)} is not the locked package", one.path, _short(one.shown_hash)
-    hashing = x.command_line("hashes", "--prove", "all", *_of_root(x))
+    not_locked, where, shown = f"{_name_of(x, one)} is not the locked package", one.path, short(one.shown_hash)
+    hashing = x.command_line("hashes", "--prove", "all", *words_of_root(x))
     missing = f"the h1 of the signed package of {platform or 'its platform'}: `{hashing}`"
-    if place := _locked_elsewhere(x, one):
+    if place := locked_elsewhere(x, one):
         words = f"{where} is {shown}, which is not locked here; {place} locks it"
         return Judgement(_UNKNOWN, words, missing, x.as_of)
     if one.later and one.kind == "installed":
@@ -584,10 +365,6 @@ def _name_of(x: Examined, one: FoundPackage) -> str:
     return _NAMES["installed" if is_installed else one.kind]
 
 
-def _short(text: str) -> str:
-    return f"{text[:11]}..." if len(text) > 14 else text or "not known"
-
-
 _OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 _OF_MACHINE = "the program did not start for a reason outside of its package, which is the locked one here"
 _OF_NOW = "the package that is installed now is altered"
@@ -607,7 +384,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
     if found and x.entry is not None:
         blamed = [one for one in found if not x.origins.committed(one)]
         if not blamed:
-            shown = f"{found[0].path} ({_short(found[0].shown_hash)})"
+            shown = f"{found[0].path} ({short(found[0].shown_hash)})"
             return Judgement(
                 _NO, f"{shown} is what commit {x.origins.committed(found[0])[:12]} locks: the entry changed"
             )
@@ -631,15 +408,13 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         if moved is not None:
             return moved
     if x.message.kind == "cached-modified":
-        copy = _unknown_copy(x, "the message says so")
-        return replace(copy, verdict=_LIKELY, basis=Basis.RUN)
+        return replace(_unknown_copy(x, "the message says so"), verdict=_LIKELY, basis=Basis.RUN)
     if x.message.kind == "cached-package":
         place = (
             "which root's installed folder it was is not known" if x.fitting else "the installed folder is not at hand"
         )
         words = f"the message says that its hash is not locked; {place}"
-        copy = _unknown_copy(x, words)
-        return replace(copy, verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
+        return replace(_unknown_copy(x, words), verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
     if x.message.kind == "plugin-other-platform":
         words = "the message says so: the installed program is of another platform, or damaged"
         return Judgement(_LIKELY, words, ASK_HASH, basis=Basis.RUN)
@@ -659,7 +434,7 @@ _OF_LINK = "the plugin cache's copy, which the installed folder is a link to, is
 
 def _installed_here(x: Examined, own: FoundPackage) -> str:
     """Return what a folder of the root's installed packages has."""
-    if x.entry is None or not own.hashes or own.hashes & frozenset(x.entry.hashes):
+    if x.entry is None or not own.hashes or own.hashes & x.locked:
         return f"here it is installed ({own.path})"
     return f"here another package is installed ({own.path}: {own.shown_hash}, which is not locked)"
 
@@ -699,3 +474,21 @@ def plugin_missing(x: Examined) -> Judgement | None:
     if x.installed is not None and x.installed.is_there and x.error is None:
         return Judgement(_YES, f"{x.release} is locked, and not installed in {x.installed.shown}")
     return None
+
+
+def locked_elsewhere(x: Examined, copy: FoundPackage) -> str:
+    """Return the commit or the other lock file that has a hash of a copy's files for this version; "" if none has."""
+    states = [(f"commit {commit[:12]}", entry) for commit, entry in locked_states(x.past)]
+    states += [(one.lock_file, one.entry) for one in x.others]
+    same = ((place, entry) for place, entry in states if x.entry is not None and entry.version == x.entry.version)
+    return next((place for place, entry in same if copy.of_files & entry.accepted), "")
+
+
+def words_of_root(x: Examined) -> tuple[str, ...]:
+    """Return the words of a command line that name the root, where it is known and not the current folder."""
+    return ("--", x.incident.root) if x.incident.root not in {None, "."} else ()
+
+
+def short(text: str) -> str:
+    """Return the beginning of a hash."""
+    return f"{text[:11]}..." if len(text) > 14 else text or "not known"

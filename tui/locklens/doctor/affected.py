@@ -1,0 +1,203 @@
+"""A provider in roots, with the causes found there, and the command lines and writes that are for these roots. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from posixpath import join, normpath
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, convert
+from msgspec.structs import replace
+
+from locklens.dialect import DIALECTS
+from locklens.doctor import likeliest_mirror
+from locklens.doctor.examined import from_top
+from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait
+from locklens.project.installation import InstallationMethod, MethodKind
+from locklens.text import clauses, listing, shell_word, shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from locklens.doctor import FoundPackage, PastEntry
+    from locklens.doctor.examined import Examined
+    from locklens.doctor.model import Cause, TrustCost
+    from locklens.versions import Version
+
+_OPTIONS = {"readonly-changed": ("-lockfile=readonly",)}
+"""Options of init that a message tells, where the log does not have the command line."""
+
+
+class Affected(Struct, frozen=True):
+    """A provider in roots, with the causes found there; the roots are relative to the folder of the diagnosis."""
+
+    examined: Examined
+    causes: tuple[Cause, ...]
+    roots: tuple[str, ...]
+
+    @property
+    def next_step(self) -> str:
+        """The command line that runs init as it failed in the root; ROOT stands for one that the log does not tell."""
+        options = self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
+        return self._tool_line("init", *options)
+
+    @property
+    def failed_line(self) -> str:
+        """The command line that failed; "" where it was one of `providers`, and the log does not have it."""
+        command = self.examined.message.command
+        return self.next_step if command == "init" else self._tool_line(*command.split()) if command else ""
+
+    def with_settings(self, line: str) -> str:
+        """Return a command line that runs init with the data folder of the failing run."""
+        installed = self.examined.installed
+        setting = installed.setting if installed is not None else ""
+        return f"TF_DATA_DIR={shell_word(setting)} {line}" if setting else line
+
+    def _tool_line(self, *words: str) -> str:
+        """Return a command line of the tool that failed, else of the root's."""
+        root = "ROOT" if self.examined.fitting else self.path(self.roots[0] if self.roots else ".")
+        chdir = () if root == "." else (f"-chdir={root}",)
+        tool = DIALECTS.get(self.examined.incident.tool or "") or self.examined.tool
+        return self.with_settings(shell_words([tool.command, *chdir, *words]))
+
+    @property
+    def alone(self) -> Affected:
+        """The root alone: what is wrong with its configuration or its folders is not so in others with the entry."""
+        own = self.examined.fitting or self.roots[:1]
+        return replace(self, roots=tuple(root for root in self.roots if root in own) or self.roots[:1])
+
+    def owner(self, target: FoundPackage) -> Affected:
+        """The roots that a copy is of: what is installed is the examined root's, whichever a log fits besides."""
+        if target.kind != "installed":
+            return self
+        return replace(self, examined=replace(self.examined, fitting=()), roots=self.roots[:1])
+
+    def by_constraints(self, listed: Sequence[Version]) -> list[Affected]:
+        """Return the roots whose constraints were read, in groups that allow the same listed versions."""
+        x = self.examined
+        if x.address is None:
+            return [self]
+        own, read = x.required, {other.root: other.requirements for other in x.others if other.requirements}
+        groups: dict[frozenset[Version], list[str]] = {}
+        required = {root: read.get(root, own) for root in self.roots if root in read or root in self.alone.roots}
+        for root, those in required.items():
+            allowed = frozenset(one for one in listed if all(each.constraints.admits(one) for each in those))
+            groups.setdefault(allowed, []).append(root)
+        states = [(replace(x.configuration, requirements=required[roots[0]]), roots) for roots in groups.values()]
+        return [replace(self, examined=replace(x, configuration=one), roots=tuple(roots)) for one, roots in states]
+
+    def admitting(self, version: Version) -> Affected | None:
+        """Return the roots whose constraints a version satisfies; None if they are known to be of no root."""
+        groups = self.by_constraints([version])
+        return next((group for group in groups if group.examined.constraints.admits(version)), None)
+
+    def by_commit(self, past: PastEntry) -> list[tuple[str, Affected]]:
+        """Return the commits from which an earlier state can be restored, with the roots whose files have it there.
+
+        That is one commit where one has it for all; roots whose files have another entry in each are left out.
+        """
+        commits, own = dict.fromkeys(filter(None, (past.commit, past.last))), self.roots[:1]
+        shared = {other.root: other.shared for other in self.examined.others}
+        found, left = [], list(self.roots)
+        having = {one: [root for root in left if root in own or one in shared.get(root, ())] for one in commits}
+        for commit in sorted(having, key=lambda one: -len(having[one])):
+            if roots := [root for root in having[commit] if root in left]:
+                found.append((commit, replace(self, roots=tuple(roots))))
+                left = [root for root in left if root not in roots]
+        return found
+
+    def left_out(self, roots: Sequence[str], commit: str = "") -> str:
+        """Return which roots a fix by constraints, or from a commit, leaves out, in a clause; "" for none."""
+        left = [from_top(self.examined.here, root) for root in self.roots if root not in roots]
+        need, their = ("needs", "its") if len(left) == 1 else ("need", "their")
+        of_commit = f"commit {commit[:12]} has another entry there, or none"
+        why = of_commit if commit else f"{their} constraints differ, or could not be read"
+        return f"{listing(left, 3)} {need} another fix: {why}" if left else ""
+
+    @property
+    def platform(self) -> str:
+        """The platform of the failing run, else that of the only copy here that is not locked, or of this machine."""
+        x = self.examined
+        found = {one.platform for one in x.packages if one.platform and one.of_files and not one.of_files & x.unpacked}
+        by_hashes = any(
+            Trait.OF_PLATFORM in cause.traits and cause.is_probable and cause.basis is Basis.HASHES
+            for cause in self.causes
+        )
+        return x.platform or (next(iter(found)) if len(found) == 1 else x.machine if by_hashes else "")
+
+    def remedy(
+        self, remedy: str, title: str, trust: TrustCost, size: int | None = None, *words: str, **details: Any
+    ) -> Remedy:
+        """Return a remedy for the roots; `words` are its command line and its notes."""
+        command, *notes = words or ("",)
+        return Remedy(remedy, title, len(self.roots), trust, size, command, clauses(*notes), **details)
+
+    def written(
+        self, remedy: str, title: str, trust: TrustCost, size: int | None, write: RemedyWrite, *notes: str
+    ) -> Remedy:
+        """Return the remedy whose command line is a write."""
+        return self.remedy(remedy, title, trust, size, self.line(*write.words), *notes, write=write)
+
+    def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
+        """Return a write for the roots."""
+        tool = self.examined.tool.name if self.examined.names_tool else ""
+        known = {"command": command, "providers": (self.examined.name,), "roots": self.roots, "tool": tool}
+        return convert({**known, **details}, RemedyWrite)
+
+    def path(self, path: str) -> str:
+        """Return a path of the folder of the diagnosis as one of the folder that the user's shell is in."""
+        start = self.examined.start
+        return path if start == "." else normpath(join(start, path))
+
+    def line(self, command: str, *words: str) -> str:
+        """Return a command line of locklens for the roots, as it works in the folder that the user's shell is in."""
+        tool = ["--tool", self.examined.tool.name] if self.examined.names_tool else []
+        return self.examined.command_line(command, *words, *tool, *_root_words(self.roots))
+
+    def in_roots(self, remedy: Remedy, roots: Sequence[str]) -> Remedy:
+        """Return a remedy whose command line is one of locklens as it is for these roots."""
+        write = replace(remedy.write, roots=tuple(roots)) if remedy.write is not None else None
+        words = [word for word in shlex.split(remedy.command) if not word.startswith(_ROOT_OPTION)]
+        return replace(remedy, command=shell_words([*words, *_root_words(roots)]), write=write)
+
+    def of_providers(self, remedy: Remedy, names: Sequence[str]) -> Remedy:
+        """Return a remedy whose command line names this provider as it is for several."""
+        write = replace(remedy.write, providers=tuple(names)) if remedy.write is not None else None
+        words = [names if word == self.examined.name else [word] for word in shlex.split(remedy.command)]
+        return replace(remedy, command=shell_words(word for each in words for word in each), write=write)
+
+    def is_by_roots(self, remedy: Remedy) -> bool:
+        """True if a remedy is a command line of locklens that takes several roots, which its options alone tell."""
+        is_merge = remedy.write is not None and remedy.write.command in {"merge", "replace"}
+        is_own = remedy.command.startswith(f"{self.examined.command_line()} ") and " && " not in remedy.command
+        return is_own and not is_merge and not self.examined.fitting
+
+    @property
+    def mirror_words(self) -> tuple[str, ...]:
+        """The words of `lock` and `upgrade` that name the mirror; () where a registry has the release, or may."""
+        x = self.examined
+        if not x.is_of_mirror_alone:
+            return ()
+        copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.hashes]
+        there = next((copy for copy in copies if copy.platform == self.platform), next(iter(copies), None))
+        if there is not None:
+            return MethodKind.FILESYSTEM.option, there.top(x.address)
+        folders = (InstallationMethod(MethodKind.FILESYSTEM, place) for place in x.mirrors)
+        mirror = likeliest_mirror((*x.servers, *folders))
+        return (mirror.kind.option, mirror.place) if mirror is not None else ()
+
+    def size_of(self, platform: str) -> int | None:
+        """Return the bytes of a platform's package; None if unknown."""
+        x = self.examined
+        zh = x.platforms.get(platform)
+        return x.case.new.sizes.get(zh) if x.case is not None and zh is not None else None
+
+
+_ROOT_OPTION = "--root="
+
+
+def _root_words(roots: Sequence[str]) -> list[str]:
+    """Return the options of a command line for roots: none for the current folder alone."""
+    words = [f"{_ROOT_OPTION}{root}" for root in roots if root != "."]
+    return [f"{_ROOT_OPTION}.", *words] if words and len(words) < len(roots) else words

@@ -1,0 +1,198 @@
+"""What a log says: the errors of `init`, `lock` and `plan` in it, and the facts beside them, as frozen values."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from msgspec import Struct
+
+from locklens.hashes import is_of_zip
+from locklens.versions import Constraints
+
+_LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
+
+
+class NetworkReason(StrEnum):
+    """The reason of a failed request, as the tool's message tells it."""
+
+    CERTIFICATE = "the TLS certificate was not accepted"
+    PROXY_NAME = "the name of the proxy could not be resolved"
+    PROXY_DOWN = "the proxy could not be reached"
+    PROXY = "the proxy refused"
+    PROXY_FAILED = "the proxy could not reach the host (5xx)"
+    NAME = "the host name could not be resolved"
+    REFUSED = "the connection was refused"
+    BROKEN = "the connection broke"
+    TIMEOUT = "no answer in time"
+    DENIED = "access was denied"
+    LIMITED = "too many requests (429)"
+    SERVER = "the server failed (5xx)"
+    ABSENT = "the file does not exist there (404)"
+    MALFORMED = "something that is not HTTP"
+    PLAIN = "something that is not TLS"
+    LOOP = "redirects in a circle"
+    FOREIGN_PAGE = "the answer was not the registry's"
+
+
+WARNINGS = frozenset({"entries-migrated", "lock-incomplete", "lock-not-updated"})
+"""Kinds of messages that stop nothing; they come after those that do."""
+
+
+WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
+"""Kinds of titles that tell no reason; it comes after them."""
+
+
+class RecognisedError(Struct, frozen=True):
+    """An error of `init`, `lock` or `plan` in a log.
+
+    Attributes:
+        kind: Id of its row in the catalogue.
+        text: The message on one line, shortened.
+        provider: The provider as the message names it; "" if it names none.
+        version: The version in the message; "" if there is none.
+        platform: The OS_ARCH in the message; "" if there is none.
+        place: The folder or file in the message; "" if there is none.
+        host: The host in the message; "" if there is none.
+        reason: Why a request failed; None if none did.
+        hashes: `zh` and `h1` hashes in the message, in its order.
+        line: The line of the log where it begins, from 1.
+        folders: The folders that its lines name as that of the run: a prefix such as Terragrunt's, then `folder`.
+        folder: The one that a command or a CI system names before the run, also where a prefix names another one;
+            "" for none.
+        reused: Providers that this run took from the lock file before it failed, as the log names them.
+        searched: Providers that this run chose a version for, since the lock file had none.
+        constraint: The version constraint in the message; "" for none.
+        options: Options of the failing `init` that decide where it may install from, and what it may write.
+        selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
+        command: The command of the tool that failed: "init", or one of `providers` with all its words; "" where the
+            log tells it to be such a one, and does not have its line.
+        run: The line of the log where this run begins: errors with one number are of one run, and of one root.
+    """
+
+    kind: str
+    text: str
+    provider: str = ""
+    version: str = ""
+    platform: str = ""
+    place: str = ""
+    host: str = ""
+    reason: NetworkReason | None = None
+    hashes: tuple[str, ...] = ()
+    line: int = 1
+    folders: tuple[str, ...] = ()
+    folder: str = ""
+    reused: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    constraint: str = ""
+    options: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
+    command: str = "init"
+    run: int = 0
+
+    @property
+    def says(self) -> tuple[str, ...]:
+        """What it says, whichever run it is of."""
+        return self.kind, self.provider, self.version, self.constraint
+
+    @property
+    def plugin_folders(self) -> tuple[str, ...]:
+        """The folders of `-plugin-dir`, which are the only places that such a run installs from."""
+        return tuple(one.partition("=")[2] for one in self.options if one.startswith("-plugin-dir="))
+
+    @property
+    def search_folders(self) -> tuple[str, ...]:
+        """The folders that the message, or the command line of the run, names as those that were searched."""
+        return (*self.plugin_folders, *(one for one in self.places if one.startswith(("/", "~"))))
+
+    @property
+    def constraints(self) -> Constraints | None:
+        """The constraints that it names, of all modules; None without any that can be read."""
+        try:
+            found = Constraints.parse(self.constraint)
+        except ValueError:
+            return None
+        return found if found.terms else None
+
+    @property
+    def words(self) -> str:
+        """The message in lower case."""
+        return self.text.lower()
+
+    @property
+    def is_of_bad_signature(self) -> bool:
+        """True if it is of a signature that is wrong, and not of one that was revoked or has expired."""
+        return self.kind == "bad-signature" and "invalid signature" in self.words
+
+    @property
+    def is_of_plain_file(self) -> bool:
+        """True if the request was for a package, SHA256SUMS or its signature, for which no token is sent."""
+        return self.kind in {"download-failed", "sums-unavailable"} and not self.is_of_oci
+
+    @property
+    def is_of_version(self) -> bool:
+        """True if what failed is the request for the place of a version's package, in a registry or a mirror."""
+        is_installing = "while installing" in self.words and self.version != "" and not self.is_of_oci
+        return is_installing and self.kind in {"registry-failed", "credentials-missing", "credentials-rejected"}
+
+    @property
+    def is_of_oci(self) -> bool:
+        """True if it is of an OCI registry, or an OCI repository."""
+        return "oci re" in self.words
+
+    @property
+    def is_of_local_file(self) -> bool:
+        """True if it is of a package in a folder, which was not downloaded."""
+        return _LOCAL_FILE.search(self.words) is not None
+
+    @property
+    def arrived(self) -> str:
+        """The `zh` of the file that arrived in the run, as an error about a file names it; "" without one."""
+        return next(filter(is_of_zip, self.hashes if self.kind == "archive-checksum" else ()), "")
+
+    @property
+    def places(self) -> list[str]:
+        """What the message lists as the places that were searched."""
+        return self.text.partition("search locations")[2].replace("│", " ").split()
+
+    @property
+    def has_no_source(self) -> bool:
+        """True if it lists no place that was searched: of none the patterns match the provider."""
+        return self.kind == "not-in-sources" and not "".join(self.places).strip(".:")
+
+    @property
+    def searched_server(self) -> str:
+        """The first mirror on a server that it lists as searched; "" where it lists none."""
+        return next((one for one in self.places if one.startswith(("https://", "http://", "oci"))), "")
+
+    @property
+    def is_of_registry_alone(self) -> bool:
+        """True if the registry is the only place in which the run searched, as it lists them."""
+        return self.places[:2] == ["-", "registry"] and self.places.count("-") == 1
+
+
+NO_MESSAGE = RecognisedError("", "")
+"""What is in the place of an error where a root is examined without one."""
+
+
+class LogFacts(Struct, frozen=True):
+    """The facts that a log tells besides its errors; "" for unknown."""
+
+    tool: str = ""
+    tool_version: str = ""
+    platform: str = ""
+    root: str = ""
+
+
+class ReadLog(Struct, frozen=True):
+    """A log that was read.
+
+    Attributes:
+        is_cut: True if it was longer than the bound, so that only its end was read.
+        overcome: Errors that a later run in the log got past, as in a log with several attempts.
+    """
+
+    errors: tuple[RecognisedError, ...]
+    facts: LogFacts = LogFacts()
+    is_cut: bool = False
+    overcome: tuple[RecognisedError, ...] = ()

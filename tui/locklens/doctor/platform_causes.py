@@ -1,0 +1,211 @@
+"""Causes in the coverage of platforms: each function tests one, and returns None where it does not apply."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.doctor import locked_states
+from locklens.doctor.copy_causes import ASK_PLATFORM, locked_elsewhere, short, words_of_root
+from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
+from locklens.doctor.lock_causes import without_hashes
+from locklens.doctor.model import Basis, CauseVerdict, Judgement
+from locklens.hashes import hashes_of_files, packages_of
+from locklens.text import counted, listing
+
+if TYPE_CHECKING:
+    from locklens.doctor.examined import Examined
+
+_YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
+
+
+def h1_missing(x: Examined) -> Judgement | None:
+    """Test if the `h1` of the platform is locked, which a package in a folder needs."""
+    if x.entry is None or x.origins.edited is not None:
+        return None
+    path, platform = x.incident.path, x.platform
+    if path is not None and not path.is_unpacked:
+        also = "alone" if path.only else "too"
+        return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
+    zhs = zh_of_packages(len(x.packed))
+    if not x.unpacked:
+        if not x.entry.hashes:
+            return without_hashes(x)
+        if x.message.kind == "lock-not-updated":
+            words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        if path is None:
+            return Judgement(_UNKNOWN, f"no h1 of {x.release} is locked", "the origin of the package: --install-path")
+        words = f"no h1 of {x.release} is locked, only {zhs}, which do not count for an unpacked package"
+        if x.message.kind == "local-package":
+            words += "; init accepts that, so the failing run had another entry"
+            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    if not platform and x.machine in x.attributed.values():
+        words = f"an h1 of {x.machine} is locked; that the failing run was on {x.machine} is assumed"
+        return Judgement(_UNKNOWN, words, ASK_PLATFORM, x.as_of)
+    if not platform:
+        few = len(x.unpacked) < len(x.packed)
+        h1s = counted(len(x.unpacked), "h1", "h1")
+        words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
+        is_likely = few and bool(x.of_kind("given", "mirror", "plugin-cache"))  # else any other cause fits as well
+        return Judgement(_LIKELY if is_likely else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
+    if platform in x.attributed.values():
+        return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
+    if platform in x.computed or len(x.attributed) == len(x.unpacked):
+        words = f"no h1 of {platform} is locked for {x.release}{_attributed(x)}"
+        if platform in x.platforms:
+            state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
+            words += f"; the zh of its package is {state}, and does not count for an unpacked package"
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    return replace(_of_untold_h1(x, platform), is_by_download=x.is_told_by_download(platform))
+
+
+def _of_untold_h1(x: Examined, platform: str) -> Judgement:
+    """Judge locked `h1` that are not all known to be of other platforms."""
+    assert x.entry is not None
+    showing = x.command_line("lock", "--platform", platform, "--dry-run", x.name, *words_of_root(x))
+    missing = f"the h1 of {platform}: --package DIR, or `{showing}`"
+    if accepted := _accepted_elsewhere(x):
+        return Judgement(_LIKELY, accepted, missing, x.as_of, basis=Basis.HASHES)
+    if platform in x.expected:
+        words = f"the h1 that the registry reports for {platform} is not locked, and nothing signs it"
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+    states = (one for one in x.past if one.is_of(x.entry.version))
+    lost = ((one.commit, len(hashes_of_files(one.accepted) - x.unpacked)) for one in states)
+    commit, more = next((pair for pair in lost if pair[1]), ("", 0))
+    if more:
+        words = f"commit {commit[:12]} had {more} h1 that {'is' if more == 1 else 'are'} locked no longer"
+        return Judgement(_LIKELY, words, missing, x.as_of)
+    known = len(x.platforms) or len(x.packed)
+    verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
+    of_unknown = "" if x.attributed else ", of unknown platforms,"
+    words = f"{len(x.unpacked)} h1 locked{of_unknown} beside {zh_of_packages(len(x.packed))}{_attributed(x)}"
+    return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
+
+
+def _attributed(x: Examined) -> str:
+    """Return the platforms of the locked `h1`, in brackets, with the number of those of unknown ones; "" for none."""
+    unknown = len(x.unpacked) - len(x.attributed)
+    rest = [counted(unknown, "of an unknown platform", "of unknown platforms")] if unknown else []
+    known = [listing(sorted(set(x.attributed.values())))] if x.attributed else []
+    return f" (locked: {' and '.join(known + rest)})" if known else ""
+
+
+def _accepted_elsewhere(x: Examined) -> str:
+    """Return where another state of the entry, or another lock file, has the hash of a copy; "" if none has."""
+    for copy in x.of_kind("given", "mirror", "plugin-cache", "installed"):
+        if (copy.kind == "installed" and not copy.is_of_root) or not copy.of_files or copy.of_files & x.unpacked:
+            continue
+        if place := locked_elsewhere(x, copy):
+            shown = f"{copy.path} ({short(copy.shown_hash)})"
+            return f"{place} locks the h1 of {shown}, and the entry here does not"
+    return ""
+
+
+def platform_missing(x: Examined) -> Judgement | None:
+    """Test if the release has a package of the platform, and if a hash of it is locked."""
+    path, platform = x.incident.path, x.platform
+    is_unavailable = x.message.kind in {"platform-unavailable", "sums-without-package"}
+    if x.entry is None and not is_unavailable:
+        return None
+    if x.message.kind == "lock-incomplete":
+        return _other_platforms(x)
+    if path is not None and path.is_unpacked and not is_unavailable:
+        return None
+    if is_unavailable and x.is_of_other_version:
+        words, version = f"the message is of {x.name} {x.message.version}, and {x.release} is locked", x.message.version
+        return Judgement(_UNKNOWN, words, f"the lock file of the failing run, which locks {version}", basis=Basis.RUN)
+    if x.entry is not None and not x.entry.hashes and not is_unavailable:
+        return Judgement(_NO, "no hash is locked: init accepts the package of any platform")
+    if not platform:
+        if x.is_known and set(x.platforms.values()) <= x.packed:
+            words = f"all {counted(len(x.platforms), 'package')} of the release are locked"
+            return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
+    if x.platforms and platform not in x.platforms:
+        words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
+        basis = Basis.RUN if is_unavailable else Basis.HASHES
+        title = f"the release has no package of {platform}"
+        return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
+    if is_unavailable:
+        if platform in x.platforms:
+            return Judgement(_NO, f"the registry has a package of {platform}", as_of=x.as_of)
+        if x.message.kind == "sums-without-package":  # which comes after the registry named a package
+            words = "the registry named a package, and what arrived as SHA256SUMS does not list it"
+            return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.RUN)
+        words, verdict = "the message says so, of the source that was asked", _LIKELY if x.asks_registry else _UNKNOWN
+        return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN)
+    return _locked_platform(x, platform)
+
+
+def _other_platforms(x: Examined) -> Judgement:
+    """Judge an entry that has hashes of the run's platform only, as a warning says."""
+    zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
+    if x.packed:
+        return Judgement(_NO, f"{zhs} and {h1s} are locked: not of one platform alone", basis=Basis.FILES)
+    words = f"{h1s} and no zh of a package locked for {x.release}"
+    if len(x.unpacked) != 1:
+        return Judgement(_UNKNOWN, words, "the platforms that init runs on", basis=Basis.FILES)
+    title = f"the lock file covers {x.platform or 'one platform'} alone: init fails on any other"
+    return Judgement(_YES, f"the message says so; {words}", basis=Basis.RUN, title=title)
+
+
+def _locked_platform(x: Examined, platform: str) -> Judgement:
+    zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
+    is_of_zh_alone = x.incident.path is not None and x.incident.path.only == "zh"
+    if is_of_zh_alone:
+        if not x.packed and x.unpacked:
+            words = f"no zh of a package is locked, only {h1s}: one from an OCI registry is accepted by its zh alone"
+            return Judgement(_YES if x.is_path_of_run else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
+    elif platform in x.attributed.values():
+        return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
+    locked = sorted(set(x.attributed.values()))
+    if locked and not x.packed and len(x.attributed) == len(x.unpacked):
+        words = f"{h1s} locked, of {listing(locked)} alone, and no zh of a package: none is of {platform}"
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    is_open = len(x.unpacked) - len(x.attributed) > 1 and platform not in x.expected
+    if is_open and x.error is None and not x.packed:  # it covers each platform that an h1 is of
+        words = f"no zh of a package and {h1s} locked{_attributed(x)}: that of {platform} may be among them"
+        missing, is_told = f"the h1 of {platform}: --package DIR", x.is_told_by_download(platform)
+        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS, is_by_download=is_told)
+    if not x.is_known:
+        if not x.packed and x.unpacked:
+            words = f"no zh of a package and {h1s} locked, as from a mirror or a cache, for one platform each"
+            return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES if x.error else Basis.GUESS)
+        if x.error is not None and len(x.packed) < _usual(x):
+            words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
+            return Judgement(_LIKELY, words, x.why_unknown)
+        return Judgement(_UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
+    zh = x.platforms.get(platform)
+    if zh in x.packed:
+        words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
+        return Judgement(_NO, words, as_of=x.as_of)
+    if len(x.stale) >= len(x.platforms):
+        number = counted(len(x.platforms), "package")
+        odd = f"{zh_of_packages(len(x.stale))} are locked that are not of {x.release}"
+        return Judgement(_NO, f"{odd}, which has {number}: no platform was left out", as_of=x.as_of)
+    is_sure = not x.stale and (is_of_zh_alone or platform in x.computed or len(x.attributed) == len(x.unpacked))
+    have = sorted(name for name, text in x.platforms.items() if text in x.packed)
+    only = f", only of {listing(have, 8)}" if have else ""
+    words = f"no zh of {platform} is locked for {x.release}{only}{_removal(x, zh)}"
+    missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
+    is_told = missing != "" and not x.stale and x.is_told_by_download(platform)
+    verdict = _YES if is_sure else _LIKELY
+    return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES, is_by_download=is_told)
+
+
+def _removal(x: Examined, zh: str | None) -> str:
+    """Return the commit that took a hash out of the entry, which later ones may have changed; "" for none."""
+    for later, earlier in pairwise(x.past):
+        if zh in earlier.accepted and zh not in later.accepted and later.commit and later.entry is not None:
+            return f"; commit {later.commit[:12]} of {later.date[:10]} removed it"
+    return ""
+
+
+def _usual(x: Examined) -> int:
+    """Return the number of packages that a whole entry of the provider has, as far as other entries tell."""
+    entries = [*(entry for _, entry in locked_states(x.past)), *(one.entry for one in x.others)]
+    return max((WHOLE_LIST, *(len(packages_of(entry.hashes)) for entry in entries)))

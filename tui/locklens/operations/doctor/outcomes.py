@@ -1,0 +1,189 @@
+"""What came of each subject: its causes, whether its error is one of the past, and what has to be noted of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from locklens.doctor.affected import Affected
+from locklens.doctor.causes import cause_title
+from locklens.doctor.fixed import changed_words, fixed_words, of_messages, of_other_packages
+from locklens.doctor.judging import judge_causes, of_no_root, of_one_message, of_one_root, standing_causes
+from locklens.lockfile import pinned
+from locklens.text import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from locklens.doctor.examined import Examined
+    from locklens.doctor.model import Cause
+    from locklens.operations.doctor.log_roots import Checkout
+    from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
+
+
+class Outcome(Struct, frozen=True):
+    """What came of a subject.
+
+    Attributes:
+        subject: The provider in its root.
+        affected: What is known about it, with its causes.
+        ended: What has changed since its error, in a clause; "" where it is still to be expected.
+        over: The same where nothing else fails in the root now; else "".
+        standing: The causes for which init fails there all the same, with the providers that they are of.
+    """
+
+    subject: DoctorSubject
+    affected: Affected
+    ended: str
+    over: str
+    standing: tuple[tuple[Examined, Cause], ...]
+
+    @property
+    def x(self) -> Examined:
+        """What is known."""
+        return self.affected.examined
+
+    @property
+    def has_ended(self) -> bool:
+        """True if the error is one of the past, whatever else fails."""
+        return bool(self.over or self.ended)
+
+    @property
+    def standing_affected(self) -> list[Affected]:
+        """What is affected by the causes for which init fails now; where the error is over, none is left."""
+        one = self.affected
+        if self.standing:
+            return [
+                Affected(x, (cause,), one.roots if x.address == one.examined.address else one.roots[:1])
+                for x, cause in self.standing
+            ]
+        return [replace(one, causes=()) if self.over else one]
+
+
+def outcomes_of(
+    finder: SubjectFinder,
+    subjects: Sequence[DoctorSubject],
+    known: Sequence[Examined],
+    rules: Sequence[str],
+    *,
+    is_of_log: bool,
+) -> list[Outcome]:
+    """Return what came of each subject; without a log, no error is one of the past."""
+    affected = [
+        Affected(x, causes, finder.with_same_entry(one))
+        for one, x, causes in zip(subjects, known, _judged(known, rules), strict=True)
+    ]
+    ended = [fixed_words(one.examined, one.causes) if is_of_log else "" for one in affected]
+    standing = [standing_causes(one.examined) if words else [] for one, words in zip(affected, ended, strict=True)]
+    over = of_messages(affected, ["" if found else words for words, found in zip(ended, standing, strict=True)])
+    return [
+        Outcome(one, own, words, sound, tuple(found))
+        for one, own, words, sound, found in zip(subjects, affected, ended, over, standing, strict=True)
+    ]
+
+
+def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
+    """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
+    judged = [judge_causes(one, rules) if one.is_of_root else of_no_root(judge_causes(one, rules)) for one in known]
+    nameless = (one.error for one in known if one.error is not None and not one.error.provider)
+    for message in dict.fromkeys(nameless):
+        own = [number for number, one in enumerate(known) if one.error == message]
+        for number, causes in zip(own, of_one_message([judged[number] for number in own]), strict=True):
+            judged[number] = causes
+    for error in dict.fromkeys(one.error for one in known if one.fitting):
+        own = [number for number, one in enumerate(known) if one.error == error]
+        if len(own) > 1 and error is not None and error.provider:
+            of_roots = of_one_root([known[number] for number in own], [judged[number] for number in own])
+            for number, causes in zip(own, of_roots, strict=True):
+                judged[number] = causes
+    return judged
+
+
+def notes_of(
+    finder: SubjectFinder, checkout: Checkout, outcomes: Sequence[Outcome], *, is_fixed: bool
+) -> Iterator[str]:
+    """Yield what is to be noted of subjects; "" where there is nothing."""
+    known = [one.x for one in outcomes]
+    yield from (_of_standing(one.x, one.ended, one.standing) for one in outcomes if one.standing)
+    yield from (one.over for one in outcomes if not is_fixed)
+    yield from (of_other_packages(one.x) for one in outcomes if one.over)
+    if not is_fixed:
+        yield from (changed_words(one.x, one.affected.causes) for one in outcomes if not one.standing)
+        of_others = (one.x for one in outcomes if one.x.is_of_other_version and not one.has_ended)
+        yield from (_of_other_version(x) for x in of_others if not x.fitting)
+        yield from (_of_which_root(x, known) for x in known if x.fitting)
+        yield from (_of_no_root(one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
+        yield from (_of_other_constraint(x) for x in known if not x.is_constraint_of_here)
+    yield from (_of_besides(checkout, one.subject) for one in outcomes if one.subject.besides)
+    yield from (_of_old_entry(finder, one.x) for one in outcomes if one.over and not one.x.fitting)
+
+
+def _of_standing(x: Examined, words: str, found: Sequence[tuple[Examined, Cause]]) -> str:
+    """Return a note on an error that is over, where its root has other causes, maybe of other providers."""
+    titles = [
+        f"{other.release}: {cause_title(cause)}" if other.address != x.address else cause_title(cause)
+        for other, cause in found
+    ]
+    command = x.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
+    shown = listing(titles, 3)
+    return f"the error of the log is over ({words}), but not all is well in {x.where}: {shown}; {command}"
+
+
+def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:
+    """Return a note on roots that the log fits besides the current folder's."""
+    others = listing([checkout.shown(path) for path in one.besides], 3)
+    return f"the log fits {others}, too: the current folder's root is taken; -- ROOT names another"
+
+
+def _of_old_entry(finder: SubjectFinder, x: Examined) -> str:
+    """Return a note on other roots with the entry that a fixed root had; "" for none."""
+    past = [one.entry for one in (x.written, *x.past) if one is not None and one.is_of(x.message.version)]
+    was = next((one for one in past if one is not None and pinned(one) != pinned(x.entry)), None)
+    others = finder.same_entry(x.root, was) if was is not None else ()
+    has = "has" if len(others) == 1 else "have"
+    return f"{listing(list(others), 3)} {has} the entry of {x.name} that {x.where} had" if others else ""
+
+
+def _of_which_root(x: Examined, known: Sequence[Examined]) -> str:
+    """Return a note on a log that does not tell its root, where it fits several."""
+    roots = listing(list(x.fitting), 8)
+    if all(one.is_of_other_version for one in known if one.error == x.error):
+        return f"no root here locks {x.name} {x.message.version}: check out the commit of the failing run"
+    return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
+
+
+def _of_no_root(named: str, x: Examined) -> str:
+    """Return a note on a log that fits no root here; `named` is the folder that it names, "" for none."""
+    if named:
+        return (
+            f"the log names {named}, which is no root here: "
+            "diagnose it in the repository of the failing run, at its commit, or name a root with -- ROOT"
+        )
+    fits = "is the one of the log" if x.address is None else f"locks or requires {x.name}"
+    return f"no root here {fits}: diagnose it in the repository of the failing run, at its commit"
+
+
+def _of_other_constraint(x: Examined) -> str:
+    """Return a note on a log whose constraint is neither here nor in what was read of the history."""
+    assert x.error is not None
+    return (
+        f"the log has the constraint {x.error.constraint} on {x.name}, "
+        f"which neither {x.own_root} nor its last commits have: "
+        "check out the commit of the failing run, or name its root with -- ROOT"
+    )
+
+
+def _of_other_version(x: Examined) -> str:
+    """Return a note on a log of another version than the locked one: of another root or commit."""
+    assert x.error is not None
+    assert x.entry is not None
+    commit = next((one.commit[:12] for one in x.past if one.is_of(x.error.version)), "")
+    ways = f"commit {commit} has that version there: git checkout {commit}, to judge the log"
+    if x.past and x.past[0].is_of(x.error.version):
+        ways = f"that is not committed yet, and commit {commit} has the version of the log"
+    return (
+        f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.own_root}: "
+        f"{ways if commit else 'name the root of the failing run with -- ROOT, or check its commit out'}"
+    )
