@@ -218,6 +218,17 @@ def test_a_lock_file_that_is_ignored_or_missing(run: Run, top: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_deleted_lock_file_tells_a_root(run: Run, top: Path) -> None:
+    lay(top / "plain", AWS)
+    git(top, "add", ".")
+    (top / "plain/.terraform.lock.hcl").unlink()
+    (root,) = document(run, "--offline", "--fail-on", "warn")["roots"]
+    (found,) = root["findings"]
+    assert (root["path"], found["rule"], found["severity"]) == ("plain", "LK037", "warn")
+    words = "the lock file, which git tracks, was deleted: every init selects versions anew; git restore brings it back"
+    assert found["message"] == words
+
+
 def test_nothing_is_ok_where_no_registry_answered(run: Run, top: Path) -> None:
     lay(top / "unit", AWS)
     summary = document(run, "--offline", status=0)["summary"]

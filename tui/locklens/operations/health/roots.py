@@ -70,6 +70,7 @@ class Layout(Struct, frozen=True):
         repositories: Folders that are not searched because they are other repositories, without submodules.
         packages: Paths that git tracks and that the tools take for packages, by the folder in which they are run.
         is_named: True if the user named the folders, which makes a root of each with a configuration.
+        deleted: Those of `configured` whose lock file git tracks, which makes a root of each, too.
     """
 
     tree: WorkTree
@@ -81,10 +82,13 @@ class Layout(Struct, frozen=True):
     repositories: tuple[str, ...] = ()
     packages: Mapping[str, tuple[str, ...]] = {}
     is_named: bool = False
+    deleted: frozenset[str] = frozenset()
 
     def absence(self, folder: str) -> Absence:
         """Return why a configured folder has no lock file in the repository."""
         place = os.path.join(self.tree.top, folder, LOCK_FILE)  # noqa: PTH118
+        if folder in self.deleted:
+            return Absence.DELETED
         return Absence.IGNORED if self.is_git and os.path.isfile(place) else Absence.MISSING  # noqa: PTH113
 
 
@@ -170,14 +174,15 @@ def _below(paths: Iterable[str], folder: str) -> list[str]:
 
 
 def _layout(tree: WorkTree, paths: Sequence[str], *, is_git: bool) -> Layout:
-    named = (path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
+    named = [path for path in paths if path.rpartition("/")[2] == LOCK_FILE]
     # A tracked file may have been deleted.
     locked = {path.rpartition("/")[0] for path in named if tree.is_there(path)}
+    deleted = frozenset(path.rpartition("/")[0] for path in named) - locked
     configured = {path.rpartition("/")[0] for path in paths if is_module_file(path)} - locked
     if len(locked) > MAX_ROOTS:
         words = f"{len(locked)} lock files, and no more than {MAX_ROOTS} are read"
         raise ConfigurationError(words, path=str(tree.top), hint="name a folder below it")
-    return Layout(tree, _in_order(locked), _in_order(configured), is_git, has_generator(paths))
+    return Layout(tree, _in_order(locked), _in_order(configured), is_git, has_generator(paths), deleted=deleted)
 
 
 def _in_order(folders: Iterable[str]) -> tuple[str, ...]:
@@ -293,7 +298,7 @@ class _RootsReader:
         return [self._root(folder, None) for folder in folders]
 
     def read_unlocked(self) -> list[ReadRoot]:
-        """Return those of the configured folders without a lock file that are roots."""
+        """Return those of the configured folders without a lock file that are roots, as one that was deleted tells."""
         layout = self._layout
         found: Sequence[str] = layout.configured
         if not layout.is_named:
@@ -304,7 +309,7 @@ class _RootsReader:
         roots = (
             self._root(folder, absence)
             for folder, absence in absences.items()
-            if absence is Absence.IGNORED or folder in found
+            if absence is not Absence.MISSING or folder in found
         )
         return [root for root in roots if root.review.findings]
 

@@ -704,8 +704,9 @@ _ALL = (
         ENTRY,
         "Lock file missing or ignored: each run may select other packages",
         "A root module has no lock file, or git ignores it. The severity is info if the configuration has no "
-        "backend, as in an example. `locklens health` reports it; a review does so where the change modifies the "
-        "configuration, with severity info if no further provider is required.",
+        "backend, as in an example, unless git tracks a lock file that was deleted. `locklens health` reports it; a "
+        "review does so where the change modifies the configuration, with severity info if no further provider is "
+        "required.",
         "Without a committed lock file, each run may select other versions and accepts whatever package it gets.",
         "Run `git check-ignore -v FOLDER/.terraform.lock.hcl`; a root is a folder with a backend or a provider "
         "configuration that no other folder calls as a module.",

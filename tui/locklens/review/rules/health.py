@@ -34,6 +34,7 @@ class Absence(StrEnum):
 
     MISSING = "missing"
     IGNORED = "ignored"
+    DELETED = "deleted"
 
 
 class Behind(Struct, frozen=True):
@@ -84,6 +85,9 @@ class AgedEntry(LockedEntry, frozen=True):
 def _not_in_the_repository(state: AbsentLock) -> Iterator[Verdict]:
     if state.reason is Absence.IGNORED:
         yield Verdict("the lock file exists, and git ignores it: every clone selects versions anew")
+    elif state.reason is Absence.DELETED:
+        words = "the lock file, which git tracks, was deleted: every init selects versions anew"
+        yield Verdict(f"{words}; git restore brings it back")
     else:
         severity = None if state.has_backend else Severity.INFO
         yield Verdict("no lock file: every init selects versions anew", severity=severity)
