@@ -384,6 +384,8 @@ def test_a_lock_file_that_was_restored_tells_the_root(
         assert document["facts"]["root"] == "live/qa"
         monkeypatch.setenv("GIT_COMMITTER_DATE", "2040-01-01T00:00:00Z")
         git(equal, "commit", "--allow-empty", "-qam", "restored")
+    (equal / "live/qa/main.tf").write_text("", "utf-8")
+    assert doctor(equal, "ci.log", "--", "live/qa")["state"] == "open", "nothing requires what is locked any more"
 
 
 @pytest.mark.parametrize("is_by_locklens", [True, False])

@@ -131,6 +131,8 @@ def _readable_words(x: Examined) -> str:
 def _agreed(x: Examined) -> str:
     """Return that the lock file has just the providers that init requires, where it had others."""
     now = frozenset(x.lock.by_address)
+    if not x.configuration.unknown_reason and not _is_exact(x):
+        return ""  # what the run required may not be what is required now
     if x.of_run:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
     if x.locked_before in {None, now} and not x.had_other_providers:
