@@ -107,10 +107,7 @@ class _WithoutColours(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments without colours."""
-        return [
-            Segment(text, style.without_color if style is not None else None, control)
-            for text, style, control in segments
-        ]
+        return list(Segment.remove_color(segments))
 
 
 class LockLensApp(CopyingApp):
