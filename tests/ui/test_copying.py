@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from ui.conftest import Running, Samples
 
-from locklens.review.model import Severity
+from locklens.review.model import Evidence, Severity
 from locklens.ui.clipboard import SENT_TO_TERMINAL, change_markdown, copy_by_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are scripts of a shell")
@@ -158,3 +159,11 @@ def test_a_finding_of_one_root_is_not_said_of_all(samples: Samples) -> None:
     assert "2 roots: WARN LK009" in words
     assert words.count("in 1 of 2") == 1
     assert words.index("LK009") < words.index("in 1 of 2") < words.index("LK027")
+
+
+def test_what_is_not_all_known_is_copied_as_that(samples: Samples) -> None:
+    known = replace(samples.change("acme/one"), evidence=Evidence())
+    unknown = replace(known, evidence=Evidence(problems=("offline",)))
+    assert change_markdown([known, known]).endswith("2 roots: no findings")
+    assert change_markdown([unknown]).endswith("1 root: not all is known")
+    assert change_markdown([known, unknown]).endswith(r"2 roots: not all is known \(in 1 of 2\)")
