@@ -645,6 +645,19 @@ def test_no_command_ends_findings_where_no_version_satisfies_the_constraints(run
     assert checks["not-satisfied"]["command"] == f"locklens upgrade {aws} -- never"
 
 
+def test_no_upgrade_is_offered_that_the_policy_holds_back(run: Run, top: Path) -> None:
+    lay(top / "near", ("hashicorp/aws", "5.84.0", "~> 5.86"))
+    for policy, is_held in (("cooldown = 3650", True), ("cooldown = 0", False)):
+        (top / "locklens.toml").write_text(f"{policy}\n")
+        git(top, "add", ".")
+        git(top, "commit", "-qm", policy)
+        check = next(one for one in document(run)["checks"] if one["id"] == "not-satisfied")
+        assert (check["command"] is None) is is_held
+        assert bool(check["left_out"]) is is_held
+        held = "near: registry.terraform.io/hashicorp/aws: the policy holds each version in range back: 5.86.1: cooldown"
+        assert all(one.startswith(held) for one in check["left_out"])
+
+
 def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask_for_is_off(
     run: Run, top: Path
 ) -> None:

@@ -328,7 +328,7 @@ def _judge_ages(
 
 def _reach_by(root: ReadRoot, answers: HealthAnswers | None, policy: Policy) -> RootReach:
     """Return what commands can do in a root, by what the registries answered."""
-    late = unselectable(root, answers.available, policy.required) if answers is not None else {}
+    late = unselectable(root, answers.available, policy) if answers is not None else {}
     return replace(root.reach, unselectable={**root.reach.unselectable, **late}) if late else root.reach
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import OF_AGE, OF_SIGNER, AgedEntry, Behind, SignedEntry, findings_of
 from locklens.review.rules.judge import judge_change
-from locklens.sources.metadata import ReleaseDates
+from locklens.selection.choosing import policy_holds
+from locklens.sources.metadata import ReleaseDates, days_old
 from locklens.versions import Constraints, Version, newest_matching
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.operations.health.roots import ReadRoot
     from locklens.policy import Policy
+    from locklens.selection import Hold
     from locklens.storage.cache import Cache
 
     Available = Mapping[tuple[str, ProviderAddress], tuple[Listing, ReleaseDates]]
@@ -280,29 +283,42 @@ def _listing(known: Mapping[FactRequest, Fact], tool: str, address: ProviderAddr
     return fact
 
 
-def unselectable(root: ReadRoot, available: Available, required: Iterable[Platform]) -> dict[ProviderAddress, str]:
+def unselectable(root: ReadRoot, available: Available, policy: Policy) -> dict[ProviderAddress, str]:
     """Return the providers of a root of which no release can be locked as wanted, each with the reason.
 
     Args:
         root: The root.
         available: The answers of the registries.
-        required: The platforms that the policy requires: of those the release that `lock` selects has to have packages.
+        policy: The policy. The release that `lock` selects has to have packages for the platforms that it requires, and
+            `upgrade` selects none that it holds back.
     """
     locked = {entry.address: entry.version for entry in root.review.new.entries}
     # What satisfies the constraints stays, whatever the registry lists.
     wanted = {one: its for one, its in root.reach.constraints.items() if one in locked and not its.admits(locked[one])}
     found = {}
     for address, constraints in (wanted | {**root.unlocked}).items():
-        listing, _ = available[root.review.tool.name, address]
+        listing, dates = available[root.review.tool.name, address]
         if listing.trouble is not None or address in root.reach.unselectable:
             continue
         newest = newest_matching(tuple(one.version for one in listing.versions), constraints)
         if newest is None:
             that = f" that satisfies {constraints}" if constraints.terms else ""
             found[address] = f"its registry lists no version{that}"
-        elif address not in locked and (lacking := _without_package(listing, newest, required)):
+        elif address in locked and (hold := _hold_on_all(listing, dates, constraints, policy)) is not None:
+            found[address] = f"the policy holds each version in range back: {newest}: {hold}"
+        elif address not in locked and (lacking := _without_package(listing, newest, policy.required)):
             found[address] = f"{newest}, which `lock` selects, has no package for {lacking}; {WITHOUT_PACKAGE}"
     return found
+
+
+def _hold_on_all(listing: Listing, dates: ReleaseDates, constraints: Constraints, policy: Policy) -> Hold | None:
+    """Return the policy's hold on the newest version in range; None where it does not hold each of them back."""
+    now = datetime.now(UTC)
+    ages = {version: days for version in dates.moments if (days := days_old(dates.of(version), now)) is not None}
+    holds = policy_holds(policy, listing.id.address, listing.versions, ages)
+    in_range = [one.version for one in listing.versions if constraints.admits(one.version)]
+    newest = newest_matching(tuple(in_range), constraints)
+    return holds.get(newest) if newest is not None and all(one in holds for one in in_range) else None
 
 
 def _without_package(listing: Listing, version: Version, required: Iterable[Platform]) -> str:
