@@ -654,7 +654,9 @@ def test_no_upgrade_is_offered_that_the_policy_holds_back(run: Run, top: Path) -
         check = next(one for one in document(run)["checks"] if one["id"] == "not-satisfied")
         assert (check["command"] is None) is is_held
         assert bool(check["left_out"]) is is_held
-        held = "near: registry.terraform.io/hashicorp/aws: the policy holds each version in range back: 5.86.1: cooldown"
+        held = (
+            "near: registry.terraform.io/hashicorp/aws: the policy holds each version in range back: 5.86.1: cooldown"
+        )
         assert all(one.startswith(held) for one in check["left_out"])
 
 

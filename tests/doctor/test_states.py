@@ -268,6 +268,19 @@ def test_a_constraint_that_no_release_met_is_not_the_one_of_now(made: Any, docto
     assert "VERDICT      Could be: no available version satisfies the constraints. [CANNOT SAY]" in told
 
 
+def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made: Any, doctor: Any) -> None:
+    lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 2.0"),)))
+    message = "no available releases match the given constraints ~> 2.0"
+    told = f"Could not retrieve the list of available versions for provider acme/demo: {message}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", told)), "utf-8")
+    for options, note in ((), None), (("--offline",), "the command asks its registry, which has to answer"):
+        fixes = {one["command"]: one["note"] for one in doctor(folder, *options, "ci.log")["remedies"]}
+        command = "locklens upgrade acme/demo=1.4.2 --edit-constraints --root=live/prod"
+        assert "locklens upgrade acme/demo --root=live/prod" not in fixes
+        assert note is None or fixes[command] == note
+
+
 def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["platform-missing"])
     options, before = INCIDENTS["platform-missing"].options, (folder / LOCK).read_bytes()

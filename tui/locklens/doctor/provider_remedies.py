@@ -123,6 +123,8 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     title = f"Rewrite the constraints that exclude {what} ({places})"
     write = one.write("upgrade", providers=(name,), edits_constraints=True)
     notes = [] if is_locked else [_REVIEW]
+    if listed_versions(x) is None:
+        notes.append("the command asks its registry, which has to answer")
     if shared:
         locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in shared], 3)
         number = counted(len(shared), "other root calls", "other roots call")
@@ -138,7 +140,9 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
         return
     listed, offered = listed_versions(x), list[Remedy]()
     clash = conflicts(x.required)
-    if x.entry is not None and not clash:
+    # The message says that none satisfies the constraints; which others are there is not known.
+    is_none = listed is None and x.message.kind == "no-matching-release" and not x.has_other_constraints
+    if x.entry is not None and not clash and not is_none:
         offered += upgrade(alone)
     is_there = listed is None or (x.entry is not None and x.entry.version in listed)
     is_newest = x.entry is not None and x.entry.version == _latest(listed or ())

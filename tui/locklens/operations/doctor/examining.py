@@ -41,7 +41,7 @@ _MOST_READ = 200
 
 
 _MOST_DATED = 5
-"""The most entries of other roots with other hashes of the version, whose commits are read."""
+"""The most entries of other roots with other hashes of the version, or with the same, whose commits are read."""
 
 _OF_STARTING = frozenset({"plugin-failed", "plugin-not-executable"})
 """Errors that name the program of a provider, which the tool starts."""
@@ -229,7 +229,7 @@ class Examiner:
             return ()
         pairs = ((lock.path, lock.entry(address)) for lock in map(self._roots.lock, paths[:_MOST_READ]))
         same = [path for path, entry in pairs if entry is not None and _has_same_hashes(entry, one.entry)]
-        return tuple(state for path in same for state in self._history.past(path, address))
+        return tuple(state for path in same[:_MOST_DATED] for state in self._history.past(path, address))
 
     def _lost(self, one: DoctorSubject) -> tuple[str, bool]:
         """Return what removed the entry of a provider that is not locked, and whether git ignores its lock file."""
