@@ -11,6 +11,7 @@ from kit.git import git
 from kit.repositories import put, repository
 from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK
+from textual import events
 from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, ServingSource, until
 from ui.test_two_revisions import locked, shown, source_of, top
@@ -189,6 +190,9 @@ async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -
             assert on.lines[-2].split("  ")[0].strip() == "too early: nothing was loaded yet", key
         await on.press("X")
         assert "X does nothing on this screen" in on.lines[-2]
+        on.app.post_message(events.Key("alt+z", "z"))
+        await on.settle()
+        assert "alt+z does nothing on this screen" in on.lines[-2], "escape and a letter, sent at once"
         assert not on.screen.loader.marks
         await on.press("2")
         await until(on, lambda: "unknown revision 'nope'" in on.text)

@@ -44,8 +44,14 @@ class ClosedOnce(Screen[ScreenResultType]):
 
 
 def label_of(key: events.Key) -> str:
-    """Return what a key is called that types a letter, digit or sign, or is enter; "" for any other."""
-    return key.key if key.key in {"space", "enter"} else (key.character or "") if key.is_printable else ""
+    """Return what a key is called that types a letter, digit or sign, or is enter; "" for any other.
+
+    A terminal sends escape and a letter at once as the letter with alt.
+    """
+    if key.key in {"space", "enter"}:
+        return key.key
+    typed = (key.character or "") if key.is_printable else ""
+    return f"alt+{typed}" if typed and key.key.startswith("alt+") else typed
 
 
 class DialogKey(NamedTuple):
