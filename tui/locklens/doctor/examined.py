@@ -89,6 +89,7 @@ class Examined(Struct, frozen=True, dict=True):
             file took that entry away, committed or not; else "".
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit that is no later; None without one.
+        logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known.
         had_other_providers: True if a commit of the lock file has other providers than it has now.
         others: The provider in other lock files.
         twins: The provider of the same name in the other tool's registry, in any lock file.
@@ -138,7 +139,7 @@ class Examined(Struct, frozen=True, dict=True):
     case: Case | None = None
     packages: tuple[FoundPackage, ...] = ()
     past: tuple[PastEntry, ...] = ()
-    past_elsewhere: tuple[PastEntry, ...] = ()
+    past_elsewhere: tuple[tuple[PastEntry, ...], ...] = ()
     written: PastEntry | None = None
     is_written: bool = False
     replaced_version: str = ""
@@ -146,6 +147,7 @@ class Examined(Struct, frozen=True, dict=True):
     before_damage: tuple[PastEntry, ...] = ()
     tool_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None
+    logged: str = ""
     had_other_providers: bool = False
     others: tuple[ElsewhereEntry, ...] = ()
     neighbour: Signer | None = None

@@ -359,12 +359,30 @@ def _installed_since(x: Examined) -> FoundPackage | None:
 
 
 def _before_cover(x: Examined) -> PastEntry | None:
-    """Return the newest earlier state of the entry that does not cover the failing run's package, which this one does.
+    """Return the earlier state of the entry in `cover_since`, where the failing run is known to be before the present.
 
-    Not where hashes were taken away since: the failing run may have met that. `None` also where nothing is covered now.
+    A change that is not committed counts as later than the run.
+    """
+    before, after = cover_since(x)
+    is_later = after is None or (x.logged != "" and after.date[:_SECONDS] >= x.logged[:_SECONDS])
+    return before if is_later else None
+
+
+_SECONDS = len("2026-01-01T00:00:00")
+
+
+def cover_since(x: Examined) -> tuple[PastEntry | None, PastEntry | None]:
+    """Return the newest earlier state of the entry that does not cover the failing run's package, and the next one.
+
+    The present entry covers it. The first is None where nothing is covered now, or hashes were taken away since, which
+    the failing run may have met; the second, where a change that is not committed ended the first.
     """
     before = _newest_without(x, _covers)
-    return before if before is not None and _has_more(x, before) else None
+    if before is None or not _has_more(x, before):
+        return None, None
+    history = next((one for one in (x.past, *x.past_elsewhere) if before in one), ())
+    number = history.index(before) if history else 0
+    return before, history[number - 1] if number else None
 
 
 def _has_more(x: Examined, before: PastEntry) -> bool:
@@ -408,6 +426,10 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
     if x.fitting or x.is_of_other_version:
         return ""
+    lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
+    if lacking is not None and after is not None and _before_cover(x) is None:
+        words = f"commit {after.commit[:12]} locks a hash of the package, and commit {lacking.commit[:12]} did not"
+        return f"{words}: the error of a run before it is over (run init again), and one after it has another cause"
     before = next(iter(x.origins.earlier_states), None)
     if before is None or before.entry is None:
         return ""

@@ -12,6 +12,7 @@ from locklens.doctor import copy_causes, lock_causes, locked_states, provider_re
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
+from locklens.doctor.fixed import cover_since
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.text import clauses, counted, listing, shell_words
@@ -86,7 +87,7 @@ def _on_its_platform(examined: Examined, known: KnownCause) -> Examined:
 def _of_the_run(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error, as far as what it rests on is of the failing run."""
     judged = cause
-    for rule in (_of_known_path, _of_known_platform, _of_known_lock):
+    for rule in (_of_known_path, _of_known_platform, _of_known_lock, _of_known_entry):
         judged = rule(judged, examined)
     judged = as_of_the_run(judged)
     return judged if judged.missing == cause.missing else replace(judged, is_by_download=False)
@@ -163,6 +164,15 @@ def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
         return cause
     about = examined.message.version if examined.is_of_other_version else examined.message.constraint
     words = f"{cause.evidence}; the log is of {about}, which is not what is here"
+    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=lock_causes.LOCK_OF_RUN)
+
+
+def _of_known_entry(cause: Cause, examined: Examined) -> Cause:
+    """Return a cause of an error: what the present entry rules out may have been so for an earlier one."""
+    before, after = cover_since(examined) if Trait.OF_PLATFORM in cause.traits else (None, None)
+    if cause.verdict is not CauseVerdict.NO or before is None or after is None:
+        return cause
+    words = f"{cause.evidence}, and were not in commit {before.commit[:12]}: which of the two the run had is not known"
     return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=lock_causes.LOCK_OF_RUN)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -38,7 +39,7 @@ class Origins(Struct, frozen=True, dict=True):
     Attributes:
         entry: The locked entry; None without one.
         past: Its history, the newest first; its first item is the committed state.
-        past_elsewhere: Its history in the other roots that a log fits.
+        past_elsewhere: Its history in each of the other roots that a log fits.
         others: The provider in other lock files.
         written: The entry of this version before locklens wrote it later than the log; None where it did not.
         merge: The merge since which the entry is as it is; "" for another commit, or none.
@@ -51,7 +52,7 @@ class Origins(Struct, frozen=True, dict=True):
 
     entry: LockEntry | None
     past: tuple[PastEntry, ...]
-    past_elsewhere: tuple[PastEntry, ...]
+    past_elsewhere: tuple[tuple[PastEntry, ...], ...]
     others: tuple[ElsewhereEntry, ...]
     written: PastEntry | None
     merge: str
@@ -92,7 +93,7 @@ class Origins(Struct, frozen=True, dict=True):
         """
         if (now := self.entry) is None:
             return ()
-        states = (one for one in (self.written, *self.past, *self.past_elsewhere) if one is not None)
+        states = (one for one in (self.written, *self.past, *chain(*self.past_elsewhere)) if one is not None)
         return tuple(one for one in states if one.is_of(now.version) and one.accepted != now.accepted)
 
     @cached_property

@@ -193,6 +193,7 @@ class Examiner:
             before_damage=history.before_damage(lock) if is_repaired or lock.problems else (),
             tool_commit=self._tool_commit(one),
             locked_before=self.changed.locked_before(lock),
+            logged=self._request.logged,
             had_other_providers=history.had_other_providers(lock),
             others=tuple(self._with_requirements(one, others, shared)),
             readable_commit=history.newest_readable(lock.path) if lock.problems else "",
@@ -222,14 +223,14 @@ class Examiner:
             here=self._checkout.here,
         )
 
-    def _past_elsewhere(self, one: DoctorSubject) -> tuple[PastEntry, ...]:
-        """Return the history of the entry in the other roots that the log fits, where they have it as the first one."""
+    def _past_elsewhere(self, one: DoctorSubject) -> tuple[tuple[PastEntry, ...], ...]:
+        """Return the history of the entry in other roots that the log fits, each that has it as the first one."""
         address, paths = one.address, [path for path in one.fitting if path != one.root.path]
         if address is None:
             return ()
         pairs = ((lock.path, lock.entry(address)) for lock in map(self._roots.lock, paths[:_MOST_READ]))
         same = [path for path, entry in pairs if entry is not None and _has_same_hashes(entry, one.entry)]
-        return tuple(state for path in same[:_MOST_DATED] for state in self._history.past(path, address))
+        return tuple(tuple(self._history.past(path, address)) for path in same[:_MOST_DATED])
 
     def _lost(self, one: DoctorSubject) -> tuple[str, bool]:
         """Return what removed the entry of a provider that is not locked, and whether git ignores its lock file."""
