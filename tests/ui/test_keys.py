@@ -560,7 +560,7 @@ async def test_y_offers_what_to_copy(samples: Samples, running: Running) -> None
         assert on.app.clipboard == markdown_text(f"- BLOCK LK006 {titles['LK006']}")
         await on.go_to("hashicorp/random")
         await on.press("y", "j", "enter")
-        assert on.app.clipboard.endswith("** 3.6.3 to 3.7.2, 8 roots: no findings")
+        assert on.app.clipboard.endswith("** 3.6.3 to 3.7.2, 8 roots: not all is known")
 
 
 async def test_fingerprints_are_offered(samples: Samples, running: Running) -> None:

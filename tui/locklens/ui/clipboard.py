@@ -60,11 +60,11 @@ def markdown_text(text: str) -> ShellText:
 def change_markdown(changes: Sequence[Change]) -> ShellText:
     """A list item on the same change in some roots: provider, versions, number of roots, and findings by their titles.
 
-    A finding that some of the roots have is said with their number, and so is that not all is known of a change.
+    A finding that some of the roots have is said with their number, and so is that not all is known of one without.
     """
     change, roots = changes[0], len(changes)
     numbers = Counter(words for each in changes for words in dict.fromkeys(map(_rule_words, each.findings)))
-    if lacking := sum(each.lacks_facts for each in changes):
+    if lacking := sum(each.severity is None and each.lacks_facts for each in changes):
         numbers["not all is known"] = lacking
     old, new = (str(side.version) if side else "none" for side in (change.old, change.new))
     versions = new if old == new else f"{old} to {new}"
