@@ -263,9 +263,7 @@ class ReleaseLookup(Struct, frozen=True):
 
     def ages(self, address: ProviderAddress, tool: Dialect) -> dict[Version, int]:
         """Return the days since each version's release, as far as they are known; errors as in `release_dates`."""
-        now = datetime.now(UTC)
-        moments = self.release_dates(address, tool).moments
-        return {version: max(0, (now - date).days) for version, date in moments.items()}
+        return self.release_dates(address, tool).ages(datetime.now(UTC))
 
     def _release(self, source: Source | NotAsked, request: ReleaseId) -> ReleaseFacts:
         if isinstance(source, NotAsked):

@@ -336,6 +336,10 @@ class ReleaseDates(Struct, frozen=True):
         """The release date of a version, None if unknown."""
         return self.moments.get(version)
 
+    def ages(self, now: datetime) -> dict[Version, int]:
+        """Return the whole days since the release of each version whose date is known."""
+        return {version: max(0, (now - released).days) for version, released in self.moments.items()}
+
 
 def days_old(released: datetime | None, now: datetime) -> int | None:
     """Return the whole days since a release; None if its date is unknown, 0 for one in the future."""

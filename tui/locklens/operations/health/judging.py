@@ -27,7 +27,7 @@ from locklens.review.rules.agreement import LockedPackages
 from locklens.review.rules.health import OF_AGE, OF_SIGNER, AgedEntry, Behind, SignedEntry, findings_of
 from locklens.review.rules.judge import judge_change
 from locklens.selection.choosing import policy_holds
-from locklens.sources.metadata import ReleaseDates, days_old
+from locklens.sources.metadata import ReleaseDates
 from locklens.versions import Constraints, Version, newest_matching
 
 if TYPE_CHECKING:
@@ -304,21 +304,18 @@ def unselectable(root: ReadRoot, available: Available, policy: Policy) -> dict[P
         if newest is None:
             that = f" that satisfies {constraints}" if constraints.terms else ""
             found[address] = f"its registry lists no version{that}"
-        elif address in locked and (hold := _hold_on_all(listing, dates, constraints, policy)) is not None:
-            found[address] = f"the policy holds each version in range back: {newest}: {hold}"
+        elif address in locked and (holds := _holds(listing, dates, constraints, policy)):
+            found[address] = f"the policy holds each version in range back: {newest}: {holds[newest]}"
         elif address not in locked and (lacking := _without_package(listing, newest, policy.required)):
             found[address] = f"{newest}, which `lock` selects, has no package for {lacking}; {WITHOUT_PACKAGE}"
     return found
 
 
-def _hold_on_all(listing: Listing, dates: ReleaseDates, constraints: Constraints, policy: Policy) -> Hold | None:
-    """Return the policy's hold on the newest version in range; None where it does not hold each of them back."""
-    now = datetime.now(UTC)
-    ages = {version: days for version in dates.moments if (days := days_old(dates.of(version), now)) is not None}
-    holds = policy_holds(policy, listing.id.address, listing.versions, ages)
+def _holds(listing: Listing, dates: ReleaseDates, constraints: Constraints, policy: Policy) -> Mapping[Version, Hold]:
+    """Return the policy's hold on each version in range; empty where it does not hold all of them back."""
+    holds = policy_holds(policy, listing.id.address, listing.versions, dates.ages(datetime.now(UTC)))
     in_range = [one.version for one in listing.versions if constraints.admits(one.version)]
-    newest = newest_matching(tuple(in_range), constraints)
-    return holds.get(newest) if newest is not None and all(one in holds for one in in_range) else None
+    return {one: holds[one] for one in in_range} if all(one in holds for one in in_range) else {}
 
 
 def _without_package(listing: Listing, version: Version, required: Iterable[Platform]) -> str:
