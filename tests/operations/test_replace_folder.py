@@ -20,7 +20,7 @@ from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.plan import Plan
 from locklens.operations.write.apply import FileOperation, apply
 from locklens.operations.write.recover import ABSENT, recover_at, state_of
-from locklens.operations.write.undo import ReplaceFolder, applied_writes, undo
+from locklens.operations.write.undo import ReplaceFolder, recorded, undo
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal, Record
@@ -71,7 +71,7 @@ def test_the_installed_folder_is_replaced_and_brought_back(corrupted: Path) -> N
     assert state_of(str(place)) == GENUINE
     assert state_of(f"{place}.suspect") == TAMPERED
     assert state_of(str(corrupted / "mirror" / PACKAGE)) == GENUINE
-    assert applied_writes(corrupted)[0].files == (INSTALLED,)
+    assert recorded(corrupted).writes[0].files == (INSTALLED,)
     assert apply(undo(corrupted).proposal) == ()
     assert state_of(str(place)) == TAMPERED
     assert [one.name for one in place.parent.iterdir()] == [PLATFORM]
@@ -152,7 +152,7 @@ def test_without_a_copy_the_folder_is_moved_aside(start: str, tmp_path: Path, mo
     moved = f"mv -- {start}cache/{PACKAGE} {start}cache/{PACKAGE}.suspect"
     assert plan.proposal.command == moved
     apply(plan.proposal)
-    assert [one.title for one in applied_writes(folder)] == [f"Move aside cache/{PACKAGE}"]
+    assert [one.title for one in recorded(folder).writes] == [f"Move aside cache/{PACKAGE}"]
     assert state_of(str(folder / "cache" / PACKAGE)) == ABSENT
     assert state_of(str(folder / "cache" / f"{PACKAGE}.suspect")) == TAMPERED
     write_unpacked(folder / "cache", ADDRESS, VERSION, PLATFORM)

@@ -20,7 +20,7 @@ from locklens.lockfile.render import render
 from locklens.operations.plan import FileChanges, PlannedFile, Scope
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune
-from locklens.operations.write.undo import applied_writes, undo
+from locklens.operations.write.undo import recorded, undo
 from locklens.storage.journal import Journal
 from locklens.text import shell_words
 from locklens.versions import Version
@@ -133,7 +133,7 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
         file = PlannedFile("a.txt", f"{number - 1}".encode() if number else None, f"{number}".encode())
         apply(FileChanges(top, (file,), (), f"locklens step {number}", message=f"Step {number}"))
         stages.append(contents(top))
-    first = applied_writes(top)[2].id
+    first = recorded(top).writes[2].id
     with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since") as refused:
         undo(top, write=first)
     assert re.fullmatch(
@@ -149,7 +149,7 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
     for back in (2, 1, 0):
         apply(undo(top).proposal)
         assert contents(top) == stages[back]
-    listed = applied_writes(top)
+    listed = recorded(top).writes
     assert [(each.record.command, each.record.message, each.files, each.is_undone) for each in listed] == [
         (f"locklens step {number}", f"Step {number}", ("a.txt",), True) for number in (2, 1, 0)
     ]
@@ -163,7 +163,7 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
         assert contents(top) == stages[forth]
     with pytest.raises(ConfigurationError, match="nothing to redo here"):
         undo(top, is_redo=True)
-    assert not any(each.is_undone for each in applied_writes(top))
+    assert not any(each.is_undone for each in recorded(top).writes)
 
 
 @pytest.mark.parametrize("tool", [None, OPENTOFU])
@@ -179,7 +179,7 @@ def test_the_tool_of_a_write_judges_its_undo_and_no_root_of_that_name(top: Path,
 def test_another_write_than_the_last_is_undone_by_its_id(top: Path) -> None:
     for name in ("a", "b"):
         apply(FileChanges(top, (PlannedFile(name, None, name.encode()),), (), f"locklens {name}"))
-    first = applied_writes(top)[1]
+    first = recorded(top).writes[1]
     plan = undo(top, write=first.id)
     assert plan.proposal.command.endswith(f"undo {first.id}")
     apply(plan.proposal)
@@ -195,7 +195,7 @@ def test_old_writes_are_forgotten(top: Path, tmp_path: Path, monkeypatch: pytest
     journal = Journal(tmp_path / "data")
     for number in range(6):
         apply(FileChanges(top, (PlannedFile(f"{number}", None, b""),), (), f"{number}"), journal=journal)
-    assert [each.record.command for each in applied_writes(top, journal=journal)] == ["5", "4", "3", "2"]
+    assert [each.record.command for each in recorded(top, journal=journal).writes] == ["5", "4", "3", "2"]
     journal.forget(top)
     assert list(journal.folder.iterdir()) == []
 
@@ -205,7 +205,7 @@ def test_the_list_as_a_command(top: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert main(["undo", "--list"], lambda request, view: 99) == 0
     assert capsys.readouterr().out == "no applied writes here\n"
     apply(Prune(Scope(top, ("infra",))).plan().proposal)
-    (write,) = applied_writes(top)
+    (write,) = recorded(top).writes
     assert main(["undo", "--list"], lambda request, view: 99) == 0
     head = f"{write.id}  {write.moment}  {write.record.command}"
     assert capsys.readouterr().out == f"{head}\n  infra/{LOCK}\n"

@@ -138,8 +138,7 @@ def _file_here() -> Path:
     from locklens.project.git import Repository
 
     try:
-        with Repository.discover(Path.cwd()) as repository:
-            path = repository.top / POLICY_FILE
+        path = Repository.top_of(Path.cwd()) / POLICY_FILE
     except NoRepositoryError:
         path = Path.cwd() / POLICY_FILE
     if not path.exists():
@@ -235,8 +234,7 @@ def _drop(options: Namespace) -> Operation:
 def _top() -> Path:
     from locklens.project.git import Repository
 
-    with Repository.discover(Path.cwd()) as repository:
-        return repository.top
+    return Repository.top_of(Path.cwd())
 
 
 def _rule(text: str) -> str:

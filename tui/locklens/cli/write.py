@@ -115,8 +115,7 @@ def _run_stage(options: Namespace) -> int:
 
     opened = partial(open_git, Path.cwd(), roots=options.root or (".",))
     request = ReviewRequest(opened, tool=given_tool(options), test_directory=options.test_directory)
-    with Repository.discover(Path.cwd()) as repository:
-        top = repository.top
+    top = Repository.top_of(Path.cwd())
     locklens = LockLens(request)
     review = locklens.review()
     plan = locklens.plan(named_blocks(review, top, options.providers), review)
@@ -164,10 +163,9 @@ def _run_undo(options: Namespace) -> int:
 
 def _list_writes(*, is_json: bool) -> int:
     """Print the applied writes, the newest first."""
-    from locklens.operations.write.undo import applied_writes, damaged_records
+    from locklens.operations.write.undo import recorded
 
-    writes = applied_writes(Path.cwd())
-    damaged = damaged_records(Path.cwd())
+    writes, damaged = recorded(Path.cwd())
     for write in writes:
         record, files = write.record, list(write.files)
         if is_json:

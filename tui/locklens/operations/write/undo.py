@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -78,8 +78,20 @@ class AppliedWrite(Struct, frozen=True):
         return _moment(self.record)
 
 
-def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[AppliedWrite, ...]:
-    """Return the writes that can be undone or redone, the newest first.
+class Recorded(NamedTuple):
+    """What is recorded of a repository, or of a folder outside of one.
+
+    Attributes:
+        writes: Those that can be undone or redone, the newest first.
+        damaged: A sentence for each record that was damaged when it was read, so that its write cannot be undone.
+    """
+
+    writes: tuple[AppliedWrite, ...]
+    damaged: tuple[str, ...]
+
+
+def recorded(folder: Path, *, journal: Journal | None = None) -> Recorded:
+    """Return the writes that are recorded.
 
     Args:
         folder: In the repository, or the folder that was written in where there is none.
@@ -90,9 +102,16 @@ def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[App
         RepositoryError: Git failed.
     """
     top = top_of(folder)
+    journal = journal or Journal()
+    writes = _applied(top, journal)  # reading them sets the damaged ones aside
+    words = "a record of a write here is damaged, so that this write cannot be undone; it was set aside"
+    return Recorded(writes, tuple(f"{place}: {words}" for place in journal.damaged(top)))
+
+
+def _applied(top: Path, journal: Journal) -> tuple[AppliedWrite, ...]:
     undone: dict[str, bool] = {}
     writes: list[AppliedWrite] = []
-    for record in (journal or Journal()).writes(top):
+    for record in journal.writes(top):
         if record.undoes or record.redoes:
             # The newest reversal of a write decides.
             undone.setdefault(record.undoes or record.redoes, bool(record.undoes))
@@ -100,15 +119,6 @@ def applied_writes(folder: Path, *, journal: Journal | None = None) -> tuple[App
             names = (*_names(record, top).values(), *(_shown(folder.place, top) for folder in record.folders))
             writes.append(AppliedWrite(record, names, undone.get(record.id, False)))
     return tuple(writes)
-
-
-def damaged_records(folder: Path) -> tuple[str, ...]:
-    """Return a sentence for each record of a write that is damaged, so that the write cannot be undone.
-
-    Each is reported from the moment on at which the record was read; errors are those of `applied_writes`.
-    """
-    words = "a record of a write here is damaged, so that this write cannot be undone; it was set aside"
-    return tuple(f"{place}: {words}" for place in Journal().damaged(top_of(folder)))
 
 
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:
@@ -126,7 +136,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         RepositoryError: Git failed.
     """
     top = top_of(folder)
-    writes = applied_writes(folder, journal=journal)
+    writes = _applied(top, journal or Journal())
     record = _selected(writes, top, write, is_redo=is_redo)
     if record.folders:
         return _of_folders(record, top, write, is_redo=is_redo)
@@ -273,8 +283,7 @@ def top_of(folder: Path) -> Path:
     from locklens.project.git import Repository
 
     try:
-        with Repository.discover(folder) as repository:
-            return repository.top
+        return Repository.top_of(folder)
     except NoRepositoryError:
         return Path(os.path.realpath(folder))
 

@@ -95,6 +95,15 @@ class Repository:
 
         return cls(discover(folder))
 
+    @staticmethod
+    def top_of(folder: Path) -> Path:
+        """Return the `top` of the repository that a folder is in; less work than `discover`, and with its errors."""
+        from pathlib import Path
+
+        from locklens.project.git.setup import locate
+
+        return Path(locate(folder).command.folder)
+
     def close(self) -> None:
         """End the process that reads objects; a later question starts another."""
         self._objects.close()

@@ -63,19 +63,39 @@ class FoundRepository(Struct, frozen=True):
     Attributes:
         is_bare: True if there is no work tree.
         object_format: The hash of its objects, such as "sha1".
-        command: Git at the top of its work tree, or in the folder that was asked for if it is bare, whatever else is
-            above or below: neither other repositories nor own programs count.
-        unsafe_filters: Names of the filters whose programs the repository's own configuration names.
+        command: Git at the top of its work tree, or in the folder that was asked for if it is bare, whatever other
+            repositories are above or below.
+        unsafe_filters: Names of the filters whose programs the repository's own configuration names; none if they are
+            not switched off.
     """
 
     is_bare: bool
     object_format: str
     command: GitCommand
-    unsafe_filters: frozenset[str]
+    unsafe_filters: frozenset[str] = frozenset()
 
 
 def discover(folder: Path) -> FoundRepository:
-    """Find the repository that a folder is in, as git does (`GIT_DIR` counts).
+    """Find the repository that a folder is in, and switch off the programs that its own configuration names.
+
+    Raises the same errors as `locate`, and RepositoryError where git cannot say which programs there are.
+    """
+    found = locate(folder)
+    programs = _own_programs(found.command)
+    if not programs:
+        return found
+    command = found.command
+    return replace(
+        found,
+        command=replace(command, environment=with_settings(command.environment, programs)),
+        unsafe_filters=frozenset(
+            key.removeprefix("filter.").rpartition(".")[0] for key in programs if key.startswith("filter.")
+        ),
+    )
+
+
+def locate(folder: Path) -> FoundRepository:
+    """Find the repository that a folder is in, as git does (`GIT_DIR` counts), to ask where it is and nothing else.
 
     Raises:
         NoRepositoryError: There is none, or no git.
@@ -91,16 +111,7 @@ def discover(folder: Path) -> FoundRepository:
     if not environment.get("GIT_DIR"):
         _require_no_pretence(os.path.realpath(place), git_folder)
     pinned = environment | {"GIT_DIR": git_folder} | ({} if top is None else {"GIT_WORK_TREE": top})
-    command = GitCommand(executable, place if top is None else top, pinned)
-    programs = _own_programs(command)
-    return FoundRepository(
-        is_bare=top is None,
-        object_format=object_format,
-        command=replace(command, environment=with_settings(pinned, programs)) if programs else command,
-        unsafe_filters=frozenset(
-            key.removeprefix("filter.").rpartition(".")[0] for key in programs if key.startswith("filter.")
-        ),
-    )
+    return FoundRepository(top is None, object_format, GitCommand(executable, place if top is None else top, pinned))
 
 
 def _answers(command: GitCommand, folder: Path) -> tuple[str, str, str | None]:

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from locklens.errors import LockLensError
 from locklens.lockfile import unread_words
-from locklens.operations.write.undo import AppliedWrite, Undo, applied_writes, damaged_records
+from locklens.operations.write.undo import AppliedWrite, Undo, recorded
 from locklens.review.reports import side_words
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
@@ -469,7 +469,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         if name == "undo":
             folder = self.top or self.source.folder
             try:
-                return not applied_writes(folder) and not damaged_records(folder)
+                return not any(recorded(folder))
             except LockLensError:
                 return False  # the key says which error it is
         if name in {"root", "section"}:
@@ -511,8 +511,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         """List the applied writes; the highlighted one is undone, or redone, in a Preview."""
         folder = self.top or self.source.folder
         try:
-            writes = applied_writes(folder)
-            damaged = damaged_records(folder)
+            writes, damaged = recorded(folder)
         except LockLensError as error:
             self.say_error(error)
             return
