@@ -88,13 +88,60 @@ def test_no_fix_of_a_merge_leads_to_a_version_that_is_not_listed(
         assert b"<<<<<<< " in subprocess.run(shlex.split(fix["hint"]), capture_output=True, check=False).stdout
     offline = [one["command"] for one in doctor(folder, "--offline", "ci.log")["remedies"]]
     assert len(offline) == 2, "nobody was asked"
-    run(offline[0].partition(" && ")[0])
+    run("locklens merge --prefer theirs --root=live/prod")
     document = doctor(folder, "ci.log", "--", "live/prod")
     assert document["state"] == "open"
     (missing,) = (one["missing"] for one in document["causes"])
     assert missing == "whether init fails for another cause now: locklens doctor -- live/prod"
     causes = {one["id"]: one["verdict"] for one in doctor(folder, "--", "live/prod")["causes"]}
     assert causes["hand-edit"] == "yes", "the version of one side, the hashes of the other"
+
+
+@pytest.mark.parametrize("is_committed", [False, True], ids=["by-release", "by-commit"])
+def test_a_merge_of_equal_hashes_keeps_each_of_them_without_a_registry(
+    is_committed: bool, made: Any, doctor: Any
+) -> None:
+    """Neither an `h1` of another platform is lost, nor is a half of the other fix left with hashes of the other side."""
+    whole = lock_file(replace(DEMO, unpacked=("darwin_arm64", "linux_amd64")))
+    at, end = whole.index(b"  version"), whole.index(b"  constraints")
+    sides = whole[at:end], whole[at:end].replace(b"1.4.2", b"1.5.0")
+    both = b"<<<<<<< HEAD\n" + sides[0] + b"=======\n" + sides[1] + b">>>>>>> other\n"
+    conflict = whole[:at] + both + whole[end:]
+    folder = made(replace(INCIDENTS["bad-merge"], locks=(whole, conflict) if is_committed else (conflict,)))
+    words = ("--offline",) if is_committed else ()
+    own, other = doctor(folder, *words, "ci.log")["remedies"]
+    assert (own["command"], own["trust"], own["bytes"]) == ("locklens merge --prefer ours --root=live/prod", "none", 0)
+    for command in (other["command"].partition(" && ")[0], own["command"]):
+        (folder / LOCK).write_bytes(conflict)
+        run(command)
+        assert (folder / LOCK).read_bytes() == whole
+        document = doctor(folder, "ci.log")
+        assert (document["state"], [one for one in document["causes"] if one["verdict"] == "likely"]) == ("fixed", [])
+
+
+def test_a_commit_tells_no_version_of_hashes_that_are_of_another_release(made: Any, doctor: Any) -> None:
+    wrong = lock_file(DEMO).replace(b'"1.4.2"', b'"1.5.0"')
+    folder = made(replace(INCIDENTS["bad-merge"], locks=(wrong, INCIDENTS["bad-merge"].locks[1])))
+    commands = [one["command"] for one in doctor(folder, "ci.log")["remedies"]]
+    assert commands[0] == "locklens merge --prefer ours --root=live/prod"
+    assert "upgrade acme/demo=1.5.0" in commands[1]
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "ci.log").split())
+    assert (
+        f"which commit {git(folder, 'rev-parse', 'HEAD~1')[:12]} locks for acme/demo 1.5.0: its entry keeps them" in out
+    )
+
+
+@pytest.mark.parametrize("theirs", [lock_file(NEWER), b""], ids=["hashes-of-each", "one-list-of-hashes"])
+def test_a_fix_after_which_init_fails_is_not_the_first(theirs: bytes, made: Any, doctor: Any) -> None:
+    folder = made(in_conflict(theirs) if theirs else INCIDENTS["bad-merge"])
+    main_tf = folder / "live/prod/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace("~> 1.4", "~> 1.5"), "utf-8")
+    first, second = doctor(folder, "ci.log")["remedies"]
+    assert "init fails with" not in first["note"]
+    assert "requires ~> 1.5: init fails with acme/demo 1.4.2" in second["note"]
+    run(first["command"])
+    assert is_locked_as(folder, NEWER)
+    assert doctor(folder, "ci.log")["state"] == "fixed"
 
 
 def test_a_merge_that_the_constraint_excludes_ends_nothing(made: Any, doctor: Any) -> None:

@@ -120,7 +120,7 @@ class Examined(Struct, frozen=True, dict=True):
         may_send_token: True if this machine may have sent a token to the provider's registry.
         earlier_host: The other tool's registry, if all packages of `earlier` are of it; else "".
         unlisted: Providers with the versions of a conflict's sides that their registries do not list.
-        whole: Those with the sides that have each `zh` of their release.
+        of_release: Whether each `zh` of a side is of its release, by provider and version; None for unknown.
         names_tool: True if commands have to name the tool: the root does not tell it, or not alone.
         start: The folder of the diagnosis, from the folder that the user's shell is in; "." for that itself.
         top: The folder that `root` is relative to, likewise.
@@ -182,7 +182,7 @@ class Examined(Struct, frozen=True, dict=True):
     may_send_token: bool = True
     earlier_host: str = ""
     unlisted: frozenset[tuple[ProviderAddress, str]] = frozenset()
-    whole: frozenset[tuple[ProviderAddress, str]] = frozenset()
+    of_release: Mapping[tuple[ProviderAddress, str], bool | None] = {}
 
     @property
     def replaced(self) -> str:

@@ -348,7 +348,10 @@ def _strength(cause: Cause) -> int:
 
 
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
-    """Return the remedies for certain and probable causes, each command once, those without a cost in trust first."""
+    """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
+
+    One after which init fails all the same comes after the others, unless these accept what nothing vouches for.
+    """
     found: dict[object, list[tuple[Remedy, Affected]]] = {}
     best: dict[RecognisedError | None, int] = {}
     for one in affected:
@@ -374,7 +377,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
     costs = list(TrustCost)
     offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
-    return tuple(sorted(offers, key=lambda one: costs.index(one.trust)))
+    return tuple(sorted(offers, key=lambda one: (one.trust is TrustCost.HIGH, one.is_partial, costs.index(one.trust))))
 
 
 def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.doctor import locked_states
 from locklens.doctor.model import Remedy, TrustCost
 from locklens.doctor.remedies import excluding, fix_entry, fix_file
 from locklens.errors import ConfigurationError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
+    from locklens.lockfile import LockEntry
     from locklens.lockfile.merge import MergeConflict
 
 _NONE, _LOW = TrustCost.NONE, TrustCost.LOW
@@ -88,38 +90,58 @@ def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
 def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[MergeConflict]) -> Remedy | None:
     """Return the remedy that takes the entries of one side; None where it leads to a version that is not listed.
 
-    Hashes that both sides have are of one version alone: an upgrade from the other version writes those of this one,
-    which costs no trust where they are just these.
+    Hashes that both sides have are of one version alone. Where it is this side's, its entry keeps them. Else, or where
+    nothing tells whose they are, an upgrade from the other version writes those of this one.
     """
-    conflict, host, shown = one.examined.lock.conflict, one.examined.tool.default_host, list[str]()
+    x, conflict = one.examined, one.examined.lock.conflict
     assert conflict is not None
-    of_other, moved, is_whole = list[str](), list[str](), True
+    shown, of_other, moved, kept = list[str](), list[str](), list[str](), list[str]()
     other = MergeSide.THEIRS if side is MergeSide.OURS else MergeSide.OURS
     for clash in clashes:
-        entry, provider = clash.ours if side is MergeSide.OURS else clash.theirs, clash.address.short(host)
+        entry, left = (clash.ours, clash.theirs) if side is MergeSide.OURS else (clash.theirs, clash.ours)
+        provider = clash.address.short(x.tool.default_host)
         shown.append(f"{provider} {entry.version if entry is not None else 'removed'}")
-        if entry is None or clash.ours is None or clash.theirs is None or clash.ours.version == clash.theirs.version:
+        if entry is None or left is None or entry.version == left.version or not share_packages(entry, left):
             continue
-        if share_packages(clash.ours, clash.theirs):
-            if (clash.address, str(entry.version)) in one.examined.unlisted:
-                return None
-            is_whole &= (clash.address, str(entry.version)) in one.examined.whole
+        if (clash.address, str(entry.version)) in x.unlisted:
+            return None
+        if why := _why_its_own(x, entry, left):
+            kept.append(f"{why} {shown[-1]}")
+        else:
             of_other += ["--prefer", f"{provider}={other}"]
             moved.append(f"{provider}={entry.version}")
-    is_of_other = len(moved) == len(clashes)
-    what = listing(shown, 3)
-    title = f"Lock {what}, as {name} has" if is_of_other else f"Merge block by block with {name}: {what}"
+    is_of_other, what = len(moved) == len(clashes), listing(shown, 3)
+    is_block = len(moved) + len(kept) < len(clashes)
+    title = f"Merge block by block with {name}: {what}" if is_block else f"Lock {what}, as {name} has"
     notes = [] if conflict.is_staged else ["git's index no longer has the sides: they are read between the markers"]
     sides = [] if is_of_other else ["--prefer", side.value]
     taken = (clash.ours if side is MergeSide.OURS else clash.theirs for clash in clashes)
-    notes += excluding(one.examined, filter(None, taken))
+    excluded = list(excluding(x, filter(None, taken)))
+    if kept:
+        notes.append(f"both sides have the same hashes, {listing(kept, 3)}: its entry keeps them")
     command = one.alone.line("merge", *sides, *of_other)
     if not moved:
-        write = one.alone.write("merge", side=side.value)
-        return Remedy("merge-again", title, 1, _NONE, 0, command, "; ".join(notes), write)
+        write, note = one.alone.write("merge", side=side.value), "; ".join((*notes, *excluded))
+        return Remedy("merge-again", title, 1, _NONE, 0, command, note, write, is_partial=bool(excluded))
     command = f"{command} && {one.alone.line('upgrade', *moved)}"
     versions = listing(moved, 3).replace("=", " ")
     words = f"the merge takes the other version, and the upgrade then writes {versions} with those of its release"
-    own = f"those of {versions}" if is_whole else "of one version alone"
-    notes.append(f"both sides have the same hashes, which are {own}: {words}")
-    return Remedy("merge-again", title, 1, _NONE if is_whole else _LOW, None, command, "; ".join(notes))
+    notes.append(f"both sides have the same hashes, which are of one version alone: {words}")
+    notes.append("the upgrade asks its registry, which has to answer, and warns of h1 whose platform it cannot tell")
+    note = "; ".join((*notes, *excluded))
+    return Remedy("merge-again", title, 1, _LOW, None, command, note, is_partial=bool(excluded))
+
+
+def _why_its_own(x: Examined, entry: LockEntry, other: LockEntry) -> str:
+    """Return why the hashes of one side's entry are of its version, before its release in a clause; "" if they are not.
+
+    Its release tells, or a commit where that is unknown, unless they are those of the other side's release.
+    """
+    own, of_other = (x.of_release.get((one.address, str(one.version))) for one in (entry, other))
+    if own is not None or of_other:
+        return "those of" if own else ""
+    of_version = ((commit, was) for commit, was in locked_states(x.before_damage) if was.address == entry.address)
+    commit = next(
+        (one for one, was in of_version if was.version == entry.version and entry.accepted <= was.accepted), ""
+    )
+    return f"which commit {commit[:12]} locks for" if commit else ""

@@ -308,6 +308,7 @@ class Remedy(Struct, frozen=True):
         is_left_out: True if the command line cannot be shared, as it has a secret.
         host: The host that it is about, whatever the provider; "" for none.
         is_of_all: True if its command is of all providers of its roots, whatever the cause is of.
+        is_partial: True if init fails after it all the same, as its note says.
     """
 
     id: str
@@ -323,6 +324,7 @@ class Remedy(Struct, frozen=True):
     is_left_out: bool = False
     host: str = ""
     is_of_all: bool = False
+    is_partial: bool = False
 
 
 class NotOffered(Struct, frozen=True):

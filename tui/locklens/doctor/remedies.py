@@ -197,18 +197,20 @@ def _restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy
         number = counted(len(unsigned), "added hash", "added hashes")
         words = f"{number} not known as signed"
         note = f"{note}; {words}" if note else words
-    which, group = "", one
+    which, group, is_partial = "", one, False
     if version != x.entry.version:
         which, admitting = f" ({version})", one.admitting(version)
         group = admitting or one
         words = one.left_out(group.roots) if admitting else f"init fails: the constraints do not allow {version}"
+        is_partial = admitting is None
         note = clauses(note, words)
     parts = group.by_commit(past)
     restored = [root for _, part in parts for root in part.roots]
     note = clauses(note, group.left_out(restored, past.commit))
     for commit, part in parts:
         write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
-        yield part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
+        found = part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
+        yield replace(found, is_partial=is_partial)
 
 
 def fix_entry(one: Affected) -> Iterator[Remedy]:
@@ -372,8 +374,8 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
     restored = _restored_file(x, x.readable_commit)
-    left = excluding(x, (one.entry for one in x.before_damage if one.entry is not None))
-    yield replace(restored, note="; ".join((restored.note, *left)))
+    left = list(excluding(x, (one.entry for one in x.before_damage if one.entry is not None)))
+    yield replace(restored, note="; ".join((restored.note, *left)), is_partial=bool(left))
 
 
 def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:

@@ -214,12 +214,10 @@ def _looked_up(
 def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> Examined:
     """Return what is known about a subject with what registries say."""
     sides = [(each, side) for each in one.sides if (side := answers.of(one.root.tool, each)) is not None]
-    unlisted, whole = (
-        frozenset((each.address, str(each.version)) for each, side in sides if getattr(side, name))
-        for name in ("is_unlisted", "is_whole")
-    )
+    unlisted = frozenset((each.address, str(each.version)) for each, side in sides if side.is_unlisted)
+    told = {(each.address, str(each.version)): side.is_of_release for each, side in sides}
     was = x.origins.earlier.entry if x.origins.earlier is not None else None
-    x = replace(x, unlisted=unlisted, whole=whole, earlier_host=whole_host(answers.of(x.tool, was)))
+    x = replace(x, unlisted=unlisted, of_release=told, earlier_host=whole_host(answers.of(x.tool, was)))
     looked_up = answers.of(one.root.tool, one.entry)
     if looked_up is not None:
         return _with_platform(replace(x, **asdict(looked_up)))

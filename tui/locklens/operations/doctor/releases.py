@@ -66,10 +66,11 @@ class LookedUp(Struct, frozen=True):
         return self.case.listing.is_known and not self.case.listing.has(self.case.entry.version)
 
     @property
-    def is_whole(self) -> bool:
-        """True if the entry has each `zh` that its release lists, so that none is added to it."""
+    def is_of_release(self) -> bool | None:
+        """True if each locked `zh` of a package is of the release; None where that is unknown, or none is locked."""
         today = self.case.new.today
-        return today is not None and today.hashes <= {*self.case.entry.hashes}
+        packed = packages_of(self.case.entry.hashes) - (today.manifests if today is not None else frozenset())
+        return packed <= today.hashes if today is not None and packed else None
 
 
 class LookedUpEntries(Struct, frozen=True):
