@@ -16,6 +16,7 @@ from kit.effort import effort, some
 from msgspec.structs import replace
 
 from locklens.demo.incidents import boxed_log
+from locklens.doctor.cleaning import clean_lines
 from locklens.doctor.messages import ReadLog, RecognisedError
 from locklens.doctor.recognising import read_log
 
@@ -25,6 +26,15 @@ STEP = effort(9, 1)
 """Every which recorded log is read at one width: with the widths of a sample, each is at two of them or more."""
 WHILE = "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2"
 MISMATCH = "Failed to install provider", f"{WHILE} doesn't match any of the checksums previously recorded"
+
+CONFLICT = (
+    "Failed to query available provider packages",
+    (
+        "Could not retrieve the list of available versions for provider acme/demo: locked provider "
+        "registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.4, < 1.4.2; must use "
+        "terraform init -upgrade to allow selection of new versions"
+    ),
+)
 
 
 def told(errors: tuple[RecognisedError, ...]) -> list[tuple[str, str, str]]:
@@ -67,6 +77,10 @@ PACKED: dict[str, Callable[[str], str]] = {
     "ansible": lambda log: "fatal: [web1]: FAILED! => " + json.dumps(
         {"changed": True, "cmd": ["terraform", "init"], "rc": 1, "stderr": log, "stderr_lines": log.split("\n")}
     ),
+    "ansible, verbose": lambda log: "fatal: [web1]: FAILED! => " + json.dumps(
+        {"cmd": ["terraform", "init"], "invocation": {"module_args": {"chdir": "/srv/live/prod"}}, "rc": 1, "stderr": log,
+         "stderr_lines": log.split("\n"), "stdout": "", "stdout_lines": []}
+    ),
     "ansible in unicode": lambda log: "fatal: [web1]: FAILED! => " + json.dumps({"stderr": log}, ensure_ascii=False),
     "a message": lambda log: f"time=2026-11-23T08:12:05Z level=error prefix=[live/certs] msg={json.dumps(log, ensure_ascii=False)}",
     "a container's log": lambda log: "\n".join(
@@ -88,14 +102,20 @@ PACKED: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("how", PACKED)
-@pytest.mark.parametrize("is_boxed", [True, False], ids=["boxed", "plain"])
-def test_whole_outputs_in_one_line(how: str, *, is_boxed: bool) -> None:
-    log = boxed_log(MISMATCH)
-    if not is_boxed:
+@pytest.mark.parametrize("look", ["boxed", "coloured", "plain"])
+@pytest.mark.parametrize("message", [MISMATCH, CONFLICT], ids=["mismatch", "conflict"])
+def test_whole_outputs_in_one_line(how: str, look: str, message: tuple[str, str]) -> None:
+    log = boxed_log(message)
+    alone = read_log(log.encode()).errors
+    if look == "coloured":
+        log = "\n".join(f"\x1b[31m{line[:1]}\x1b[0m\x1b[0m{line[1:]}" for line in log.splitlines())
+    elif look == "plain":
         log = "\n".join(line.strip("╷│╵ ") for line in log.splitlines())
-    assert told(read_log(PACKED[how](log).encode()).errors) == [
-        ("current-package", "registry.terraform.io/acme/demo", "1.4.2")
-    ]
+    packed = PACKED[how](log)
+    # Beside the lists of the same lines, the command of a run stands before its output, and not within it.
+    assert [line.text for line in clean_lines(packed)].count("terraform init") == packed.count('["terraform", "init"]')
+    errors = read_log(packed.encode()).errors
+    assert [(error.says, error.text) for error in errors] == [(error.says, error.text) for error in alone]
 
 
 EVENT = {

@@ -303,8 +303,8 @@ def _unpacked(line: str, fields: Collection[str], depth: int = _DEPTH) -> Iterat
     for start, inside in _strings(line) if depth else ():
         is_escaped = len(inside) >= _SHORTEST_STRING and "\\" in inside
         if _field(line, start) in fields or (is_escaped and _has_anchor(_unescaped(inside))):
+            text = f"{'' if found else _commands(line)}{_unescaped(inside)}"
             found = True
-            text = f"{_commands(line)}{_unescaped(inside)}"
             yield from _lines_of(text, line[max(0, start - _LONGEST_PREFIX) : start], fields, depth)
     if not found and depth and _is_packed(line) and _has_anchor(line):
         found = True
