@@ -807,6 +807,55 @@ def test_a_package_that_was_moved_aside_need_not_be_there(made: Any, doctor: Any
     assert _first(doctor(folder, *incident.options, "ci.log"))[0] == "plugin-corrupted"
 
 
+def _installs_netbox(folder: Path, how: str) -> None:
+    """Has the run install another provider before the error."""
+    log = (folder / "ci.log").read_text("utf-8").partition("╷")
+    installed = f"- Installing acme/netbox v3.9.1...\n- Installed acme/netbox v3.9.1 ({how})\n"
+    (folder / "ci.log").write_text(f"{log[0]}{installed}{log[1]}{log[2]}", "utf-8")
+
+
+@pytest.mark.parametrize(("how", "platforms", "is_covered"), [
+    ("unauthenticated", (HERE, OTHER), True),
+    ("unauthenticated", (HERE, OTHER, THIRD), False),
+    ("self-signed, key ID 6EF31C7EB267ED69", (HERE, OTHER), False),
+])  # fmt: skip
+def test_an_h1_is_not_likely_missing_where_as_many_did_for_another_folder_of_the_run(
+    how: str, platforms: tuple[str, ...], is_covered: bool, made: Any, doctor: Any
+) -> None:
+    netbox = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    lock = lock_file(replace(DEMO, unpacked=(HERE, OTHER)), replace(netbox, unpacked=platforms))
+    folder = made(replace(INCIDENTS["mirror-differs"], locks=(lock,), copies=(replace(COPY, edition="altered"),)))
+    _without_platform(folder)
+    _installs_netbox(folder, how)
+    document = doctor(folder, "--mirror", "mirror", "ci.log")
+    fixes = {one["id"]: one["note"] or "" for one in document["remedies"]}
+    if is_covered:
+        assert _first(document) == ("mirror-differs", "likely")
+        assert _verdicts(document)["h1-missing"] == "unknown"
+        assert "2 did for acme/netbox 3.9.1, which the run installed" in _evidence(document)["h1-missing"]
+        assert "lock-platform" not in fixes
+    else:
+        assert _first(document) == ("h1-missing", "likely")
+        assert f"it changes nothing where the h1 of {HERE} is locked already" in fixes["lock-platform"]
+
+
+@pytest.mark.parametrize(("how", "verdict"), [("unauthenticated", "likely"), ("self-signed, key ID 6EF3", "unknown")])
+def test_what_the_run_calls_unauthenticated_came_from_a_mirror(how: str, verdict: str, made: Any, doctor: Any) -> None:
+    whole = lock_file(DEMO, sample_entry("acme/netbox", "3.9.1", "~> 3.9"))
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(whole,)))
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    _installs_netbox(folder, how)
+    document = doctor(folder, "ci.log")
+    assert _verdicts(document)["mirror-differs"] == verdict
+    if verdict == "likely":
+        (fix,) = document["remedies"]
+        assert "locklens mirror --platform=" in fix["command"]
+        offline = doctor(folder, "--offline", "ci.log")
+        assert _verdicts(offline)["mirror-differs"] == "unknown", "today's release is not known"
+        (folder / "live/prod/.terraform.lock.hcl").write_bytes(re.sub(rb'    "zh:.*\n', b"", whole))
+        assert _verdicts(doctor(folder, "ci.log"))["mirror-differs"] == "unknown", "no zh is locked"
+
+
 def test_an_h1_that_is_locked_for_this_machine_is_not_likely_to_be_missing(made: Any, doctor: Any) -> None:
     lock = lock_file(replace(DEMO, unpacked=(HERE,)))
     folder = made(replace(INCIDENTS["mirror-differs"], locks=(lock,), copies=(replace(COPY, edition="altered"),)))

@@ -15,6 +15,7 @@ from locklens.text import counted, listing, shell_word
 if TYPE_CHECKING:
     from locklens.doctor import FoundPackage
     from locklens.doctor.examined import Examined
+    from locklens.lockfile import LockEntry
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -134,13 +135,39 @@ def mirror_differs(x: Examined) -> Judgement | None:
         words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
         return Judgement(_LIKELY, words, basis=Basis.HERE)
     if path is None and x.message.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
-        missing = "the origin of the package: --install-path, and its hash: --package FILE"
-        return Judgement(_UNKNOWN, "whether a mirror was used is not known", missing, basis=Basis.GUESS)
+        return _of_any_origin(x)
     if x.message.kind == "mirror-checksum":
         return _of_index(x)
     if path is not None and path.is_on_server:
         return _unknown_file(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
+
+
+def unsigned_beside(x: Examined) -> list[LockEntry]:
+    """Return the entries of other providers that the failing run installed and called unauthenticated, as locked here.
+
+    It says so of what comes from a mirror: of a registry's package it names the signature.
+    """
+    entries = {f"{entry.address.short(x.tool.default_host)} {entry.version}": entry for entry in x.lock.entries}
+    found = (entries.get(name.removeprefix(f"{x.tool.default_host}/")) for name in x.message.unsigned)
+    return [entry for entry in found if entry is not None and entry.address != x.address]
+
+
+def _of_any_origin(x: Examined) -> Judgement:
+    """Judge a package of which neither the message nor a setting tells whether it came from a mirror.
+
+    One that is not of today's release, which is the locked one, is not likely a registry's where others of the run were
+    a mirror's.
+    """
+    missing = "the origin of the package: --install-path, and its hash: --package FILE"
+    names = [f"{entry.address.short(x.tool.default_host)} {entry.version}" for entry in unsigned_beside(x)]
+    if not names:
+        return Judgement(_UNKNOWN, "whether a mirror was used is not known", missing, basis=Basis.GUESS)
+    words = f"the run installed {listing(names, 3)} (unauthenticated), as the tools say of what a mirror gives"
+    if x.met_release and not x.stale:
+        words = f"{words}; that of {x.release} was not of today's release, which is the locked one"
+        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+    return Judgement(_UNKNOWN, f"{words}; whether {x.release} came from one is not known", missing, basis=Basis.GUESS)
 
 
 def _of_unknown_origin(x: Examined) -> Judgement | None:

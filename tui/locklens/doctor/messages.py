@@ -65,6 +65,7 @@ class RecognisedError(Struct, frozen=True):
         constraint: The version constraint in the message; "" for none.
         options: Options of the failing `init` that decide where it may install from, and what it may write.
         selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
+        unsigned: Those that it installed and calls unauthenticated.
         command: The command of the tool that failed: "init", or one of `providers` with all its words; "" where the
             log tells it to be such a one, and does not have its line.
         run: The line of the log where this run begins: errors with one number are of one run, and of one root.
@@ -87,6 +88,7 @@ class RecognisedError(Struct, frozen=True):
     constraint: str = ""
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
+    unsigned: tuple[str, ...] = ()
     command: str = "init"
     run: int = 0
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor import locked_states
-from locklens.doctor.copy_causes import ASK_PLATFORM, locked_elsewhere, short, words_of_root
+from locklens.doctor.copy_causes import ASK_PLATFORM, locked_elsewhere, short, unsigned_beside, words_of_root
 from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
 from locklens.doctor.lock_causes import without_hashes
-from locklens.doctor.model import Basis, CauseVerdict, Judgement
+from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing
 
@@ -51,7 +51,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
         is_likely = few and bool(x.of_kind("given", "mirror", "plugin-cache"))  # else any other cause fits as well
-        return Judgement(_LIKELY if is_likely else _UNKNOWN, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS)
+        verdict = _LIKELY if is_likely else _UNKNOWN
+        return _beside_others(x, Judgement(verdict, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS))
     if platform in x.attributed.values():
         return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
     if platform in x.computed or len(x.attributed) == len(x.unpacked):
@@ -60,7 +61,22 @@ def h1_missing(x: Examined) -> Judgement | None:
             state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    return replace(_of_untold_h1(x, platform), is_by_download=x.is_told_by_download(platform))
+    return replace(_beside_others(x, _of_untold_h1(x, platform)), is_by_download=x.is_told_by_download(platform))
+
+
+def _beside_others(x: Examined, judged: Judgement) -> Judgement:
+    """Return a guess that an `h1` is missing, which it is not likely to be where as many did for another provider.
+
+    Of a folder in a mirror only an `h1` counts, so that one of the run's platform is locked for what it installed.
+    """
+    is_guess = judged.verdict is _LIKELY and judged.basis is Basis.GUESS
+    as_many = (one for one in unsigned_beside(x) if 0 < len(hashes_of_files(one.accepted)) <= len(x.unpacked))
+    other = next(as_many, None) if is_guess and x.incident.path is PackagePath.UNPACKED_MIRROR else None
+    if other is None:
+        return judged
+    name, number = f"{other.address.short(x.tool.default_host)} {other.version}", len(hashes_of_files(other.accepted))
+    words = f"{judged.evidence}; {number} did for {name}, which the run installed as from a mirror"
+    return replace(judged, verdict=_UNKNOWN, evidence=words)
 
 
 def _of_untold_h1(x: Examined, platform: str) -> Judgement:

@@ -351,7 +351,7 @@ def _hash_words(target: FoundPackage, then: str) -> str:
 def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     """Return the command that brings the package back, for a mirror one that fills it; "" where no registry has it."""
     path = one.examined.incident.path
-    if target is None and path is not None and path.is_mirror and not path.is_on_server:
+    if target is None and (path is None or (path.is_mirror and not path.is_on_server)):
         return _mirror_line(one, _runner_top(one.examined))
     is_used = target is not None and (target.is_of_run or not one.examined.asks_registry)
     if target is not None and target.kind == "mirror" and is_used:

@@ -115,6 +115,7 @@ _LISTED = _ADDRESS.replace("?P<provider>", "?:")
 _ABOUT_RUN = re.compile(
     rf"^- (?:Reusing previous version of (?P<reused>{_LISTED})(?: from|$)"
     rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})(?: versions matching|\.\.\.)"
+    rf"|Installed (?P<unsigned>{_LISTED} v\d[\w.+-]{{0,80}}) \(unauthenticated\)"
     rf"|(?:Installing|Using(?: previously-installed)?) (?P<selected>{_LISTED} v\d[\w.+-]{{0,80}}?)(?:\.\.\.|\s|$))"
 )
 """A line of `init` about one provider that the root requires, or a version of it."""
@@ -225,7 +226,7 @@ class _Event(Struct):
 _EVENTS = Decoder(_Event)
 
 
-_OF_RUN = ("folder", "reused", "searched", "selected", "options")
+_OF_RUN = ("folder", "reused", "searched", "selected", "unsigned", "options")
 """What a run tells about each of its errors."""
 
 
@@ -245,6 +246,7 @@ class _Run(Struct, frozen=True):
     searched: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
+    unsigned: tuple[str, ...] = ()
     command: str = ""
 
 

@@ -111,6 +111,9 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         number, verb = counted(len(more), "more package"), "is" if len(more) == 1 else "are"
         warns = ": its Preview warns (LK001)" if x.packed else ""  # a first list adds to none
         words = f"{number} of the signed list {verb} locked with it{warns}"
+    is_untold = platform not in {"", *x.expected} and len(x.attributed) < len(x.unpacked)
+    if is_untold and x.platforms.get(platform) in x.packed:
+        words = clauses(words, f"it changes nothing where the h1 of {platform} is locked already")
     write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if missing else _NONE
     title = f"{title}, from the signed package"
     found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
