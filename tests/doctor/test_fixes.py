@@ -217,6 +217,23 @@ def test_constraints_are_rewritten_for_a_version_that_there_is(made: Any, doctor
         shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize(
+    ("constraint", "options", "is_none"),
+    [("~> 1.9", (), True), ("~> 1.5", (), False), ("~> 1.9", ("--offline",), False)],
+)
+def test_a_constraint_that_no_listed_version_satisfies_is_said(
+    constraint: str, options: tuple[str, ...], is_none: bool, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    for name in ("live/prod/main.tf", "ci.log"):
+        text = (folder / name).read_text("utf-8")
+        (folder / name).write_text(text.replace("~> 2.0", constraint), "utf-8")
+    first = doctor(folder, *options, "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("constraint-conflict", "yes")
+    words = "nor does any of the 3 versions that registry.terraform.io lists: init -upgrade fails, too"
+    assert (words in first["evidence"], "init -upgrade" in first["evidence"]) == (is_none, is_none)
+
+
 def test_an_older_version_that_satisfies_the_constraints_is_named(made: Any, doctor: Any) -> None:
     newest = replace(
         INCIDENTS["key-changed"], locks=(lock_file(NEWER),), constraints=(("acme/demo", "~> 1.3, <= 1.5.0"),)

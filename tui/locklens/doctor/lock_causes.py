@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
+    from locklens.versions import Constraints
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -271,7 +272,21 @@ def constraint_conflict(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, f"{version} satisfies the constraints that can be read", unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
-    return Judgement(_YES, f"{version} does not satisfy {constraints} ({places})")
+    listed = _none_listed(x, constraints)
+    as_of = x.listing.as_of if listed and x.listing is not None else None
+    return Judgement(_YES, f"{version} does not satisfy {constraints} ({places}){listed}", as_of=as_of)
+
+
+def _none_listed(x: Examined, constraints: Constraints) -> str:
+    """Return that no version which the registry lists satisfies constraints; "" where one does, or it was not asked."""
+    listing = x.listing
+    if x.address is None or listing is None or not listing.versions or listing.is_offline:
+        return ""
+    if any(constraints.admits(one.version) for one in listing.versions):
+        return ""
+    number = f"any of the {len(listing.versions)} versions" if len(listing.versions) > 1 else "the only version"
+    too = "" if x.mirrors or x.servers or not x.asks_registry else ": init -upgrade fails, too"
+    return f", nor does {number} that {x.address.host} lists{too}"
 
 
 _NONE_FITS = "no available version satisfies the constraints"
