@@ -86,9 +86,9 @@ def test_an_edit_fixes_only_what_it_covers(made: Any, doctor: Any) -> None:
     for options in ((), ("--platform", HERE)):
         document = doctor(folder, "--prove=all", *options, "ci.log")
         assert document["state"] == "open"
-        (changed,) = (note for note in document["run"]["notes"] if "was changed since commit" in note)
+        (changed,) = (note for note in document["run"]["notes"] if "to the hashes of commit" in note)
         is_certain = any(one["verdict"] == "yes" for one in document["causes"])
-        assert ("not known" in changed) is not is_certain
+        assert ("run init again" in changed) is not is_certain
     lock.write_bytes(right)
     assert doctor(folder, "--prove=all", "ci.log")["state"] == "open"
     assert doctor(folder, "--prove=all", "--platform", HERE, "ci.log")["state"] == "fixed"

@@ -755,7 +755,13 @@ def test_an_h1_that_came_after_a_run_with_a_read_only_lock_file_ends_its_warning
         assert "netbox" not in document["fixed"]
     else:
         assert document["state"] == "open"
-        assert "with the h1 of linux_amd64: whether that covers the failing run is not known: name its platform" in out
+        assert (
+            "locklens, later than the log, added 1 h1, with the h1 of linux_amd64, to the hashes for acme/demo 1.4.2"
+            in out
+        )
+        assert (
+            "its platform may tell (--platform OS_ARCH), the error of a run before that is over (run init again)" in out
+        )
 
 
 def test_a_lock_file_that_can_be_read_again_is_still_the_subject(made: Any, doctor: Any) -> None:
@@ -904,6 +910,24 @@ def test_after_its_own_fix_a_cause_is_over_and_not_ruled_out(
         assert network or document["state"] == ("open" if may_be_later else "fixed")
         over = "the error of a run before it is over (run init again), and one after it has another cause"
         assert any(note.endswith(over) for note in document["run"]["notes"]) is may_be_later or network
+
+
+@pytest.mark.parametrize(("cause", "came"), [("h1-missing", "1 h1"), ("platform-missing", "3 zh and 1 h1")])
+def test_a_log_without_a_platform_that_may_be_newer_than_its_fix_has_a_note_of_what_was_added(
+    cause: str, came: str, made: Any, doctor: Any
+) -> None:
+    folder, log = made(INCIDENTS[cause]), "ci.log"
+    (folder / log).write_text((folder / log).read_text("utf-8").replace("on linux_amd64\n", ""), "utf-8")
+    was = git(folder, "rev-parse", "--short=12", "HEAD")
+    assert doctor(folder, "--offline", log)["state"] == "open"
+    assert main(["lock", "--platform", "linux_amd64", "acme/demo", "--root=live/prod"], no_screen) == 0
+    git(folder, "commit", "-qam", "the fix")
+    os.utime(folder / log, (2**32, 2**32))
+    document = doctor(folder, "--offline", log)
+    words = f"commit {git(folder, 'rev-parse', '--short=12', 'HEAD')} added {came} to the hashes of commit {was} for acme/demo"
+    (note,) = (one for one in document["run"]["notes"] if one.startswith(words))
+    assert document["state"] == "open"
+    assert note.endswith("the error of a run before that is over (run init again), and one after it has another cause")
 
 
 @pytest.mark.parametrize("is_committed", [False, True])

@@ -380,9 +380,14 @@ def cover_since(x: Examined) -> tuple[PastEntry | None, PastEntry | None]:
     before = _newest_without(x, _covers)
     if before is None or not _has_more(x, before):
         return None, None
+    return before, _next_after(x, before)
+
+
+def _next_after(x: Examined, before: PastEntry) -> PastEntry | None:
+    """Return the state of the entry that a commit made of an earlier one; None where no commit did."""
     history = next((one for one in (x.past, *x.past_elsewhere) if before in one), ())
     number = history.index(before) if history else 0
-    return before, history[number - 1] if number else None
+    return history[number - 1] if number else None
 
 
 def _has_more(x: Examined, before: PastEntry) -> bool:
@@ -439,16 +444,34 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
             return ""
     elif x.message.kind not in OF_HASHES or _covers(x) or not _has_more(x, before):
         return ""
-    platforms = sorted({x.attributed[text] for text in came if text in x.attributed})
-    with_h1 = f", with the h1 of {listing(platforms)}" if platforms else ""
-    ask = f"whether it covers {x.platform} is not known"
-    ask = ask if x.platform else "whether that covers the failing run is not known: name its platform with --platform"
-    since = f"since commit {before.commit[:12]}" if before.commit else "by locklens, later than the log"
     is_certain = any(one.verdict is CauseVerdict.YES for one in causes)
     if is_certain and before.commit and x.origins.is_committed:
         return ""  # the report says which commit changed it
-    words = _again_words(x) or f"{x.lock.path} was changed {since}{with_h1}"
+    ask, words = f"whether it covers {x.platform} is not known", _again_words(x) or _more_words(x, before)
+    if not x.platform:
+        one = "if the package of the failing run has one, which its platform may tell (--platform OS_ARCH)"
+        over = "the error of a run before that is over (run init again), and one after it has another cause"
+        is_more = before.accepted < x.locked
+        ask = f"{one}, {over}" if is_more else "whether that covers the failing run, its platform may tell: --platform"
     return words if is_certain else f"{words}: {ask}"
+
+
+def _more_words(x: Examined, before: PastEntry) -> str:
+    """Return what was done to an earlier state of the entry, and by which commit."""
+    added, after = x.locked - before.accepted, _next_after(x, before)
+    unpacked = hashes_of_files(added)
+    platforms = sorted({x.attributed[text] for text in unpacked if text in x.attributed})
+    of_h1 = f", with the h1 of {listing(platforms)}," if platforms else ""
+    numbers = (len(added) - len(unpacked), "zh"), (len(unpacked), "h1")
+    counts = " and ".join(f"{number} {scheme}" for number, scheme in numbers if number)
+    who = f"commit {after.commit[:12]}" if after is not None else "a change that is not committed"
+    if not before.commit:
+        who = "locklens, later than the log,"
+    if not before.accepted < x.locked:
+        since = f"since commit {before.commit[:12]}" if before.commit else "by locklens, later than the log"
+        return f"{x.lock.path} was changed {since}{of_h1.removesuffix(',')}"
+    of_commit = f" of commit {before.commit[:12]}" if before.commit else ""
+    return f"{who} added {counts}{of_h1} to the hashes{of_commit} for {x.release} ({x.place})"
 
 
 def _repaired(x: Examined) -> FoundPackage | None:
