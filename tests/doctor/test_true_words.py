@@ -685,6 +685,37 @@ def test_a_message_without_its_beginning_does_not_tell_a_folder_from_a_zip_file(
     assert document["state"] == "open"
 
 
+@pytest.mark.parametrize("state", ["uncommitted", "older-log", "newer-log"])
+def test_a_message_without_its_beginning_is_over_once_a_folder_and_a_zip_file_are_locked(
+    state: str, made: Any, doctor: Any
+) -> None:
+    whole = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    mac, both = (replace(whole, unpacked=names) for names in (("darwin_arm64",), ("darwin_arm64", "linux_amd64")))
+    first, altered = (
+        lock_file(replace(mac, packed=("darwin_arm64",))),
+        SampleCopy("mirror", DEMO, "1.4.2", edition="altered"),
+    )
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(first,), copies=(altered,)))
+    words = f"{DEMO} 1.4.2 doesn't match any of the checksums previously recorded in the dependency lock file"
+    (folder / "ci.log").write_text(boxed_log((INSTALL, words)), "utf-8")
+    mismatch = folder, "--prove", "changed", "ci.log"
+    assert (doctor(*mismatch)["errors"][0]["kind"], doctor(*mismatch)["state"]) == ("package-mismatch", "open")
+    lock = folder / "live/prod/.terraform.lock.hcl"
+    for entry in (mac, replace(both, packed=("darwin_arm64",)), both):  # the zh alone, the h1 alone, both
+        lock.write_bytes(lock_file(entry))
+        if state != "uncommitted":
+            git(folder, "commit", "-qam", "the fix")
+            os.utime(folder / "ci.log", (2**32, 2**32) if state == "newer-log" else (0, 0))
+        is_over = entry is both and state != "newer-log"
+        document = doctor(*mismatch)
+        assert (document["state"] == "fixed") is is_over
+        assert doctor(folder, "--offline", "ci.log")["state"] == "open", "what is served now is not known"
+        ended = "the error of a run before it is over (run init again)"
+        is_noted = any(ended in note for note in document["run"]["notes"])
+        assert is_noted is (entry is both and state == "newer-log")
+    assert doctor(*mismatch, "--mirror", "mirror")["state"] == "open", "a copy that is not locked may be the package"
+
+
 def test_a_second_copy_is_moved_aside_beside_the_first(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["plugin-corrupted"]
     folder = made(incident)

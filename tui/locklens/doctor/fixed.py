@@ -34,7 +34,7 @@ _OF_RELEASES = frozenset(
 )  # fmt: skip
 """Errors of a release, which was locked if an earlier commit locks it."""
 
-OF_HASHES = frozenset({"local-package", "current-package", "shared-cache", "cached-package"})
+OF_HASHES = frozenset({"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package"})
 """Errors of a package that has none of the locked hashes."""
 
 
@@ -102,7 +102,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         is_any = is_gone and not x.message.plugin_folders
         healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)
         return _accepted_words(x, healed) if healed is not None else ""
-    return _changed(x, causes) if kind in OF_HASHES else ""
+    return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
 
 
 def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
@@ -111,7 +111,7 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     It is a mirror or plugin cache, which any of them uses, or the entry, where all have the same one. A package that
     was moved aside in a root is that root's alone.
     """
-    if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version:
+    if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version or not _is_told(x, causes):
         return ""
     others = [one.entry for one in x.others if one.root in x.fitting]
     is_same = all(pinned(one) == pinned(x.entry) for one in others)
@@ -416,8 +416,21 @@ def _covers(x: Examined) -> bool:
     path = x.incident.path
     wanted = x.expected.get(x.platform, "") if path is None or path is PackagePath.DIRECT else ""
     is_of_files = path is None or path.only != "zh"
-    has_h1 = wanted in x.unpacked if wanted else x.platform != "" and x.platform in x.attributed.values()
+    has_h1 = wanted in x.unpacked if wanted else _has_h1(x)
+    if _is_folder_or_file(x):
+        return has_h1 and x.platforms.get(x.platform, "") in x.packed
     return (is_of_files and has_h1) or _accepts_release(x)
+
+
+def _is_folder_or_file(x: Examined) -> bool:
+    """True if neither the message nor its place tells whether the package was a folder, for which only `h1` count."""
+    return x.message.kind == "package-mismatch" and x.incident.path in {None, PackagePath.FILESYSTEM_MIRROR}
+
+
+def _is_told(x: Examined, causes: Sequence[Cause]) -> bool:
+    """True if it is known what the package was, or hashes of it have come since, whichever it was and wherever from."""
+    is_covered = _before_cover(x) is not None and not x.servers and not _speaks(x, causes)
+    return is_covered or not _is_folder_or_file(x)
 
 
 def _lacks_platform(x: Examined) -> bool:
