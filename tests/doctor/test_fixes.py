@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -328,6 +329,40 @@ def test_a_mirror_of_the_settings_that_answers_404_lacks_the_package(made: Any, 
     assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely")
     assert "yanked" not in {one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
     assert [one["id"] for one in document["remedies"]] == ["fill-mirror"]
+
+
+@pytest.mark.parametrize("by", ["state", "configuration", "nothing"])
+def test_a_mirror_is_filled_by_a_command_only_with_what_the_command_takes(by: str, made: Any, doctor: Any) -> None:
+    """What only the state requires is in no mirror before it is locked, nor what nothing requires."""
+    incident, netbox = INCIDENTS["mirror-lacks"], ("acme/netbox", "~> 3.9")
+    required = (*incident.constraints, netbox) if by == "configuration" else incident.constraints
+    locks = (lock_file(DEMO, sample_entry("acme/netbox", "3.9.1", "~> 3.9")),) if by == "nothing" else incident.locks
+    folder = made(replace(incident, constraints=required, locks=locks))
+    log = (folder / "ci.log").read_text("utf-8").replace("acme/demo", "acme/netbox")
+    (folder / "ci.log").write_text(log.replace("1.4.2", "3.9.1"), "utf-8")
+    if by == "state":
+        resource = {"mode": "managed", "type": "netbox_site", "name": "a", "instances": []}
+        resource["provider"] = 'provider["registry.terraform.io/acme/netbox"]'
+        state = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "x", "resources": [resource]}
+        (folder / "live/prod/terraform.tfstate").write_text(json.dumps(state), "utf-8")
+    (fix,) = doctor(folder, *incident.options, "ci.log", "--", "live/prod")["remedies"]
+    if by == "configuration":
+        run(fix["command"])
+        assert list((folder / "mirror/registry.terraform.io/acme/netbox").glob("*.zip"))
+        assert fix["trust"] == "low"
+        return
+    assert fix["command"] is None
+    words = "nothing in live/prod requires it" if by == "nothing" else "only the state or test files require it"
+    assert fix["note"].startswith(words)
+
+
+@pytest.mark.parametrize("cause", ["cache-differs", "plugin-corrupted"])
+def test_no_copy_is_moved_aside_for_a_release_that_is_not_to_be_had(cause: str, made: Any, doctor: Any) -> None:
+    gone = (FaultRule(Fault.WITHDRAWN, DEMO.provider, DEMO.version),)
+    folder = made(replace(INCIDENTS[cause], rules=gone))
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    run(fix["command"])
+    assert is_locked_as(folder, NEWER)
 
 
 GONE = (

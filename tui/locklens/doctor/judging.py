@@ -367,7 +367,10 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if any(Trait.OF_HASHES in cause.traits for cause in causes):
             copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
             offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
-        offered = [each for each in offered if each.id not in _OF_RELEASE or not one.examined.is_lost]
+        if one.examined.is_lost:
+            there = [each for each in offered if each.id not in _OF_RELEASE]
+            other = f"Upgrade {one.examined.name} to another version that is listed"
+            offered = there or list(provider_remedies.upgrade(one, other) if offered else ())
         for remedy in offered:  # two causes may have one fix, and roots with one entry are in any order
             key = remedy.title if remedy.host else remedy.command or remedy.title
             found.setdefault(frozenset(key.split()), []).append((remedy, one))
@@ -480,7 +483,7 @@ def _kept_first(remedies: Sequence[Remedy]) -> list[Remedy]:
     return [*found, *late]
 
 
-_OF_RELEASE = frozenset({"lock-platform", "accept-republished", "reinstall"})
+_OF_RELEASE = frozenset({"lock-platform", "accept-republished", "reinstall", "replace-copy"})
 """Fixes whose commands need the locked release, or a package of it, from the place that has it."""
 
 _FETCHING = frozenset({"reinstall", "fill-mirror", "retry", "run-again", "use-tool"})

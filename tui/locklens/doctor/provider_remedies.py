@@ -265,6 +265,10 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
         return
     if x.address is None or x.is_denied:
         return  # what no registry has, no command fills a mirror with
+    left_out = _left_out(x)
+    if left_out is not None:
+        yield alone.remedy("fill-mirror", left_out[0], _NONE, None, "", left_out[1])
+        return
     place, note = _filled_place(x)
     platform = one.platform or x.machine
     if platform and not x.platform:
@@ -273,8 +277,23 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
     is_of_all = len(x.lock.entries) > 1 or not x.lock.exists
     if is_of_all:
         title, size = "Fill the mirror from the signed releases of all required providers", None
-    line = _mirror_line(one, place, platform)
-    yield alone.remedy("fill-mirror", title, _NONE, size, line, note, is_of_all=is_of_all)
+    line, cost = _mirror_line(one, place, platform), _NONE
+    if x.entry is None and x.lock.entries:  # mirror fetches no version that was not selected
+        of_platform = ["--platform", platform] if platform else []
+        line, cost = f"{alone.line('lock', *of_platform, x.name)} && {line}", _LOW
+        note = clauses(note, f"{x.name} is locked first, at a version to review")
+    yield alone.remedy("fill-mirror", title, cost, size, line, note, is_of_all=is_of_all)
+
+
+def _left_out(x: Examined) -> tuple[str, str] | None:
+    """Return the way to a mirror with a provider that `mirror` leaves out here, and why; None where it takes it."""
+    if x.is_unrequired:
+        title = f"Check out the commit of the failing run, whose root requires {x.name}, and fill the mirror from it"
+        return title, f"nothing in {x.where} requires it, so that mirror leaves it out"
+    if x.entry is None and x.address is not None and x.configuration.is_of_init(x.address):
+        title = f"Lock {x.name} with init where that may ask its registry, then fill the mirror"
+        return title, "only the state or test files require it, and mirror leaves that out until it is locked"
+    return None
 
 
 def _filled_place(x: Examined) -> tuple[str, str]:
@@ -368,7 +387,8 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     note = _hash_words(target, then)
     is_sure = one.examined.is_known or then == one.next_step  # else the copy may be the last one
     write = one.write("replace", place=target.place, base=target.base, next_step=then) if is_sure else None
-    return one.alone.remedy(remedy, title, _NONE, one.size_of(one.examined.platform), command, note, write=write)
+    size, is_partial = one.size_of(one.examined.platform), then == ""
+    return one.alone.remedy(remedy, title, _NONE, size, command, note, write=write, is_partial=is_partial)
 
 
 def fix_installed(one: Affected) -> Iterator[Remedy]:
