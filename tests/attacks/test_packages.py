@@ -473,6 +473,29 @@ def test_a_root_without_a_lock_file_is_a_row(top: Path, capsys: pytest.CaptureFi
     assert Reviewed(capsys).severities == found.severities
 
 
+def test_a_lock_file_that_git_ignores_is_not_called_missing(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, ".gitignore", f"{LOCK}\n")
+    git(top, "add", ".gitignore")
+    git(top, "commit", "-qm", "x")
+    put(top, "new/main.tf", REQUIRES + BACKEND)
+    shutil.copy(top / "infra" / LOCK, top / "new" / LOCK)
+    found = Reviewed(capsys).findings["new"]["LK037"]
+    assert found["severity"] == "warn"
+    assert found["message"] == (
+        f"the lock file exists, and git ignores it: what init selects for {DEMO} is not reviewed"
+    )
+    for form, words in {
+        "text": "new  (lock file ignored by git, Terraform)",
+        "markdown": "Lock file ignored by git: each run may select other packages",
+        "sarif": "Lock file ignored by git: each run may select other packages",
+    }.items():
+        main(["review", "main", "--offline", "--no-cache", "--format", form], lambda *_: 0)
+        assert words in capsys.readouterr().out, form
+    # The index and a commit have none.
+    git(top, "add", "new/main.tf")
+    assert Reviewed(capsys, "--staged").findings["new"]["LK037"]["message"].startswith("no lock file: ")
+
+
 def test_a_comment_of_the_change_hides_no_root(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(top, "new/main.tf", REQUIRES + BACKEND)
     put(top, "new/terragrunt.hcl", "")

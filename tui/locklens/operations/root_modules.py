@@ -17,6 +17,7 @@ from locklens.machine import CLASHES_NEED, merging_words
 from locklens.operations.comparison import RootSettings
 from locklens.project import LOCK_FILE
 from locklens.project.tree import EntryKind, OverlayTree, Tree, WorkTree, name_bytes
+from locklens.review.context import Absence
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
@@ -254,6 +255,12 @@ def common_folder(places: Sequence[str]) -> str:
 def lock_path(path: str) -> str:
     """Return the path of a root's lock file."""
     return f"{path}/{LOCK_FILE}" if path else LOCK_FILE
+
+
+def absence_of(tree: Tree, path: str) -> Absence:
+    """Return why git has no lock file of a root on a side: one that is in a work tree all the same is ignored."""
+    is_there = isinstance(tree, WorkTree) and os.path.isfile(tree.top / lock_path(path))  # noqa: PTH113
+    return Absence.IGNORED if is_there else Absence.MISSING
 
 
 def no_root(tree: Tree, path: str, hint: str = "", *, named: str = "") -> ConfigurationError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -54,15 +55,25 @@ class Unread(Struct, frozen=True):
     content: str = ""
 
 
+class Absence(StrEnum):
+    """The reason why a root's lock file is not in the repository."""
+
+    MISSING = "missing"
+    IGNORED = "ignored"
+    DELETED = "deleted"
+
+
 class UnlockedRoot(Struct, frozen=True):
-    """A root that never had a lock file, and in which a configuration file changed.
+    """A root without a lock file in the repository, before or now, and in which a configuration file changed.
 
     Attributes:
         has_backend: True if the configuration says where the state is kept.
+        absence: Why the new side has none.
         required_before: The providers that the old side's configuration requires.
     """
 
     has_backend: bool
+    absence: Absence = Absence.MISSING
     required_before: frozenset[ProviderAddress] = frozenset()
 
 
@@ -98,7 +109,7 @@ class RootContext(Struct, frozen=True):
         spellings: Paths of files of the change, and what some disk takes each for.
         contents: Digests of the content of both sides' paths.
         has_packages: True if there are such files in the repository, of the change or not.
-        unlocked: Set for a root that never had a lock file.
+        unlocked: Set for a root without a lock file in the repository on either side.
         is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
     """
 

@@ -22,18 +22,18 @@ from locklens.machine import locklens_words, path_from_shell
 from locklens.operations.comparison import RootSettings, path_below_top, within
 from locklens.operations.review.completion import absent_configuration
 from locklens.operations.review.unreviewed import roots_without_locks
-from locklens.operations.root_modules import Root, lock_path, read_lock, tool_of, with_staged_sides
+from locklens.operations.root_modules import Root, absence_of, lock_path, read_lock, tool_of, with_staged_sides
 from locklens.project import GENERATORS, LOCK_FILE, has_generator
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
 from locklens.project.root_search import MAX_ROOTS
 from locklens.project.touched_roots import MODULE_SUFFIXES, is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
-from locklens.review.context import RootContext, Unread
+from locklens.review.context import Absence, RootContext, Unread
 from locklens.review.health import RootReach
 from locklens.review.model import Finding, LockStatus, RootReview
 from locklens.review.rules import finding_of, heeded
-from locklens.review.rules.health import OF_ABSENCE, OF_ENTRY, Absence, AbsentLock, LockedEntry, findings_of
+from locklens.review.rules.health import OF_ABSENCE, OF_ENTRY, AbsentLock, LockedEntry, findings_of
 from locklens.review.rules.judge import judge_root
 from locklens.review.rules.root import CHECKS, own_packages
 from locklens.selection.choosing import combined
@@ -86,10 +86,9 @@ class Layout(Struct, frozen=True):
 
     def absence(self, folder: str) -> Absence:
         """Return why a configured folder has no lock file in the repository."""
-        place = os.path.join(self.tree.top, folder, LOCK_FILE)  # noqa: PTH118
         if folder in self.deleted:
             return Absence.DELETED
-        return Absence.IGNORED if self.is_git and os.path.isfile(place) else Absence.MISSING  # noqa: PTH113
+        return absence_of(self.tree, folder) if self.is_git else Absence.MISSING
 
 
 def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:

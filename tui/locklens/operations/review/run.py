@@ -15,6 +15,7 @@ from locklens.operations.review.completion import complete_review, worst_first
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.review.request import Progress, is_told
 from locklens.operations.root_modules import (
+    absence_of,
     is_of_registry_of,
     lock_path,
     read_lock,
@@ -291,7 +292,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             contents=_contents(tree, (*pair.vendored, *pair.spellings)),
             spellings=pair.spellings,
             has_packages=pair.has_packages,
-            unlocked=UnlockedRoot(pair.unlocked is RootEvidence.BACKEND) if pair.unlocked is not None else None,
+            unlocked=_unlocked(tree, pair),
             is_survey=setting.is_survey,
             is_generation_noted=not setting.is_survey,
         ),
@@ -302,6 +303,12 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         status=_status(root),
         format_only=root.is_rewritten and is_whole and all(change.kind is ChangeKind.UNCHANGED for change in changes),
     )
+
+
+def _unlocked(tree: Tree, pair: RootPair) -> UnlockedRoot | None:
+    if pair.unlocked is None:
+        return None
+    return UnlockedRoot(pair.unlocked is RootEvidence.BACKEND, absence_of(tree, pair.path))
 
 
 def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, str]:

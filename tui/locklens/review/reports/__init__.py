@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from locklens.hashes import is_of_zip
 from locklens.lines import Role, Span
 from locklens.review import HashCount
+from locklens.review.context import Absence
 from locklens.review.model import (
     Change,
     ChangeKind,
@@ -106,7 +107,10 @@ def side_words(side: SideName) -> str:
 
 def lock_status_words(root: RootReview) -> str:
     """What became of a root's lock file, if it has one."""
-    return root.status.value if root.old.exists or root.new.exists or root.new.problems else "none"
+    if root.old.exists or root.new.exists or root.new.problems:
+        return root.status.value
+    unlocked = root.context.unlocked
+    return "ignored by git" if unlocked is not None and unlocked.absence is Absence.IGNORED else "none"
 
 
 def root_status_words(root: RootReview) -> str:

@@ -710,7 +710,14 @@ _ALL = (
         "Without a committed lock file, each run may select other versions and accepts whatever package it gets.",
         "Run `git check-ignore -v FOLDER/.terraform.lock.hcl`; a root is a folder with a backend or a provider "
         "configuration that no other folder calls as a module.",
-        "Make it with `locklens lock`, remove the pattern from .gitignore, and commit the lock file.",
+        "Make it with `locklens lock`, and commit it; where git would ignore it, first remove the pattern that "
+        "`git check-ignore -v` names.",
+        cases={
+            "ignored": RuleWording(
+                "Lock file ignored by git: each run may select other packages",
+                "Remove the pattern that `git check-ignore -v` names, and commit the lock file.",
+            )
+        },
     ),
     Rule(
         "LK038",

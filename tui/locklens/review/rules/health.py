@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
 from locklens.addresses import display_host
 from locklens.dialect import DIALECTS
+from locklens.review.context import Absence
 from locklens.review.model import Finding, Severity
 from locklens.review.rules import Verdict, finding_of
+from locklens.review.rules.root import LOCK_IGNORED
 from locklens.text import counted
 from locklens.trust import Tier
 
@@ -27,14 +28,6 @@ State = TypeVar("State")
 
 BEHIND_DAYS = 180
 """Days between two releases from which on the older one counts as behind."""
-
-
-class Absence(StrEnum):
-    """The reason why a root's lock file is not in the repository."""
-
-    MISSING = "missing"
-    IGNORED = "ignored"
-    DELETED = "deleted"
 
 
 class Behind(Struct, frozen=True):
@@ -84,7 +77,7 @@ class AgedEntry(LockedEntry, frozen=True):
 
 def _not_in_the_repository(state: AbsentLock) -> Iterator[Verdict]:
     if state.reason is Absence.IGNORED:
-        yield Verdict("the lock file exists, and git ignores it: every clone selects versions anew")
+        yield Verdict(f"{LOCK_IGNORED}: every clone selects versions anew", case=state.reason)
     elif state.reason is Absence.DELETED:
         words = "the lock file, which git tracks, was deleted: every init selects versions anew"
         yield Verdict(f"{words}; git restore brings it back")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
+from locklens.review.context import Absence
 from locklens.review.model import RootReview, Severity
 from locklens.review.rules import Verdict
 from locklens.text import counted, identity_of, listing
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from locklens.lockfile import Conflict, LockFile
     from locklens.policy.model import PolicyChange
 
+
+LOCK_IGNORED = "the lock file exists, and git ignores it"
 
 OLD_SIDE = "old side"
 """The case of a lock file whose old side cannot be read."""
@@ -181,20 +184,20 @@ def _not_exact(root: RootReview) -> Iterator[Verdict]:
 
 
 def unlocked(root: RootReview) -> Iterator[Verdict]:
-    """Yield the verdict of a review on a root that never had a lock file (LK037)."""
+    """Yield the verdict of a review on a root without a lock file in the repository (LK037)."""
     context, configuration = root.context.unlocked, root.configuration
     if context is None or configuration is None:
         return
     required, before = configuration.required(), context.required_before
     if not required and not configuration.unknown_constraints:
         return
-    if added := sorted(required - before):
-        words = f"no lock file: what init selects for {listing(list(map(str, added)))} is not reviewed"
-    else:
-        words = "no lock file: whatever init selects is not reviewed"
+    added = sorted(required - before)
+    selected = f"what init selects for {listing(list(map(str, added)))}" if added else "whatever init selects"
+    fact = LOCK_IGNORED if context.absence is Absence.IGNORED else "no lock file"
     # A root that had no lock file before either is left to the health.
     is_new = bool(added) or not before
-    yield Verdict(words, severity=None if is_new and context.has_backend else Severity.INFO)
+    severity = None if is_new and context.has_backend else Severity.INFO
+    yield Verdict(f"{fact}: {selected} is not reviewed", severity=severity, case=context.absence)
 
 
 def own_policy(change: PolicyChange) -> Iterator[Verdict]:
