@@ -321,6 +321,20 @@ def test_an_undo_is_judged_against_head_as_the_review_after_it(top: Path, enviro
     assert [(str(one.old and one.old.version), one.kind) for one in found.uncommitted or ()] == [("1.4.2", "downgrade")]
 
 
+def test_the_way_back_to_head_counts_the_findings_of_each_root_as_the_review_after_it(top: Path) -> None:
+    """The entries are upgraded on disk as the configuration is, which the plan leaves as it is."""
+    for root in ("a", "b"):
+        (top / root / "main.tf").write_text(requires(demo="1.5.0"))
+        newer = [SampleLock(f"{HOST}/acme/demo", "1.5.0", "1.5.0"), SampleLock(f"{HOST}/acme/netbox", "3.9.1")]
+        (top / root / LOCK).write_bytes(lock_file(*newer))
+    plan, asked = restore(Scope(top, ("a", "b")), ["demo"]), request(top, None)
+    found = plan_reviewed(plan, asked)
+    apply(plan.proposal)
+    after = review(asked)
+    listed = review(replace(asked, include_unchanged=True))
+    assert [one.severity_counts[Severity.BLOCK] for one in (found.review, after, listed)] == [2, 2, 2]
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 def test_a_plan_on_top_of_an_uncommitted_change_is_judged_as_the_review_after_it(
     top: Path, environ: dict[str, str], *, is_new: bool

@@ -410,7 +410,7 @@ async def test_prune_and_format_from_the_review(opening: Opening, top: Path) -> 
 
 
 async def test_findings_are_counted_as_in_review_and_as_they_are_listed(opening: Opening, top: Path) -> None:
-    """The same change breaks another constraint in each root: one finding, with the words for each."""
+    """The way back to HEAD breaks another constraint in each root: a finding of each, as in the review after it."""
     for root in ("a", "b"):
         (top / root / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("hashicorp/aws", ">= 5.90")))
         (top / root / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/hashicorp/aws", "5.92.0", ">= 5.90.0")))
@@ -419,7 +419,7 @@ async def test_findings_are_counted_as_in_review_and_as_they_are_listed(opening:
         await on.press("R")
         await on.ready()
         listed = re.findall(r"\n  (BLOCK|WARN|INFO) +(LK\d+) ", on.plan)
-        assert listed.count(("BLOCK", "LK005")) == 1
+        assert listed.count(("BLOCK", "LK005")) == 2
         assert 'does not satisfy ">= 5.90"' in on.plan or "5.90" in on.plan
         numbers = {severity: sum(one == severity for one, _ in listed) for severity in ("BLOCK", "WARN", "INFO")}
         (counted,) = re.findall(r"findings: ((?:\d+ [A-Z]+ +)+)", on.plan)
@@ -432,8 +432,14 @@ async def test_findings_are_counted_as_in_review_and_as_they_are_listed(opening:
         review = standing.plan_review.review
         assert numbers == {severity.value.upper(): number for severity, number in review.severity_counts.items()}
         message = commit_message(standing.plan, review)
-        assert f": 1 finding ({numbers['BLOCK']} block" in message
+        assert f": 2 findings ({numbers['BLOCK']} block" in message
         assert "acme/demo is required" not in on.plan  # the file on disk does not lock it either
+        await on.press("enter")
+        await until(on, lambda: "wrote 2 files" in on.status)
+        await on.reviewed()
+        after = on.screen.review
+        assert after is not None
+        assert len(after.distinct_findings(lambda one: one.rule == "LK005")) == 2
 
 
 async def test_the_base_of_a_restore_is_the_fork_point(opening: Opening, top: Path) -> None:
@@ -675,7 +681,9 @@ async def test_enter_waits_until_it_is_ready(opening: Opening, top: Path, monkey
         assert "not ready: planning in progress" in on.status
         await on.press("r")
         assert "not possible now: not ready" in on.status
-        await on.press("d", "y", "e", "x")
+        for key in ("d", "z", "y", "e", "x", "i", "m", "tab"):
+            await on.press("j", key)
+            assert "not ready: planning in progress" in on.status, key
         on.want(Slow())
         await on.pilot.pause()
         assert sum(isinstance(screen, PreviewScreen) for screen in on.app.screen_stack) == 1

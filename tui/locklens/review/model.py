@@ -575,17 +575,22 @@ class Review(Struct, frozen=True, dict=True):
         """Return the findings as they are counted everywhere, the worst first.
 
         Those of one rule about the same change, in many roots or several times in one, are one item with the worst
-        first.
+        first. An entry that is the subject of no change has those of each root, whether it is listed or not.
 
         Args:
             is_counted: True for a finding to return; without it, those that are not accepted.
         """
-        single = (*self.own_findings, *(finding for root in self.roots for finding in root.findings))
-        alike: dict[object, list[Finding]] = {number: [finding] for number, finding in enumerate(single)}
+        single = [*self.own_findings]
+        alike: dict[object, list[Finding]] = {}
         for root in self.roots:
+            single += root.findings
             for change in root.changes:
+                if change.kind is ChangeKind.UNCHANGED and not self.is_survey:
+                    single += change.findings
+                    continue
                 for finding in change.findings:
                     alike.setdefault((change.id, finding.rule), []).append(finding)
+        alike |= {number: [finding] for number, finding in enumerate(single)}
         counted = (sorted(filter(is_counted, one), key=lambda each: each.severity.rank) for one in alike.values())
         return tuple(sorted((tuple(one) for one in counted if one), key=lambda one: one[0].severity.rank))
 
