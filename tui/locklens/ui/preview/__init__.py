@@ -307,6 +307,12 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     # Keys
 
+    def _made_plan(self) -> Plan | None:
+        """Return the plan; without one, say why there is none, as enter does."""
+        if self._known.plan is None:
+            self.refuse(plan_pane.refusal(self.standing))
+        return self._known.plan
+
     def action_apply(self) -> None:
         """Write all files, or show the reason against it."""
         standing = self.standing
@@ -380,13 +386,12 @@ class PreviewScreen(LockLensScreen[Closed]):
         """Plan again without the modules that cannot be read."""
         if self.standing.lacks_modules:
             self._plan_again(self._operation.without_missing_modules())
-        else:
+        elif self._made_plan() is not None:
             self.refuse("missing modules: only where a root could not be planned for want of them")
 
     def action_other_pane(self) -> None:
         """Focus the other pane; on narrow terminals it fills the screen."""
-        if self._known.plan is None:
-            self.refuse("no detail before the plan is ready")
+        if self._made_plan() is None:
             return
         is_left = self.left.has_focus
         self.set_class(is_left, "-detail")
@@ -399,6 +404,8 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_expand(self) -> None:
         """Switch between full and short hashes and rules."""
+        if self._made_plan() is None:
+            return
         self._in_full = not self._in_full
         self.detail.show_lines(preview_detail(self.standing, self._about, in_full=self._in_full), keep_place=True)
         self.say("full hashes and rules" if self._in_full else "short hashes")
@@ -417,6 +424,8 @@ class PreviewScreen(LockLensScreen[Closed]):
     def action_inside(self) -> None:
         """Show what is inside the packages of the highlighted change."""
         about = self._subject
+        if self._made_plan() is None:
+            return
         if about is None:
             choice = "go to the row of a changed provider below PLAN first"
             self.refuse(f"inside: {choice if self._changed else 'this plan changes no provider'}")
@@ -426,8 +435,10 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_diff(self) -> None:
         """Show the full diff."""
-        plan = self._known.plan
-        lines = raw_diff(plan.proposal.files) if plan is not None else ()
+        plan = self._made_plan()
+        if plan is None:
+            return
+        lines = raw_diff(plan.proposal.files)
         if not lines:
             self.refuse("no file would change")
             return
@@ -446,6 +457,8 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_copy(self) -> None:
         """Copy the commit message, the highlighted line of the detail, or the command line."""
+        if self._made_plan() is None:
+            return
         text, words = self._copied
         self.say(copy_text(self.app, text, words) if text else "nothing to copy: this plan has no commit message")
 
@@ -466,6 +479,8 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_edit(self) -> None:
         """Open the file of the highlighted line, as it is on disk."""
+        if self._made_plan() is None:
+            return
         if self._place is None:
             self.refuse("no line to open here")
             return
@@ -487,7 +502,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         """Leave, and examine on Doctor what the plan failed for; nothing is written."""
         examined = self._examined
         if examined is None:
-            self.refuse("diagnose: only of a plan that failed with a checksum or a signature")
+            if self._made_plan() is not None:
+                self.refuse("diagnose: only of a plan that failed with a checksum or a signature")
             return
         top = self._known.plan.proposal.top if self._known.plan is not None else None
         self.app.post_message(ViewWanted(DOCTOR, top, examined=examined))
