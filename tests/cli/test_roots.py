@@ -198,6 +198,13 @@ def test_stage(run: Run, top: Path) -> None:
     assert run("stage", "--all-roots")[0] == 0
     assert git(top, "diff", "--name-only") == ""
     assert run("stage", "--root", "live/eu/b")[1] == "nothing was changed\n"
+    for scope in ([], ["aws"]):
+        assert run("stage", *scope, "--", "live/eu/b")[:2] == (0, "nothing was changed\n")
+    status, _, err = run("stage", "asw", "--", "live/eu/b")
+    assert (status, err.splitlines()[:2]) == (
+        2,
+        ["error: the root does not require or lock 'asw'", "hint: did you mean hashicorp/aws?"],
+    )
     status, _, err = run("stage", "random", "--root", "other")
     assert (status, "does not require or lock 'random'" in err) == (2, True)
 

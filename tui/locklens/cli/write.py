@@ -114,7 +114,13 @@ def _run_stage(options: Namespace) -> int:
     from locklens.project.git import Repository
 
     opened = partial(open_git, Path.cwd(), roots=options.root or (".",))
-    request = ReviewRequest(opened, tool=given_tool(options), test_directory=options.test_directory)
+    # A name is looked up in unchanged roots too: there it is no typing error.
+    request = ReviewRequest(
+        opened,
+        include_unchanged=bool(options.providers),
+        tool=given_tool(options),
+        test_directory=options.test_directory,
+    )
     top = Repository.top_of(Path.cwd())
     locklens = LockLens(request)
     review = locklens.review()
