@@ -418,6 +418,9 @@ def test_without_gpg_signatures_are_unknown(bench: Bench, monkeypatch: pytest.Mo
     assert rules(change)["LK003"].severity is Severity.WARN
     assert "signatures cannot be checked: gpg is not installed" in rules(change)["LK003"].message
     assert [note for note in found.notes if "gpg is not installed" in note and "apt install gnupg" in note]
+    for rule in ("LK003", "LK027"):
+        assert wording_of(rules(change)[rule]).remedy.startswith("Install or repair gpg"), rule
+        assert rules(change)[rule].is_doubt, "it ends no mark of a run with gpg"
 
 
 # Unverified hashes

@@ -127,6 +127,8 @@ def unverified_by(trouble: LookupFailure | None) -> Unverified:
 UNVERIFIED_RULE = "LK003"
 UNREACHABLE = "unreachable"
 """The case of LK027 where no answer says which package to hash."""
+UNCHECKED = "unchecked"
+"""The case of LK003 and LK027 where gpg cannot check signatures on this machine."""
 NOT_REQUIRED_RULE = "LK007"
 
 CONTRADICTED = "its hashes contradict the release, so that lock adds none; locklens doctor (i) tests the causes"
@@ -237,8 +239,8 @@ class Finding(Struct, frozen=True):
 
     @property
     def is_doubt(self) -> bool:
-        """True if it says only that hashes are not verified for want of an answer."""
-        return self.rule == UNVERIFIED_RULE or self.case == UNREACHABLE
+        """True if it says only that hashes are not verified, for want of an answer or of gpg."""
+        return self.rule == UNVERIFIED_RULE or self.case in {UNREACHABLE, UNCHECKED}
 
     def fails_at(self, threshold: str) -> bool:
         """True if it counts at a severity or above, as with --fail-on; nothing does at "never"."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import forms_in_words
-from locklens.review.model import CONTRADICTED, UNREACHABLE, Finding, Severity
+from locklens.review.model import CONTRADICTED, UNCHECKED, UNREACHABLE, Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,6 +107,8 @@ _VERIFY_FIRST = (
     "platform each is for. If none is for this one, or none can be verified, lock the platform again."
 )
 
+_REPAIR_GPG = "Install or repair gpg or python-gnupg, whichever the message names, and review again: until then no"
+
 _ALL = (
     Rule(
         "LK001",
@@ -169,6 +171,12 @@ _ALL = (
         "Compare the zh: hashes with the release's SHA256SUMS. Locking this version on two different machines "
         "must give the same zh: set.",
         "Review again with access to the registry, or restore the entry and lock again.",
+        cases={
+            UNCHECKED: RuleWording(
+                "Package hashes not verified: a foreign package would look the same",
+                f"{_REPAIR_GPG} signature can be checked.",
+            )
+        },
     ),
     Rule(
         "LK004",
@@ -538,20 +546,21 @@ _ALL = (
         "No publisher signs h1, and one matching hash is enough to install a package: a forged h1 beside genuine zh is "
         "easy to miss.",
         "Download the package of each platform, check its zh, and hash its contents.",
-        "Have the packages downloaded and hashed, without --offline: v on Hashes, `--prove changed` on the command "
-        "line.",
+        "Have the packages downloaded and hashed, without --offline: v on Review or Hashes, `--prove changed` on the "
+        "command line.",
         "packages",
         {
             "unsigned": RuleWording(
                 "h1 hash not compared with the packages yet",
-                "v on Hashes or `--prove changed` on the command line, without --offline, compares it; a match "
-                "verifies nothing, since nobody signs the packages.",
+                "v on Review or Hashes, or `--prove changed` on the command line, without --offline, compares it; a "
+                "match verifies nothing, since nobody signs the packages.",
             ),
             UNREACHABLE: RuleWording(
                 "h1 hash not verified yet",
-                "Review again, without --offline, once the registry gives this release: until then no package can be "
-                "hashed.",
+                "Review again, without --offline, once the registry gives this release, and it is authenticated: until "
+                "then no package can be hashed.",
             ),
+            UNCHECKED: RuleWording("h1 hash not verified yet", f"{_REPAIR_GPG} package can be hashed."),
         },
     ),
     Rule(
@@ -857,7 +866,7 @@ RULES = {rule.id: rule for rule in _ALL}
 
 _NEEDS = {
     "registry": "It needs a registry's answer; offline, only a cached one counts.",
-    "packages": "Packages are downloaded and hashed with --prove changed, or with v on Hashes.",
+    "packages": "Packages are downloaded and hashed with --prove changed, or with v on Review or Hashes.",
     "wanted": "It is reported if locklens.toml lists platforms. Registries report the platform of a hash; if it is "
     "unknown, only definite losses are reported.",
     "cooldown": "It is reported if locklens.toml sets a cooldown and the release date is known: registry.terraform.io "

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host, spelt_host
 from locklens.hashes import count_by_scheme, hashes_of_files, hashes_of_zips, packages_of
-from locklens.review.model import UNREACHABLE, UNVERIFIED_RULE, ChangeKind, Severity
+from locklens.review.model import UNCHECKED, UNREACHABLE, UNVERIFIED_RULE, ChangeKind, Severity
 from locklens.review.rules import Verdict
 from locklens.text import counted, size_words
 from locklens.trust import SigningKey, Tier
@@ -87,7 +87,8 @@ def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
         reason = "and every package hash was replaced: republished, hashes of another registry, or tampered with"
     else:
         reason = "and the version is unchanged"
-    yield Verdict(f"{counts}, {reason}; {_why_unknown(case)}", _first_line(case, hashes))
+    name = UNCHECKED if _is_unchecked(case) else ""
+    yield Verdict(f"{counts}, {reason}; {_why_unknown(case)}", _first_line(case, hashes), case=name)
 
 
 def _counts(hashes: frozenset[str], packages: frozenset[str]) -> str:
@@ -114,6 +115,12 @@ def _why_unknown(case: Case) -> str:
     if judged is not None and judged.refusal is not None:
         return f"its SHA256SUMS is not authenticated: {judged.refusal}"
     return "its SHA256SUMS lists no recognizable package"
+
+
+def _is_unchecked(case: Case) -> bool:
+    """True if the registry answered, and gpg cannot check the signature."""
+    judged = case.new.authentication
+    return case.trouble is None and not case.new.foreign and judged is not None and judged.problem is not None
 
 
 def _moved(case: Case, _: Policy) -> Iterator[Verdict]:
@@ -208,7 +215,8 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     else:
         is_claimed = case.is_same_version and is_added
     severity = Severity.WARN if is_claimed else Severity.INFO
-    name = ("unsigned" if is_unsigned else "") if folders.to_hash else UNREACHABLE
+    unknown = UNCHECKED if _is_unchecked(case) else UNREACHABLE
+    name = ("unsigned" if is_unsigned else "") if folders.to_hash else unknown
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity, case=name)
 
 
