@@ -335,6 +335,17 @@ def test_the_way_back_to_head_counts_the_findings_of_each_root_as_the_review_aft
     assert [one.severity_counts[Severity.BLOCK] for one in (found.review, after, listed)] == [2, 2, 2]
 
 
+def test_a_file_as_git_checks_it_out_leaves_nothing_to_commit(top: Path) -> None:
+    git(top, "config", "core.autocrlf", "true")
+    lock = top / "a" / LOCK
+    lock.write_bytes(b"# mine\r\n" + lock.read_bytes().replace(b"\n", b"\r\n"))
+    plan = restore(Scope(top, ("a",)), ["demo"])
+    assert plan.proposal.words == ("a: lines outside of the entries are restored",)
+    assert plan_reviewed(plan, request(top, None)).is_committed
+    git(top, "config", "core.autocrlf", "false")
+    assert not plan_reviewed(plan, request(top, None)).is_committed
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 def test_a_plan_on_top_of_an_uncommitted_change_is_judged_as_the_review_after_it(
     top: Path, environ: dict[str, str], *, is_new: bool

@@ -17,6 +17,7 @@ from locklens.operations.plan import Plan, Scope
 from locklens.operations.plan.review import commit_message
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune, restore
+from locklens.operations.write.undo import undo
 from locklens.versions import Version
 
 ZH = "zh:" + "0" * 64
@@ -260,6 +261,38 @@ def test_restore_of_the_last_entries_restores_the_file(top: Path) -> None:
     assert commit_message(plan, None) == "Restore the lock file in the top folder"
     apply(plan.proposal)
     assert lock_of(top) == before
+
+
+@pytest.mark.parametrize("how", ["core.autocrlf", "eol=crlf"])
+@pytest.mark.parametrize("is_crlf", [True, False], ids=["crlf", "lf"])
+def test_restore_of_the_whole_file_is_what_git_checks_out(
+    top: Path, tmp_path: Path, how: str, *, is_crlf: bool
+) -> None:
+    """Where a tool has written the edited file, it has LF."""
+    ran, committed = tmp_path / "ran", lock_of(top)
+    if how == "core.autocrlf":
+        git(top, "config", "core.autocrlf", "true")
+    attributes = "* text=auto eol=crlf\n" if how == "eol=crlf" else ""
+    (top / ".gitattributes").write_text(f"{attributes}.terraform.lock.hcl filter=x\n")
+    git(top, "add", ".gitattributes")
+    git(top, "commit", "-qm", "attributes")
+    (top / ".terraform.lock.hcl").unlink()
+    git(top, "checkout", ".terraform.lock.hcl")
+    for key, value in {"clean": "cat", "smudge": f"touch {ran}; cat", "required": "true"}.items():
+        git(top, "config", f"filter.x.{key}", value)
+    checked_out = lock_of(top)
+    assert checked_out == committed.replace(b"\n", b"\r\n")
+    nothing = restore(Scope(top), ["aws"])
+    assert (nothing.proposal.files, said(nothing)[0]) == ((), ["already as in HEAD:.terraform.lock.hcl"])
+    edited = lock(entry("aws", "2.0.0"), entry("tls"), entry("null"))
+    edited = edited.replace(b"\n", b"\r\n") if is_crlf else edited
+    (top / ".terraform.lock.hcl").write_bytes(edited)
+    apply(restore(Scope(top), ["aws"]).proposal)
+    assert lock_of(top) == checked_out
+    assert git(top, "status", "--short") == ""
+    apply(undo(top).proposal)
+    assert lock_of(top) == edited
+    assert not ran.exists(), "a filter is a program"
 
 
 def test_restore_removes_what_was_not_locked_then(top: Path) -> None:

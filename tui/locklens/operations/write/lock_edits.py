@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -193,7 +194,7 @@ def restore(
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
     A missing lock file is created with these entries. Where no entry differs from the revision's any more, the whole
-    file is the revision's, byte for byte.
+    file is the revision's, with the line ends that git gives it on checkout.
 
     Args:
         where: The roots, which must be in a git repository.
@@ -209,7 +210,7 @@ def restore(
 
     draft = ScopedPlanBuilder(where)
     with Repository.discover(where.folder) as repository:
-        commit = repository.resolve_base(revision)
+        commit, index = repository.resolve_base(revision), repository.index
         before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
         others = repository.paths(commit, named=LOCK_FILE) if None in before.values() else ()
     locks = {path: parse(data, f"{revision}:{lock_path(path)}") for path, data in before.items() if data is not None}
@@ -232,14 +233,20 @@ def restore(
                     hint = f"{named}: if the root was moved, its entries are there, and git show prints them"
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             require_valid(lock)
-            _restore_root(draft, root, lock, selected[root.path])
+            _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, root.lock.path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
     warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
     command = command_line("restore", where, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
     return replace(draft.plan(command), restored_from=revision)
 
 
-def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected: frozenset[ProviderAddress]) -> None:
+def _restore_root(
+    draft: ScopedPlanBuilder,
+    root: Root,
+    lock: LockFile,
+    selected: frozenset[ProviderAddress],
+    checked_out: Callable[[], bytes],
+) -> None:
     entries: dict[ProviderAddress, LockEntry | None] = {}
     now, then = root.lock.by_address, lock.by_address
     for address in sorted(selected):
@@ -259,8 +266,9 @@ def _restore_root(draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected
     left = {address: entry.written for address, entry in {**now, **entries}.items() if entry is not None}
     if left == {address: entry.written for address, entry in then.items()}:
         # The header, which names the tool, and comments come back with the last entry.
-        draft.put_lock(root, lock.data)
-        if not entries and lock.data != root.lock.data:
+        whole = checked_out()
+        draft.put_lock(root, whole)
+        if not entries and whole != root.lock.data:
             name = root.path or "."
             line = f"{name}: lines outside of the entries are restored"
             draft.describe(line, dry_run=line.replace("are", "would be"))

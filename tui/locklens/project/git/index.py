@@ -162,6 +162,38 @@ class GitIndex:
         is_executable = os.access(self._top / path, os.X_OK)
         return _REGULAR[is_executable and (status != 0 or answer.strip() == b"true")]
 
+    def as_checked_out(self, revision: str, path: str) -> bytes:
+        """Return a file of a revision as `git checkout` would write it, but for filters, which are programs.
+
+        Args:
+            revision: A full commit id.
+            path: Relative to the top, of a file in it.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        off = {"smudge": "", "process": "", "required": "false"}
+        names = {name for _, _, name in _attributes_of(self._command, [path], ("--stdin", "filter"))}
+        settings = {f"filter.{name}.{key}": value for name in names for key, value in off.items()}
+        return self._command.answer("cat-file", "--filters", f"{revision}:{path}", settings=settings)
+
+    def is_checkout(self, data: bytes | None, committed: bytes | None, revision: str, path: str) -> bool:
+        """True if a file of the work tree is that of a revision, or differs in the line ends of a checkout alone.
+
+        Args:
+            data: The file in the work tree; None for none.
+            committed: The file in the revision; None for none.
+            revision: A full commit id.
+            path: Relative to the top.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        if data is None or committed is None or data == committed:
+            return data == committed
+        is_alike = data.replace(b"\r\n", b"\n") == committed.replace(b"\r\n", b"\n")
+        return is_alike and self.as_checked_out(revision, path) == data
+
     # How git is asked
 
     def _listed(
