@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -31,6 +32,7 @@ from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remed
 from locklens.doctor.report_text import asked_words, is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
+from locklens.operations.doctor import DoctorRequest
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.lock import Lock
@@ -42,6 +44,7 @@ from locklens.ui.dialogs.choices import WritesDialog
 from locklens.ui.doctor import DoctorProveDialog, DoctorScreen, PasteDialog
 from locklens.ui.doctor.detail import command_to_copy, on_screen
 from locklens.ui.preview import PreviewScreen
+from locklens.ui.shell import Run
 from locklens.ui.widgets import Bar
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -585,13 +588,27 @@ async def test_a_root_has_one_name_on_the_screen_in_whichever_folder_it_was_open
         await on.press("escape")
 
 
-async def test_nothing_is_downloaded_for_a_diagnosis_that_still_runs(opened: Opening) -> None:
+async def test_keys_that_need_a_diagnosis_say_that_it_still_runs(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with opened("h1-missing") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))
-        on.doctor._start()
-        on.doctor.action_prove()
+        diagnose, may_go_on = on.doctor._diagnose, threading.Event()
+
+        def held(request: DoctorRequest, run: Run) -> Diagnosis:
+            may_go_on.wait(30)
+            return diagnose(request, run)
+
+        monkeypatch.setattr(on.doctor, "_diagnose", held)
+        await on.press("r", "v")
         assert on.doctor.message == "verify: a diagnosis is running; press v again when it is done"
+        for key in ("enter", "j"):
+            await on.press(key)
+            assert on.doctor.message == f"{key}: a diagnosis is running; press {key} again when it is done"
+        may_go_on.set()
         await on.diagnosed()
+        await on.press("j")
+        assert not on.doctor.message
 
 
 def test_an_incident_of_the_demo_opens_here_and_its_fix_can_be_undone(
@@ -689,6 +706,7 @@ async def test_a_merge_fix_opens_the_preview_of_the_merge(opened: Opening) -> No
     async with opened("bad-merge") as on:
         markers = b"<<<<<<< HEAD\n" + ours[at:] + b"=======\n" + theirs[at:] + b">>>>>>> other\n"
         lock.write_bytes(ours[:at] + markers)
+        await until(on, lambda: "changed on disk, reloaded" in on.text)  # else it is diagnosed again at any time
         await on.paste(Path("ci.log").read_text("utf-8"))
         assert on.titles[:2] == [
             "yes a merge left the lock file wrong",

@@ -7,8 +7,6 @@ from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from textual.binding import Binding
-
 from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
@@ -130,7 +128,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     def refuse_idle_key(self, label: str) -> None:
         """Say that a key does nothing: without a row, those of the list do not act yet."""
-        if self.is_unlisted and label in {one.key for one in Binding.make_bindings(RowList.BINDINGS)}:
+        if self.is_unlisted and label in RowList.KEYS:
             self.refuse_too_early(label)
         else:
             super().refuse_idle_key(label)

@@ -415,6 +415,12 @@ class DoctorScreen(TwoPaneScreen):
         run = self.source.request
         return DoctorRequest(None, folder, environ, tool=run.tool, test_directory=run.test_directory)
 
+    def words_of_idle_key(self, label: str) -> str:
+        """What is said about a key that does nothing; those of the list act again once the diagnosis is done."""
+        if self._job.is_running and label in DoctorList.KEYS:
+            return f"{label}: a diagnosis is running; press {label} again when it is done"
+        return super().words_of_idle_key(label)
+
     def reload(self, *, is_fresh: bool = False) -> None:
         """Read anew, and diagnose again what was diagnosed: a fix may have been applied."""
         super().reload(is_fresh=is_fresh)

@@ -222,6 +222,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
         Binding("enter", "open", "Open", show=False),
     ]
+    KEYS: ClassVar[frozenset[str]] = frozenset(one.key for one in Binding.make_bindings(BINDINGS))
 
     @dataclass
     class Highlighted(Message, Generic[_AnyRow]):
