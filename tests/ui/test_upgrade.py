@@ -371,7 +371,7 @@ async def test_majors_are_taken_in_by_a_key(opening: Opening) -> None:
     async with opening(CandidateTable((READY, major))) as on:
         await on.press("a")
         assert on.picks == {"a/ready": "1.1.0"}
-        assert "1 needs your decision (none once M includes majors)" in on.status
+        assert "1 needs your decision (M, which includes majors, leaves none)" in on.status
         await on.press("a", "M")
         assert "major versions: eligible, a selects them too" in on.status
         await on.press("a")

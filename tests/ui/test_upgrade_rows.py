@@ -336,7 +336,7 @@ def test_what_a_selects_and_leaves_adds_up_with_the_head() -> None:
     words = toggled_eligible(of, of.offers.providers).words
     assert words.startswith(
         "selected 2 eligible providers; 1 is left at the version you stepped to; 2 need your decision"
-        " (1 once M includes majors)"
+        " (M, which includes majors, leaves 1)"
     )
     both = of.moved([ready_elsewhere], -1)
     assert "; 2 are left at the version you stepped to; 2 need " in toggled_eligible(both, both.offers.providers).words
@@ -367,7 +367,7 @@ def test_one_count_of_what_needs_a_decision() -> None:
     ]  # fmt: skip
     assert "1 can upgrade  1 to decide" in head_of(of)
     assert toggled_eligible(of, of.offers.providers).words.endswith(
-        "; 1 needs your decision (none once M includes majors)"
+        "; 1 needs your decision (M, which includes majors, leaves none)"
     )
     # What is selected where it can be upgraded is not selected where it needs a decision.
     able, undecided = (row for row in rows(of) if row.is_of_provider)
@@ -717,6 +717,18 @@ def test_only_keys_that_select_something_are_offered() -> None:
     assert nothing_selected(selection_of(undated)) == "nothing selected: space selects"
     for of in (selection_of(SILENT), selection_of(CURRENT, HELD)):
         assert nothing_selected(of) == "nothing selected: no eligible upgrade is known"
+
+
+def test_a_step_says_what_is_not_known() -> None:
+    of = selection_of(SILENT)
+    for by in (1, -1):
+        assert stepped(of, rows(of)[1], by).words == SILENT.problem
+    waiting = selection_of(replace(SILENT, problem="", is_asked=False))
+    assert stepped(waiting, rows(waiting)[1], 1).words == f"no version of {SILENT.name} is known yet"
+    one, other = replace(CURRENT, root="a"), replace(CURRENT, root="b", choices=(), problem="no answer")
+    half = selection_of(one, other)
+    (row,) = (row for row in rows(half) if row.is_of_provider and len(row.offers) == 2)
+    assert stepped(half, row, 1).words == "no known newer version can be selected"
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,13 @@ def toggled_eligible(selection: UpgradeSelection, shown: Collection[UpgradeCandi
     states = selection.state_by_provider()
     ready = [address for address, state in states.items() if state is Eligibility.READY]
     undecided, left_by_majors = len(selection.undecided), len(selection.undecided_with_majors)
-    with_majors = f" ({left_by_majors or 'none'} once M includes majors)" if left_by_majors < undecided else ""
+    leaves = f" (M, which includes majors, leaves {left_by_majors or 'none'})" if left_by_majors < undecided else ""
     words = f"selected {counted(len(addresses), 'eligible provider')}{by_filter}"
     if left := len(frozenset(ready) - addresses - hidden):
         # Another version than the recommended one was stepped to in all of their roots.
         words += f"; {left} {'is' if left == 1 else 'are'} left at the version you stepped to"
     if undecided:
-        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{with_majors}"
+        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{leaves}"
     return Chosen(selection.with_safe(eligible), words)
 
 
@@ -145,7 +145,11 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
         return Chosen(selection, "version: no provider on this row")
     moved = selection.moved(row.offers, by)
     if not can_step(selection, row, by):
-        return Chosen(moved, f"no {'newer' if by > 0 else 'older'} version can be selected")
+        unknown = [offer for offer in row.offers if not offer.choices]
+        if len(unknown) == len(row.offers):
+            return Chosen(moved, _why_unknown(unknown[0]))
+        known = "known " if unknown else ""
+        return Chosen(moved, f"no {known}{'newer' if by > 0 else 'older'} version can be selected")
     dropped = len(selection.selected - moved.selected)
     where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
     name = row.offers[0].name
@@ -199,10 +203,15 @@ def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
         return "nothing to select on this row"
     offer = row.offers[0]
     if not offer.choices:
-        return offer.problem or f"no version of {offer.name} is known{'' if offer.is_asked else ' yet'}"
+        return _why_unknown(offer)
     recommendation = selection.recommendation(offer)
     if recommendation.state is Eligibility.CURRENT:
         return f"no newer version of {offer.name} is released"
     reason = f": {recommendation.held_by}" if recommendation.held_by else ""
     step = "; right steps to one" if selection.moved(row.offers, 1).target(offer) is not None else ""
     return f"no target version{reason}{step}"
+
+
+def _why_unknown(offer: UpgradeCandidates) -> str:
+    """The reason why a provider has no version to select from."""
+    return offer.problem or f"no version of {offer.name} is known{'' if offer.is_asked else ' yet'}"
