@@ -72,6 +72,11 @@ EDITED_BY_HAND = {
 """Test fixtures of other people that no tool wrote, and what is odd in each."""
 
 
+@pytest.mark.parametrize("data", [b"", b"\r\n\n"])
+def test_an_empty_file_is_called_so(data: bytes) -> None:
+    assert deviations(parse(data, "lock")) == ("an empty file",)
+
+
 @pytest.mark.parametrize("path", real_files())
 def test_real_files_are_written_as_they_were_read(path: Path) -> None:
     lock = parse(path.read_bytes(), path.name)

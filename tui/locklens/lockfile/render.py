@@ -75,6 +75,8 @@ def deviations(lock: LockFile) -> tuple[str, ...]:
     """Return the deviations of a valid file from the canonical format, in a few words each."""
     if not lock.exists or not lock.is_valid or is_canonical(lock):
         return ()
+    if not lock.data.strip():
+        return ("an empty file",)
     addresses = [entry.address for entry in lock.entries]
     found = []
     if lock.data.startswith(_BYTE_ORDER_MARK):
