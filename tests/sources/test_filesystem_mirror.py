@@ -62,8 +62,9 @@ def test_answers(tmp_path: Path) -> None:
         mirror.package(DEMO, listed.version, Platform("darwin", "arm64"))
     with pytest.raises(ProviderNotFoundError):
         mirror.versions(ProviderAddress("registry.terraform.io", "acme", "other"))
-    with pytest.raises(UnavailableError, match="cannot search"):
+    with pytest.raises(UnavailableError, match="cannot search") as caught:
         FilesystemMirror(tmp_path / "none").versions(DEMO)
+    assert caught.value.hint == "check the path of the mirror", "it may be of the command line"
 
 
 def test_folders_that_are_links_are_not_entered(tmp_path: Path) -> None:

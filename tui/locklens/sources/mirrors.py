@@ -142,7 +142,7 @@ class FilesystemMirror(Unsigned):
                     self._found = error
         if isinstance(self._found, OSError):
             words = f"cannot search {self}: {self._found.strerror or self._found}"
-            raise UnavailableError(words, source=str(self), hint="check the path in the settings")
+            raise UnavailableError(words, source=str(self), hint="check the path of the mirror")
         return self._found
 
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
