@@ -335,6 +335,18 @@ def test_the_way_back_to_head_counts_the_findings_of_each_root_as_the_review_aft
     assert [one.severity_counts[Severity.BLOCK] for one in (found.review, after, listed)] == [2, 2, 2]
 
 
+@pytest.mark.parametrize("is_converted", [True, False], ids=["converted", "as it is"])
+def test_line_ends_that_git_converts_are_no_change(top: Path, *, is_converted: bool) -> None:
+    git(top, "config", "core.autocrlf", "true" if is_converted else "false")
+    lock = top / "a" / LOCK
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    (top / "a/main.tf").write_bytes((top / "a/main.tf").read_bytes() + b"# one more line\n")
+    (root,) = review(request(top, None)).roots
+    assert root.status is (LockStatus.UNCHANGED if is_converted else LockStatus.MODIFIED)
+    assert root.format_only is not is_converted
+    assert any(finding.rule == "LK018" for finding in root.all_findings) is not is_converted
+
+
 def test_a_file_as_git_checks_it_out_leaves_nothing_to_commit(top: Path) -> None:
     git(top, "config", "core.autocrlf", "true")
     lock = top / "a" / LOCK

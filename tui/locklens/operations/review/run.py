@@ -191,7 +191,10 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
         # A file that git reports as deleted still exists where a link replaced its folder.
         behind = read_lock(comparison.head.tree, pair.old_lock, tool)
         new = behind if behind.problems and comparison.head.tree.leads_out(pair.old_lock) else new
-    return read_lock(comparison.base.tree, pair.old_lock, tool), new
+    old = read_lock(comparison.base.tree, pair.old_lock, tool)
+    if not pair.lock_changed and new.data.replace(b"\r\n", b"\n") == old.data:
+        old = new  # as git checks the committed file out, where it converts the line ends
+    return old, new
 
 
 def _with_staged_sides(comparison: Comparison, lock: LockFile, tool: Dialect) -> LockFile:
