@@ -490,7 +490,7 @@ def test_hashes_kept_by_a_new_version_are_unverified_offline(bench: Bench) -> No
         SampleLock(AWS, "5.86.1", packed=(), unpacked=("linux_amd64",), more=(kept,)),
     )
     finding = rules(bench.change(old, new, is_offline=True))["LK003"]
-    assert "1 zh locked for this release for the first time, 4 zh removed, not verified" in finding.message
+    assert "1 zh that the old entry does not lock for this release, 4 zh removed, not verified" in finding.message
 
 
 def test_unchanged_hashes_are_judged_where_all_that_is_locked_is_the_subject(bench: Bench) -> None:

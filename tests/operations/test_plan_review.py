@@ -300,6 +300,32 @@ def test_the_way_back_is_not_judged_as_the_crime(top: Path, environ: dict[str, s
     )
 
 
+@pytest.mark.parametrize("is_edit_restored", [False, True])
+def test_a_restored_entry_with_the_same_hashes_is_told_from_an_edited_one_by_the_release_alone(
+    top: Path, environ: dict[str, str], *, is_edit_restored: bool
+) -> None:
+    path, settings = top / "a" / LOCK, NetworkSettings(environ, Cache.in_memory())
+    sound = path.read_bytes()
+    edited = sound.replace(b'version     = "1.4.1"', b'version     = "1.4.2"')
+    for state in (edited, sound) if is_edit_restored else (edited,):
+        path.write_bytes(state)
+        git(top, "commit", "-qam", "one of both was edited")
+    plan = restore(Scope(top, ("a",)), ["demo"], "HEAD~")
+    new, old = ("1.4.2", "1.4.1") if is_edit_restored else ("1.4.1", "1.4.2")
+    words = f"{new} has exactly the hashes of {old}: one of the two was edited by hand"
+    asked = request(top, None)
+    (alone,) = (one for one in plan_reviewed(plan, asked).review.findings if one.rule == "LK025")
+    assert (alone.severity, alone.accepted, alone.case) == (Severity.BLOCK, None, "restored")
+    assert alone.message == f"{words}; its version and hashes are those of HEAD~"
+    online = replace(asked, network=settings)
+    released = {one.rule for one in plan_reviewed(plan, online).review.findings}
+    apply(plan.proposal)
+    (told,) = (one for one in review(asked).findings if one.rule == "LK025")
+    assert (told.message, told.case) == (words, "")
+    assert ("LK025" in released) == is_edit_restored
+    assert ("LK025" in {one.rule for one in review(online).findings}) == is_edit_restored
+
+
 def test_an_undo_is_judged_against_head_as_the_review_after_it(top: Path, environ: dict[str, str]) -> None:
     """The work tree was lower than HEAD before the upgrade that is undone, and another entry is lower all the time."""
     committed, lower = (SampleLock(f"{HOST}/acme/demo", version, "~> 1.4") for version in ("1.4.2", "1.4.1"))

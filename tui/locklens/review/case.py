@@ -96,7 +96,7 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def folders(self) -> FolderHashes:
-        """The judgement of the `h1` locked for this version for the first time."""
+        """The judgement of the `h1` that the old entry does not lock for this version."""
         return judge_folders(
             self.first_said, self.new.packages, self.hashed, reported=vouched_for(self.new, self.hashed).keys()
         )

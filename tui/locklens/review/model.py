@@ -368,7 +368,7 @@ class Change(Struct, frozen=True):
 
     @property
     def claimed(self) -> tuple[HashFact, ...]:
-        """The hashes that are locked for this release for the first time.
+        """The hashes that the old entry does not lock for this release.
 
         Those of another version or address that were kept are claimed for it like added ones; not so registry
         manifests, which every honest upgrade keeps.

@@ -351,8 +351,9 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
     or hashes of the version that is replaced say something of the state before the plan, not of its result. The same is
     true of a file that could not be read before. The step from HEAD to any other entry is one that Review shows. The
     restored entry of an older commit is not known to be good: of two versions with the same hashes, one was edited, and
-    only the signed release tells which. Where an older commit has the hashes of today's release, that release was there
-    before the hashes that replaced them, and was not republished over these.
+    only the signed release tells which; the finding about that says whose entry it is. Where an older commit has the
+    hashes of today's release, that release was there before the hashes that replaced them, and was not republished over
+    these.
 
     Args:
         review: The review of the plan.
@@ -372,7 +373,10 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
         elif plan.proposal.undoes:
             is_over = not is_from_head and _is_of_the_step(finding, change)
         else:
-            is_over = bool(plan.restored_from) and _is_of_a_way_back(finding, change, is_older=is_older)
+            is_over = is_older and _is_released_before(finding, change)
+            if finding.rule == _EDITED and plan.restored_from:
+                words = f"{finding.message}; its version and hashes are those of {visible(plan.restored_from)}"
+                finding = replace(finding, message=words, case="restored")
         return None if is_over else finding
 
     return _judged(review, judge)
@@ -399,15 +403,11 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
     return RULES[finding.rule].effect.is_of_step
 
 
-def _is_of_a_way_back(finding: Finding, change: Change, *, is_older: bool) -> bool:
-    """True for a finding about an edit or a new release, where the release tells that the restored entry has none."""
-    if finding.rule == _EDITED:
-        return any(fact.is_verified for fact in change.claimed)
-    if finding.rule == _REPUBLISHED:
-        packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
-        is_released = bool(packages) and all(fact.is_verified for fact in packages)
-        return is_older and is_released and _is_of_the_step(finding, change)
-    return False
+def _is_released_before(finding: Finding, change: Change) -> bool:
+    """True for a finding about a new release, where the restored entry of an older commit has the packages of it."""
+    packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
+    is_released = bool(packages) and all(fact.is_verified for fact in packages)
+    return finding.rule == _REPUBLISHED and is_released and _is_of_the_step(finding, change)
 
 
 def _before(

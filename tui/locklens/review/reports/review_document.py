@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from locklens.review.model import Severity
 
 _LISTED = [kind for kind in ChangeKind if kind is not ChangeKind.UNCHANGED]
-_FIRST = "Hashes that are locked for this release for the first time, also kept ones of another version, whose proof is"
+_FIRST = "Hashes that the old side does not lock for this release, also kept ones of another version, whose proof is"
 Explained = Annotated[Count, Meta(description=f"{_FIRST} {EXPLAINED}.")]
 NotVerified = Annotated[Count, Meta(description=f"{_FIRST} not {VERIFIED}.")]
 

@@ -514,13 +514,23 @@ _ALL = (
         CHANGE,
         BLOCK,
         STEP,
-        "Version changed, hashes kept: edited by hand",
-        "The version was edited, and some or all hashes of the old version's packages are unchanged. "
-        "No two versions of a provider share a package.",
-        "No tool writes this. The next `init` fails, and new hashes accepted to repair it are unchecked.",
-        "Read the diff: the hash lines are unchanged.",
-        "Restore the entry, then upgrade this provider alone (R on Review, with the branch checked out, and "
-        "`locklens upgrade`).",
+        "Version changed, hashes kept: one side was edited by hand",
+        "The version changed, and some or all hashes of the old version's packages are unchanged. No two versions of a "
+        "provider share a package, so that one of the two entries was edited; the two alone do not tell which. Hashes "
+        "that are signed for the new version do, and give no finding: the old entry was the edited one.",
+        "No tool writes this. If the new entry is the edited one, the next `init` fails, and new hashes accepted to "
+        "repair it are unchecked.",
+        "Compare the zh with the SHA256SUMS of both versions. `git log -p` of the lock file shows which version they "
+        "were locked for first.",
+        "Review without --offline to learn which one it is. If it is the new entry, restore it, then upgrade this "
+        "provider alone (R on Review, with the branch checked out, and `locklens upgrade`).",
+        cases={
+            "restored": RuleWording(
+                "Version changed, hashes kept: one side was edited by hand",
+                "That a commit has the entry does not verify it. Compare its zh with the SHA256SUMS of this version, "
+                "or review without --offline once the registry answers.",
+            )
+        },
     ),
     Rule(
         "LK026",

@@ -137,10 +137,14 @@ def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
 def _edited_by_hand(change: Change, _: Policy) -> Iterator[Verdict]:
     if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
         return
-    kept = packages_of(change.old.hashes) & packages_of(change.new.hashes)
-    kept |= hashes_of_files(change.old.hashes) & hashes_of_files(change.new.hashes)
-    versions = f"{change.new.version} has", f"of {change.old.version}: edited by hand"
-    if set(change.old.hashes) == set(change.new.hashes):
+    verified = {fact.hash for fact in change.kept if fact.is_verified}
+    shared = packages_of(change.old.hashes) & packages_of(change.new.hashes)
+    packages = shared - verified
+    if shared and not packages:
+        return  # They are signed for the new version, so that the old entry is the edited one; LK027 judges the h1.
+    kept = packages | ((hashes_of_files(change.old.hashes) & hashes_of_files(change.new.hashes)) - verified)
+    versions = f"{change.new.version} has", f"of {change.old.version}: one of the two was edited by hand"
+    if not verified and set(change.old.hashes) == set(change.new.hashes):
         yield Verdict(f"{versions[0]} exactly the hashes {versions[1]}", change.new.line)
     elif kept:
         yield Verdict(f"{versions[0]} {count_by_scheme(kept)} {versions[1]}", change.new.line_of(min(kept)))

@@ -101,7 +101,9 @@ def _locked_how(case: Case) -> str:
     if case.change.kind is ChangeKind.UNCHANGED:
         return "locked"
     is_added = case.to_verify <= {fact.hash for fact in case.change.added}
-    return "added" if is_added and case.change.moved_from is None else "locked for this release for the first time"
+    return (
+        "added" if is_added and case.change.moved_from is None else "that the old entry does not lock for this release"
+    )
 
 
 def _why_unknown(case: Case) -> str:
