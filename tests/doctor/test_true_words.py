@@ -562,6 +562,16 @@ def test_an_upgrade_is_offered_where_a_version_fits(made: Any, doctor: Any) -> N
     assert [one["id"] for one in doctor(folder, "ci.log")["remedies"]] == ["change-constraint"]
 
 
+def test_a_constraint_that_excludes_exactly_the_locked_version_is_not_offered_to_be_rewritten(
+    made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["constraint-conflict"], constraints=(("acme/demo", "~> 1.4, != 1.4.2"),)))
+    log = (folder / "ci.log").read_text("utf-8")
+    fixes = [(one["id"], one["command"]) for one in doctor(folder, "ci.log")["remedies"]]
+    assert fixes[0] == ("upgrade", "locklens upgrade acme/demo --root=live/prod"), log
+    assert "change-constraint" not in dict(fixes)
+
+
 def test_fixes_name_the_tool_and_the_root(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["registry-down"])
     log = (folder / "ci.log").read_text("utf-8").replace("Terraform v1.11.4", "OpenTofu v1.12.6")

@@ -17,7 +17,7 @@ from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing, shell_words
-from locklens.versions import newest
+from locklens.versions import ConstraintSyntaxError, NotAdmissibleError, admitting, newest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.messages import RecognisedError
+    from locklens.project.configuration import Requirement
     from locklens.versions import Version
 
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
@@ -110,7 +111,7 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
         return
     fitting = (each for other in x.others if other.root in one.roots for each in other.requirements)
     excluding = [each for each in (*x.required, *fitting) if not each.constraints.admits(version)]
-    if not excluding or any(".terraform/" in each.file for each in excluding):
+    if not excluding or not all(".terraform/" not in each.file and _can_admit(each, version) for each in excluding):
         return
     places = listing(list(dict.fromkeys(str(constraint_place(each)) for each in excluding)), 3)
     files = {each.file for each in excluding}
@@ -131,6 +132,15 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
         notes.insert(0, f"{number} the rewritten module, and init may fail there: {locked_there}")
     cost, size = (_NONE if is_locked and not shared else _LOW), (0 if is_locked else None)
     yield one.written("change-constraint", title, cost, size, write, *notes)
+
+
+def _can_admit(required: Requirement, version: Version) -> bool:
+    """True if a constraint can be rewritten for a version: one that excludes exactly this one is left as it is."""
+    try:
+        admitting(required.constraint, version)
+    except (ConstraintSyntaxError, NotAdmissibleError):
+        return False
+    return True
 
 
 def fix_constraint(one: Affected) -> Iterator[Remedy]:
