@@ -95,7 +95,8 @@ def test_no_fix_of_a_merge_leads_to_a_version_that_is_not_listed(
     (missing,) = (one["missing"] for one in document["causes"])
     assert missing == "whether init fails for another cause now: locklens doctor -- live/prod"
     causes = {one["id"]: one["verdict"] for one in doctor(folder, "--", "live/prod")["causes"]}
-    assert causes["hand-edit"] == "yes", "the version of one side, the hashes of the other"
+    # The version of one side, and the hashes of the other, whose release tells that they are its own.
+    assert causes["hand-edit"] == ("likely" if "1.4.2" in withdrawn else "yes")
 
 
 @pytest.mark.parametrize("is_committed", [False, True], ids=["by-release", "by-commit"])

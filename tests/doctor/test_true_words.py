@@ -562,6 +562,21 @@ def test_an_upgrade_is_offered_where_a_version_fits(made: Any, doctor: Any) -> N
     assert [one["id"] for one in doctor(folder, "ci.log")["remedies"]] == ["change-constraint"]
 
 
+def test_which_of_two_entries_with_the_same_hashes_was_edited_is_told_by_a_run_or_the_release(
+    made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    for words, verdict in (
+        (("--offline", "--", "live/prod"), "likely"),
+        (("--", "live/prod"), "yes"),
+        (("--offline", "ci.log"), "yes"),
+    ):
+        (found,) = (one for one in doctor(folder, *words)["causes"] if one["id"] == "hand-edit")
+        assert found["verdict"] == verdict, words
+        told = "if they are those of" in found["evidence"] and "the entry there is the edited one" in found["evidence"]
+        assert told == (verdict == "likely")
+
+
 def test_a_constraint_that_excludes_exactly_the_locked_version_is_not_offered_to_be_rewritten(
     made: Any, doctor: Any
 ) -> None:

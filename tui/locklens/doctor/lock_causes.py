@@ -390,9 +390,12 @@ def hand_edit(x: Examined) -> Judgement | None:
                 f"{x.place}: the block says {x.entry.version}{_version_words(x)}, and has the "
                 f"hashes of {entry.version} ({place}){_changed_part(x)}"
             )
-            if x.is_known or ((oldest := x.origins.oldest_with_packages) and oldest.version == entry.version):
+            oldest = x.origins.oldest_with_packages
+            # Without a run that failed with this version, the first commit may as well have the edited entry.
+            has_failed = x.error is not None and oldest is not None and oldest.version == entry.version
+            if x.is_known or x.hashes_of or has_failed:
                 return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
-            words = f"{words}, or those of {entry.version} were"
+            words = f"{words}; if they are those of {x.entry.version}, the entry there is the edited one"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
     if x.hashes_of:
         words = (
