@@ -655,6 +655,32 @@ def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> No
     assert '"registry.terraform.io/hashicorp/random"' in (both / "live/opentofu/.terraform.lock.hcl").read_text("utf-8")
 
 
+def test_the_entries_that_opentofu_takes_the_versions_of_are_not_pruned_before_it_has_them(
+    both: Path, doctor: Any
+) -> None:
+    lock = both / "live/a-terraform/.terraform.lock.hcl"
+    lock.write_bytes(lock_file(RANDOM, DEMO))
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    head = "OpenTofu v1.12.6\n- Reusing previous version of hashicorp/random from the dependency lock file\n\n"
+    (both / "ci.log").write_text(f"{head}Error: Provider dependency changes detected\n\n{words}\n", "utf-8")
+    given = "ci.log", "--", "live/a-terraform"
+    document = doctor(both, *given)
+    held = [(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
+    random = f"{OPENTOFU_HOST}/hashicorp/random"
+    orphan = ("not-required", f"{TERRAFORM_HOST}/acme/demo")
+    assert held == [orphan, ("other-tool", random), ("not-locked", random)], "the run's own lines tell of the orphan"
+    prunes = [one["command"] for one in document["remedies"] if one["id"] == "prune"]
+    assert [TERRAFORM_HOST + "/acme/demo" in one for one in prunes] == [True], "that alone is of no use"
+    (fix,) = [one for one in document["remedies"] if one["id"] == "lock"]
+    rest = "locklens prune --tool opentofu --root=live/a-terraform"
+    assert f"{rest} removes what nothing requires, as init would: {TERRAFORM_HOST}/hashicorp/random;" in fix["note"]
+    assert fix["note"].endswith(f"{TERRAFORM_HOST}/acme/demo needs another fix")
+    for command in (*prunes, fix["command"], rest):
+        run(command)
+    assert (random in lock.read_text("utf-8"), '"3.6.3"' in lock.read_text("utf-8")) == (True, True), "not 3.7.2"
+    assert doctor(both, *given)["fixed"]
+
+
 def test_entries_that_were_renamed_are_not_those_of_the_tool_that_wrote_the_file(both: Path, doctor: Any) -> None:
     place = both / "live/opentofu/.terraform.lock.hcl"
     place.write_bytes(lock_file(RANDOM).replace(TERRAFORM_HOST.encode(), OPENTOFU_HOST.encode()))

@@ -235,7 +235,9 @@ def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tu
     here.
     """
     has_several = Several.among(affected)
-    by_id: dict[CauseId, list[_Tested]] = {}
+    rows = filter(None, (BY_KIND.get(one.examined.message.kind) for one in affected))
+    # Equal ones of an error keep the order in which they are tested: one may not apply to the first provider.
+    by_id: dict[CauseId, list[_Tested]] = {each: [] for row in rows for each in row.causes}
     for one in affected:
         for cause in one.causes:
             is_of_folder = cause.place == "installed" and cause.basis not in {Basis.RUN, Basis.GUESS}
@@ -243,7 +245,7 @@ def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tu
             tested = _Tested(replace(cause, roots=roots), one.examined, has_several)
             by_id.setdefault(cause.id, []).append(tested)
     joined = []
-    for found in by_id.values():
+    for found in filter(None, by_id.values()):
         own: dict[object, list[_Tested]] = {}
         for each in found:
             if each.cause.is_probable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor.examined import Examined
-    from locklens.lockfile import LockEntry
+    from locklens.lockfile import LockEntry, LockFile
+    from locklens.project.configuration import Configuration
     from locklens.versions import Constraints
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
@@ -208,8 +209,11 @@ def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
 
 
 def not_required(x: Examined) -> Judgement | None:
-    """Test if the provider is locked, and not required: init would remove its entry."""
-    if x.entry is None or x.address is None:
+    """Test if the provider is locked, and not required: init would remove its entry.
+
+    An entry of a required provider in the other tool's registry is judged as that: its version is still of use.
+    """
+    if x.entry is None or x.address is None or is_for_twin(x.address, x.lock, x.configuration):
         return None
     place = f"{x.place} locks {x.release}"
     if x.configuration.requires(x.address):
@@ -225,6 +229,12 @@ def not_required(x: Examined) -> Judgement | None:
     if x.address in x.of_run:
         return Judgement(_NO, f"the lines before the message name {x.name}: that run required it", basis=Basis.RUN)
     return Judgement(_YES, f"{words}, nor did the run, as the lines before the message say", basis=Basis.RUN)
+
+
+def is_for_twin(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> bool:
+    """True if a root requires a locked provider in the other tool's registry, and does not lock it there."""
+    required, twin = configuration.required(), twin_of(address)
+    return address not in required and twin in required and lock.entry(twin) is None
 
 
 def constraint_conflict(x: Examined) -> Judgement | None:

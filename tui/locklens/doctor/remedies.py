@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor import locked_states
-from locklens.doctor.lock_causes import is_source_implied
+from locklens.doctor.lock_causes import is_for_twin, is_source_implied
 from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
@@ -332,7 +332,9 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         shown = shell_words([*x.git, "check-ignore", "-v", "--", x.lock.path])
         note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
     if x.message.kind == "readonly-changed" and not x.configuration.unknown_reason:
-        orphans = sorted(str(each) for each in x.lock.by_address.keys() - x.configuration.required())
+        unrequired = sorted(x.lock.by_address.keys() - x.configuration.required())
+        # Where the log tells what the run searched, nothing else is examined; else most have a fix of their own.
+        orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(x, each)]
         if orphans:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
     commit, was = next(iter(locked_states(x.past[:2])), ("", None))

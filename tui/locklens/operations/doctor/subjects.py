@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.lock_causes import is_for_twin
 from locklens.doctor.messages import NO_MESSAGE, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, pinned
@@ -228,6 +229,8 @@ class SubjectFinder:
         if {cause.value for cause in BY_KIND[error.kind].causes} <= {"lock-syntax", "bad-merge"}:
             return [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
         found = [replace(one, error=error) for one in self._of_roots(paths)]
+        if error.kind == "readonly-changed":  # what is required in the other tool's registry is a subject of its own
+            found = [one for one in found if one.entry is None or not _is_for_twin(one)]
         return found or [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
 
     def _of_each_lock(self, paths: Iterable[str]) -> list[str]:
@@ -262,6 +265,12 @@ def different_first(subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
 def _subject(error: RecognisedError | None, root: Root, address: ProviderAddress | None) -> DoctorSubject:
     """Return a provider with its entry in a root."""
     return DoctorSubject(error, root, address, root.lock.entry(address))
+
+
+def _is_for_twin(subject: DoctorSubject) -> bool:
+    """True for an entry of a provider that the root requires, and does not lock, in the other tool's registry."""
+    address, root = subject.address, subject.root
+    return address is not None and is_for_twin(address, root.lock, root.configuration)
 
 
 def _unsure(subjects: list[DoctorSubject], fitting: Sequence[str]) -> list[DoctorSubject]:
