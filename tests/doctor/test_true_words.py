@@ -562,6 +562,24 @@ def test_an_upgrade_is_offered_where_a_version_fits(made: Any, doctor: Any) -> N
     assert [one["id"] for one in doctor(folder, "ci.log")["remedies"]] == ["change-constraint"]
 
 
+def test_a_log_of_another_version_asks_for_the_lock_file_of_its_run_alone(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["republished"])
+    log = folder / "ci.log"
+    log.write_text(log.read_text("utf-8").replace("1.4.2", "1.3.1"), "utf-8")
+    words = "--offline", "ci.log"
+    for given in ((), ("--install-path", "direct")):
+        document = doctor(folder, *given, *words)
+        open_ones = [one for one in document["causes"] if one["verdict"] != "no"]
+        told = "the message names 1.3.1, and 1.4.2 is locked here"
+        assert {(one["verdict"], one["missing"].partition(":")[0]) for one in open_ones} == {
+            ("unknown", "the lock file of the failing run")
+        }
+        assert all(one["evidence"].endswith(told) for one in open_ones), open_ones
+        out = doctor(folder, *given, "--format", "text", *words)
+        needs = out.partition("To narrow it down:")[2].partition("LOCKED")[0].split()
+        assert " ".join(needs) == "- the lock file of the failing run: of another root (-- ROOT) or commit"
+
+
 def test_which_of_two_entries_with_the_same_hashes_was_edited_is_told_by_a_run_or_the_release(
     made: Any, doctor: Any
 ) -> None:

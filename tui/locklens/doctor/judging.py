@@ -159,12 +159,17 @@ def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: only its run tells of it where the log is of another version, or constraint."""
     is_of_entry = cause.basis is not Basis.RUN and cause.id is not CauseId.LOCK_SYNTAX
     is_of_entry = is_of_entry and Trait.OF_HOST not in cause.traits
-    is_other = examined.is_of_other_version or not examined.is_constraint_of_here
-    if not is_other or not is_of_entry or cause.verdict is CauseVerdict.UNKNOWN:
+    if not is_of_entry or cause.missing == lock_causes.LOCK_OF_RUN:
         return cause
-    about = examined.message.version if examined.is_of_other_version else examined.message.constraint
-    words = f"{cause.evidence}; the log is of {about}, which is not what is here"
-    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=lock_causes.LOCK_OF_RUN)
+    if examined.is_of_other_version and examined.entry is not None:
+        # Also what is not known of the version here tells nothing of that run.
+        words = f"the message names {examined.message.version}, and {examined.entry.version} is locked here"
+    elif not examined.is_constraint_of_here and cause.verdict is not CauseVerdict.UNKNOWN:
+        words = f"the log is of {examined.message.constraint}, which is not what is here"
+    else:
+        return cause
+    evidence = f"{cause.evidence}; {words}"
+    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=evidence, missing=lock_causes.LOCK_OF_RUN)
 
 
 def _of_known_entry(cause: Cause, examined: Examined) -> Cause:

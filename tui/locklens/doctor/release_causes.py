@@ -136,7 +136,8 @@ def _of_a_release_unknown_today(x: Examined) -> Judgement:
         words = f"the failing run was told the hash that is locked; {words}"
         return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.RUN)
     path = x.incident.path
-    if kind == "current-package" and (path is None or not path.is_mirror) and len(x.packed) >= WHOLE_LIST:
+    is_of_path = kind == "current-package" and (path is None or not path.is_mirror) and not x.is_of_other_version
+    if is_of_path and len(x.packed) >= WHOLE_LIST:
         total = zh_of_packages(len(x.packed))
         words = f"{total} are locked, which may be the whole list, and the package is none of them"
         if (fewer := next((one for one in x.origins.earlier_states if not x.packed <= one.accepted), None)) is not None:
