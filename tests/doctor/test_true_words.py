@@ -580,6 +580,38 @@ def test_a_log_of_another_version_asks_for_the_lock_file_of_its_run_alone(made: 
         assert " ".join(needs) == "- the lock file of the failing run: of another root (-- ROOT) or commit"
 
 
+@pytest.mark.parametrize(("incident", "label"), [("constraint-conflict", "LOCKED"), ("not-locked", "")])
+def test_the_commit_of_a_constraint_or_requirement_is_told_beside_that_of_the_entry(
+    incident: str, label: str, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS[incident])
+    given = "--offline", "ci.log", "--", "live/prod"
+
+    def required() -> str:
+        out = doctor(folder, "--format", "text", *given)
+        assert label in out
+        return " ".join(out.partition("REQUIRED")[2].partition("CAUSES")[0].split())
+
+    path = folder / "live/prod/main.tf"
+    git(folder, "rm", "-q", "--cached", "live/prod/main.tf")
+    git(folder, "commit", "-qm", "without it")
+    place, words = required().split(": ")
+    assert words == "not committed yet"
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    git(folder, "add", "live/prod/main.tf")
+    git(folder, "commit", "-qm", "root")
+    number = int(place.removeprefix("live/prod/main.tf:"))
+    path.write_text(
+        "".join((*lines[: number - 1], f"{lines[number - 1].rstrip()} # for DNS\n", *lines[number:])), "utf-8"
+    )
+    git(folder, "-c", "user.name=Di Dns", "commit", "-qam", "require it")
+    assert required().startswith(f"{place}: since commit ")
+    assert required().endswith(' by Di Dns "require it"')
+    notes = doctor(folder, *given)["run"]["notes"]
+    assert [one for one in notes if one.startswith("blame of the configuration: live/prod/main.tf")]
+    assert "- required: `live/prod/main.tf" in doctor(folder, "--format", "markdown", *given)
+
+
 def test_which_of_two_entries_with_the_same_hashes_was_edited_is_told_by_a_run_or_the_release(
     made: Any, doctor: Any
 ) -> None:

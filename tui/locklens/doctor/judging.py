@@ -14,7 +14,10 @@ from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
 from locklens.doctor.fixed import cover_since
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
+from locklens.lines import FilePlace
 from locklens.packages.installed import KEPT_ASIDE
+from locklens.project.configuration import Contributor, constraint_place
+from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing, shell_words
 
 if TYPE_CHECKING:
@@ -261,6 +264,25 @@ def joined_causes(affected: Sequence[Affected], rules: Sequence[str] = ()) -> tu
 
 
 _MOST_NAMED = 5
+
+
+def requirements_at_fault(one: Affected) -> Iterator[FilePlace]:
+    """Yield the lines of the configuration that a cause rests on: whoever wrote them is the one to ask.
+
+    They have a constraint that excludes the locked version, or another constraint, or require a provider that is not
+    locked.
+    """
+    x, ids = one.examined, {cause.id for cause in one.causes if cause.is_probable}
+    written = [each for each in x.required if each.contributor not in {Contributor.RECORDED, Contributor.STATE}]
+    if CauseId.NOT_LOCKED in ids:
+        yield from (FilePlace(each.file, each.line) for each in written)
+    elif CauseId.CONSTRAINT_CONFLICT in ids:
+        clashing = {each.site for demands in conflicts(x.required)[:1] for one in demands for each in one.requirements}
+        locked = x.entry.version if x.entry is not None else None
+        for each in written:
+            is_excluding = locked is None or not each.constraints.admits(locked)
+            if each.constraints.terms and (each.site in clashing if clashing else is_excluding):
+                yield constraint_place(each)
 
 
 class Several(Struct, frozen=True):

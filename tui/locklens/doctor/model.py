@@ -345,7 +345,8 @@ class Onset(Struct, frozen=True):
         change: The change of the entry, in words.
         is_oldest: True if the history that was read begins there, so that it may be older.
         entry: The entry in words, or the lock file with the wrong line, where a diagnosis is about several; "" where it
-            is not.
+            is not. Of a requirement, its file and line.
+        is_required: True if it is the commit that git blames for the line of a requirement, not of an entry.
     """
 
     commit: str
@@ -355,6 +356,7 @@ class Onset(Struct, frozen=True):
     change: str = ""
     is_oldest: bool = False
     entry: str = ""
+    is_required: bool = False
 
 
 class ErrorPlace(Struct, frozen=True):
@@ -381,7 +383,7 @@ class Diagnosis(Struct, frozen=True):
         offline: True if no registry was asked.
         causes: The most likely first.
         onsets: The first commit in which an entry has its hashes, for each with a cause; without any, for those of the
-            log, else for the first one.
+            log, else for the first one. Then the commit of each requirement that a cause rests on.
         is_locked: Whether the examined root locks the provider; None where the diagnosis is about the whole file.
         same_entry: Other roots with the version and hashes of the examined ones, relative to the top, as all roots are.
         locking: Other roots that lock the provider, in any version.

@@ -105,6 +105,8 @@ class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         shared = shareable(diagnosis, home=home)
         notes, places = list(shared.notes), {one.error: one.roots for one in shared.places}
         notes += [f"blame of the lock file: {words}" for words in onset_lines(shared)]
+        required = onset_lines(shared, of_requirements=True)
+        notes += [f"blame of the configuration: {words}" for words in required]
         return cls.like(
             shared,
             state="fixed" if shared.fixed else "open",

@@ -198,7 +198,7 @@ def asked_words(diagnosis: Diagnosis) -> str:
 
 
 def onset_words(onset: Onset) -> str:
-    """Return since which commit the lock file has the entry's hashes."""
+    """Return since which commit the lock file has the entry's hashes, or the configuration the requirement."""
     entry = f"{onset.entry}: " if onset.entry else ""
     change = f" ({onset.change})" if onset.change else ""
     if not onset.commit:
@@ -209,10 +209,12 @@ def onset_words(onset: Onset) -> str:
     return f"{entry}{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
 
 
-def onset_lines(diagnosis: Diagnosis) -> list[str]:
-    """Return since when the entries are as they are, a line each; of many, the first."""
-    shown, rest = diagnosis.onsets[:_ONSETS_SHOWN], len(diagnosis.onsets[_ONSETS_SHOWN:])
-    return [*map(onset_words, shown), *([f"and {counted(rest, 'more entry', 'more entries')}"] if rest else [])]
+def onset_lines(diagnosis: Diagnosis, *, of_requirements: bool = False) -> list[str]:
+    """Return since when the entries, or else requirements, are as they are, a line each; of many, the first."""
+    onsets = [one for one in diagnosis.onsets if one.is_required == of_requirements]
+    shown, rest = onsets[:_ONSETS_SHOWN], len(onsets[_ONSETS_SHOWN:])
+    more = counted(rest, "more line") if of_requirements else counted(rest, "more entry", "more entries")
+    return [*map(onset_words, shown), *([f"and {more}"] if rest else [])]
 
 
 _ONSETS_SHOWN = 6
@@ -271,6 +273,8 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
         yield from _labelled("", f"- {need}")
     for number, since in enumerate(onset_lines(diagnosis)):
         yield from _labelled("" if number else "LOCKED", since)
+    for number, since in enumerate(onset_lines(diagnosis, of_requirements=True)):
+        yield from _labelled("" if number else "REQUIRED", since)
     for title, verdicts, role in _SECTIONS:
         if causes := diagnosis.with_verdict(*verdicts):
             yield ""
@@ -404,6 +408,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         others = f", and {more} more with the same version and hashes" if more else ""
         yield f"- root: {code(facts.root)} {code(diagnosis.examined)}{others}"
     yield from (f"- locked: {code(words)}" for words in onset_lines(diagnosis))
+    yield from (f"- required: {code(words)}" for words in onset_lines(diagnosis, of_requirements=True))
     if diagnosis.next_step:
         yield f"- next: {code(diagnosis.next_step)}"
     yield f"- {tally(diagnosis)}"

@@ -13,7 +13,7 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import not_offered_for
 from locklens.doctor.examined import from_top
 from locklens.doctor.fixed import awaits_init
-from locklens.doctor.judging import Several, joined_causes, remedies_for, stand_ins
+from locklens.doctor.judging import Several, joined_causes, remedies_for, requirements_at_fault, stand_ins
 from locklens.doctor.messages import ReadLog
 from locklens.doctor.model import Diagnosis, ErrorPlace, Incident
 from locklens.doctor.recognising import read_log
@@ -283,7 +283,7 @@ def _onsets(
     """Return since when the entry of the first cause is as it is, then each other one with a cause, or else of a log.
 
     Each has its provider, and the roots that have it since then, where there are several. Of a lock file with a wrong
-    line, which may be in the block of another provider, it is that line's.
+    line, which may be in the block of another provider, it is that line's. Those of requirements come last.
     """
     blamed = [] if chief is None else [chief]
     has_cause = [one for one in affected if any(cause.is_probable for cause in one.causes)]
@@ -301,6 +301,8 @@ def _onsets(
         x = next(iter(own.values()))
         subject = has_several.subject([x], [] if x.fitting and {*own} >= {*x.fitting} else [*own])
         found.append(replace(onset, entry=about if subject and x.lock.problems else subject))
+    places = dict.fromkeys(place for one in has_cause for place in requirements_at_fault(one))
+    found += filter(None, map(examiner.onset_of_requirement, list(places)[:_MOST_BLAMED]))
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_REQUIREMENTS
 from locklens.doctor.messages import NO_MESSAGE, ReadLog, RecognisedError
 from locklens.doctor.model import Incident, Onset, PackagePath
+from locklens.errors import RepositoryError
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.changed_roots import ChangedRoots
 from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cache
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
+    from locklens.lines import FilePlace
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.log_roots import Checkout
@@ -328,6 +330,14 @@ class Examiner:
         entry = lock.entry(examined.entry.address)
         past = self._history.past(lock.path, examined.entry.address)
         return self._history.onset(lock, past, entry) if entry is not None else None
+
+    def onset_of_requirement(self, place: FilePlace) -> Onset | None:
+        """Return the commit that git blames for a line of the configuration; None where git cannot tell."""
+        data = self._checkout.tree.read(place.file) if self._checkout.repository is not None else None
+        try:
+            return self._history.onset_of_requirement(place, data) if data is not None else None
+        except RepositoryError:
+            return None  # A clone may have the commits without all files in them.
 
 
 def _is_of_both_tools(lock: LockFile) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor import ElsewhereEntry
+    from locklens.lines import FilePlace
     from locklens.lockfile import LockEntry
     from locklens.project.git import Repository
     from locklens.project.git.objects import BlamedLine
@@ -367,6 +368,20 @@ class LockHistory:
             return Onset("", change=f"line {line}") if line else None
         is_oldest = not {one.commit for one in self._locks(lock.path)}.issuperset(maker.parents)
         return self._onset_at(maker, f"line {line}" if line else "", is_oldest=is_oldest)
+
+    def onset_of_requirement(self, place: FilePlace, data: bytes) -> Onset | None:
+        """Return the commit that git blames for a line of the configuration; None where git ignores the file.
+
+        Args:
+            place: Its file and line.
+            data: The file as it is.
+        """
+        if self._repository.is_unborn or self._repository.show("HEAD", place.file) is None:
+            return None if self.is_ignored(place.file) else Onset("", entry=str(place), is_required=True)
+        (blamed,) = self._repository.blamed(place.file, data, place.line, place.line)
+        is_end = blamed.is_boundary and self._repository.commit(blamed.commit).parents > 0
+        onset = self._onset_at(blamed, "", is_oldest=is_end) if blamed.commit else Onset("")
+        return replace(onset, entry=str(place), is_required=True)
 
     def _onset_at(
         self, commit: _CommittedLock | PastEntry | BlamedLine, change: str, *, is_oldest: bool = False

@@ -136,6 +136,8 @@ def _incident_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         yield line(f"  - {on_screen(need)}", hanging=4, copied=need)
     for words in report_text.onset_lines(diagnosis):
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
+    for words in report_text.onset_lines(diagnosis, of_requirements=True):
+        yield line(Span("  required ", Role.DIM), words, hanging=4, copied=words)
     if diagnosis.started_from:
         yield from heading("STARTED FROM")
         words = diagnosis.started_from
