@@ -147,14 +147,14 @@ def test_only_the_same_request_says_that_the_registry_answers(
     rules = (FaultRule(Fault.SERVER_ERROR, ADDRESS, step=step),) if step is not None else ()
     folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
     document = doctor(folder, _log(folder, QUERY, VERSIONS))
-    words = "the same request fails here too" if step is Step.VERSIONS else "the same request is answered here"
+    words = "the same request fails here:" if step is Step.VERSIONS else "the same request is answered here"
     assert words in _evidence(document)["registry-down"]
     assert (_first(document), _verdicts(document)["proxy-or-ca"]) == (("registry-down", "likely"), "unknown")
     assert ("so that it was down then" in document["causes"][0]["evidence"]) == (step is not Step.VERSIONS)
     installing = VERSIONS.replace("versions", "download").partition(": ")[2]
     document = doctor(folder, _log(folder, "Failed to install provider", f"Error while installing acme/demo v1.4.2: {installing}"))  # fmt: skip
     words = (
-        "a request for this version fails here too"
+        "a request for this version fails here:"
         if step is Step.DOWNLOAD
         else "requests for this version are answered here"
     )
@@ -168,11 +168,11 @@ def test_another_registry_proves_nothing(made: Any, doctor: Any, monkeypatch: py
     monkeypatch.setattr("locklens.sources.http.sending.Sender._wait", lambda *_: None)
     folder = made(INCIDENTS["registry-down"])
     text = json.dumps(doctor(folder, _log(folder, QUERY, NO_NAME.format("registry.opentofu.org")))["causes"])
-    assert "here too" not in text
+    assert "fails here" not in text
     assert "is answered here" not in text
     document = doctor(folder, _log(folder, QUERY, NO_NAME.format("registry.terraform.io")))
     assert _first(document) == ("registry-down", "likely")
-    assert "fails here too" in document["causes"][0]["evidence"]
+    assert "fails here:" in document["causes"][0]["evidence"]
 
 
 @pytest.mark.parametrize("answer", ["versions", "sums"])
@@ -517,7 +517,8 @@ def test_a_refused_request_for_one_version_is_repeated_and_tried(made: Any, doct
     log = _log(folder, "Failed to install provider", f"Error while installing acme/demo v1.4.2: {words}")
     document = doctor(folder, "--platform", "linux_amd64", log)
     assert _first(document) == ("credentials", "likely")
-    assert "a request for this version fails here too" in _evidence(document)["credentials"]
+    assert "a request for this version fails here:" in _evidence(document)["credentials"]
+    assert "here too" not in _evidence(document)["credentials"], "a failure here may have another reason"
     (command,) = (one["command"] for one in document["remedies"] if one["id"] == "test-credentials")
     assert command.endswith("/v1/providers/acme/demo/1.4.2/download/linux/amd64")
 

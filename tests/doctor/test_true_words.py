@@ -612,6 +612,28 @@ def test_the_commit_of_a_constraint_or_requirement_is_told_beside_that_of_the_en
     assert "- required: `live/prod/main.tf" in doctor(folder, "--format", "markdown", *given)
 
 
+def test_a_list_that_arrived_is_not_asked_for_where_its_key_is_not_listed(made: Any, doctor: Any) -> None:
+    causes = {one["id"]: one for one in doctor(made(INCIDENTS["key-changed"]), "ci.log")["causes"]}
+    refused = "signed by a key that the registry does not list"
+    assert causes["republished"]["missing"] == f"the signed SHA256SUMS of acme/demo 1.4.2 ({refused})"
+    for cause in ("key-revoked", "key-expired"):
+        assert causes[cause]["missing"] == "the key that signed acme/demo 1.4.2: its publisher"
+        assert causes[cause]["evidence"].endswith(f"; today: {refused}")
+
+
+def test_the_request_that_another_answered_is_looked_at_at_its_own_url(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["registry-down"])
+    words = (
+        "Could not retrieve the list of available versions for provider acme/demo: could not query provider registry for "
+        "registry.terraform.io/acme/demo: invalid character '<' looking for beginning of value"
+    )
+    log = _log(folder, (QUERY, words))
+    (fix,) = (one for one in doctor(folder, "--offline", log)["remedies"] if one["id"] == "test-registry")
+    url = fix["command"].split()[-1]
+    assert url.startswith("http://127.0.0.1:"), "the host block of the settings"
+    assert url.endswith("/acme/demo/versions")
+
+
 def test_which_of_two_entries_with_the_same_hashes_was_edited_is_told_by_a_run_or_the_release(
     made: Any, doctor: Any
 ) -> None:

@@ -539,8 +539,9 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def why_unknown(self) -> str:
         """The missing fact about the release, and the way to it."""
-        trouble = self.trouble
-        reason = f" ({trouble.words})" if trouble is not None and trouble.was_asked else ""
+        trouble, judged = self.trouble, self.authentication
+        reason = f" ({judged.refusal})" if judged is not None and judged.refusal is not None else ""
+        reason = f" ({trouble.words})" if trouble is not None and trouble.was_asked else reason
         if self.is_offline:
             return f"{self.sums}: run without --offline"
         if trouble is not None and trouble.is_unvouched and self.address is not None:

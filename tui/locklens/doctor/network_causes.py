@@ -61,7 +61,7 @@ def _repeated(x: Examined) -> _Repeated:
     if x.message.host not in {"", x.address.host, urlsplit(x.registry_url).netloc}:
         # The host of a registry's services: whether its answer leads to the same one here is not known.
         if trouble is not None and x.message.host in trouble.words:
-            return _Repeated(False, f"that host fails here too: {trouble.words}")
+            return _Repeated(False, f"that host fails here: {trouble.words}")
         words = f"the message names {x.message.host}, and {x.address.host} was asked here: the outcome may differ"
         return _Repeated(None, words if answer or trouble is not None else "", answer)
     request = _request(x)
@@ -69,13 +69,13 @@ def _repeated(x: Examined) -> _Repeated:
     if problem is not None and problem.was_asked:
         what = "a request for this version" if request == "download" else "the same request"
         is_other = x.message.kind == "credentials-rejected" and not x.may_send_token
-        words = "without credentials the request fails here" if is_other else f"{what} fails here too"
+        words = "without credentials the request fails here" if is_other else f"{what} fails here"
         return _Repeated(False, f"{words}: {problem.words}")
     if as_of:
         return _Repeated(True, f"{_REPEATED.get(request, 'the same request is')} answered here", as_of)
     if answer:
         return _Repeated(None, "the registry answers other requests here, and this one was not tried", answer)
-    return _Repeated(None, f"another request fails here too: {trouble.words}" if trouble is not None else "")
+    return _Repeated(None, f"another request fails here: {trouble.words}" if trouble is not None else "")
 
 
 _REPEATED = {

@@ -326,7 +326,10 @@ def _untold(x: Examined) -> Judgement | None:
     if x.error is None and x.entry is None:
         return None
     words = "the message does not tell" if x.error is not None else "the keys of the release are not known"
-    return Judgement(_UNKNOWN, words, _missing_sums(x), x.as_of, basis=Basis.GUESS)
+    judged, missing = _judged(x), _missing_sums(x)
+    if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS}:  # the list itself is known
+        words, missing = f"{words}; today: {judged.refusal}", f"the key that signed {x.release}: its publisher"
+    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
 
 
 def key_expired(x: Examined) -> Judgement | None:

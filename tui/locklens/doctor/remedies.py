@@ -334,7 +334,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     if x.message.kind == "readonly-changed" and not x.configuration.unknown_reason:
         unrequired = sorted(x.lock.by_address.keys() - x.configuration.required())
         # Where the log tells what the run searched, nothing else is examined; else most have a fix of their own.
-        orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(x, each)]
+        orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)]
         if orphans:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
     commit, was = next(iter(locked_states(x.past[:2])), ("", None))
@@ -505,10 +505,10 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     named = next((url for url in urls if f"//{host}/" in url), "")
     x = one.examined
     is_of_block = x.registry_url and x.address is not None and host == x.address.host
+    is_denied = x.message.reason is NetworkReason.DENIED and not x.message.is_of_plain_file
+    is_of_provider = is_denied or (is_of_block and x.message.kind not in _OF_DISCOVERY)
     other = x.registry_url if is_of_block else f"https://{host}/"
-    if x.message.reason is NetworkReason.DENIED and not x.message.is_of_plain_file:
-        other = _tried_url(x, host)[0]
-    url = named or other
+    url = named or (_tried_url(x, host)[0] if is_of_provider else other)
     if x.message.reason is NetworkReason.CERTIFICATE:
         title = f"Have the runner trust the certificate authority of {host}, by hand, if it is one of yours"
         note = (
@@ -519,6 +519,10 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
         return
     title = f"Check on the runner who answers for {host}"
     yield one.alone.remedy("test-registry", title, _NONE, 0, _look(url, "-sSv"), host=host)
+
+
+_OF_DISCOVERY = frozenset({"registry-unreachable", "discovery-invalid"})
+"""Failures before any provider was asked for."""
 
 
 def _look(url: str, options: str) -> str:

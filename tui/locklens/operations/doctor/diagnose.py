@@ -11,6 +11,7 @@ from msgspec.structs import asdict, replace
 from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import not_offered_for
+from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
 from locklens.doctor.examined import from_top
 from locklens.doctor.fixed import awaits_init
 from locklens.doctor.judging import Several, joined_causes, remedies_for, requirements_at_fault, stand_ins
@@ -25,7 +26,7 @@ from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
 from locklens.operations.root_modules import packages_words
-from locklens.text import counted
+from locklens.text import counted, size_words
 
 if TYPE_CHECKING:
     import threading
@@ -72,7 +73,8 @@ def diagnose(
         request = replace(request, network=request.network.fresher(not request.network.is_offline))
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     is_offline = request.network is None or request.network.is_offline
-    of_cut = ("the log is longer than what is read: its beginning was left out",) if read.is_cut else ()
+    bounds = f"its last {size_words(MOST_BYTES)}, and of these at most {MOST_LINES:,} lines"
+    of_cut = (f"the log is longer than what is read, {bounds}: its beginning was left out",) if read.is_cut else ()
     if request.log is not None and not read.errors:
         return Diagnosis(at, is_offline, (), Incident(), notes=of_cut, is_cut=read.is_cut)
 
