@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.dialect import twin_of
 from locklens.hashes import hashes_of_files, hashes_of_zips
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.installation import InstallationMethod, MethodKind
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.addresses import ProviderAddress
-    from locklens.lockfile import LockEntry
-    from locklens.project.configuration import Requirement
+    from locklens.lockfile import LockEntry, LockFile
+    from locklens.project.configuration import Configuration, Requirement
     from locklens.versions import Version
 
 
@@ -175,3 +176,9 @@ class EditedHash(Struct, frozen=True):
     was: str
     commit: str
     package: str
+
+
+def is_for_twin(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> bool:
+    """True if a root requires a locked provider in the other tool's registry, and does not lock it there."""
+    required, twin = configuration.required(), twin_of(address)
+    return address not in required and twin in required and lock.entry(twin) is None

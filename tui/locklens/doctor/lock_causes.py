@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from locklens.dialect import DIALECTS, twin_of
-from locklens.doctor import locked_states
+from locklens.dialect import DIALECTS
+from locklens.doctor import is_for_twin, locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor.examined import Examined
-    from locklens.lockfile import LockEntry, LockFile
-    from locklens.project.configuration import Configuration
+    from locklens.lockfile import LockEntry
     from locklens.versions import Constraints
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
@@ -229,12 +228,6 @@ def not_required(x: Examined) -> Judgement | None:
     if x.address in x.of_run:
         return Judgement(_NO, f"the lines before the message name {x.name}: that run required it", basis=Basis.RUN)
     return Judgement(_YES, f"{words}, nor did the run, as the lines before the message say", basis=Basis.RUN)
-
-
-def is_for_twin(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> bool:
-    """True if a root requires a locked provider in the other tool's registry, and does not lock it there."""
-    required, twin = configuration.required(), twin_of(address)
-    return address not in required and twin in required and lock.entry(twin) is None
 
 
 def constraint_conflict(x: Examined) -> Judgement | None:

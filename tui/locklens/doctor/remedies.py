@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor import locked_states
-from locklens.doctor.lock_causes import is_for_twin, is_source_implied
+from locklens.doctor import is_for_twin, locked_states
+from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable

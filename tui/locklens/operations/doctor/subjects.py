@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.doctor import is_for_twin
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.lock_causes import is_for_twin
 from locklens.doctor.messages import NO_MESSAGE, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, pinned
