@@ -310,13 +310,14 @@ def test_a_restored_entry_with_the_same_hashes_is_told_from_an_edited_one_by_the
     for state in (edited, sound) if is_edit_restored else (edited,):
         path.write_bytes(state)
         git(top, "commit", "-qam", "one of both was edited")
-    plan = restore(Scope(top, ("a",)), ["demo"], "HEAD~")
+    commit = git(top, "rev-parse", "HEAD~").strip()
+    plan = restore(Scope(top, ("a",)), ["demo"], commit)
     new, old = ("1.4.2", "1.4.1") if is_edit_restored else ("1.4.1", "1.4.2")
     words = f"{new} has exactly the hashes of {old}: one of the two was edited by hand"
     asked = request(top, None)
     (alone,) = (one for one in plan_reviewed(plan, asked).review.findings if one.rule == "LK025")
     assert (alone.severity, alone.accepted, alone.case) == (Severity.BLOCK, None, "restored")
-    assert alone.message == f"{words}; its version and hashes are those of HEAD~"
+    assert alone.message == f"{words}; its version and hashes are those of {commit[:12]}"
     online = replace(asked, network=settings)
     released = {one.rule for one in plan_reviewed(plan, online).review.findings}
     apply(plan.proposal)

@@ -6,6 +6,7 @@ Nothing is on disk until `locklens.operations.write.apply` puts it there.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from locklens.project import LOCK_FILE
 from locklens.project.tree import name_bytes
 from locklens.storage.files import is_within
 from locklens.storage.journal import WriteTarget
-from locklens.text import shell_words
+from locklens.text import shell_words, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -303,3 +304,12 @@ def command_line(command: str, request: Scope, words: Sequence[str]) -> str:
     if request.test_directory != RootSettings().test_directory:
         settings += ["--test-directory", request.test_directory]
     return shell_words([*start, command, *words, *roots, *settings])
+
+
+_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_SHOWN_DIGITS = 12
+
+
+def shown_revision(revision: str) -> str:
+    """Return a revision as titles and findings name it: of a full commit id, the first digits."""
+    return revision[:_SHOWN_DIGITS] if _COMMIT.fullmatch(revision) else visible(revision)

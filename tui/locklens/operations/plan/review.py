@@ -19,6 +19,7 @@ from locklens.hashes import is_of_zip
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side
+from locklens.operations.plan import shown_revision
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project import LOCK_FILE, RootPair
@@ -351,9 +352,8 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
     or hashes of the version that is replaced say something of the state before the plan, not of its result. The same is
     true of a file that could not be read before. The step from HEAD to any other entry is one that Review shows. The
     restored entry of an older commit is not known to be good: of two versions with the same hashes, one was edited, and
-    only the signed release tells which; the finding about that says whose entry it is. Where an older commit has the
-    hashes of today's release, that release was there before the hashes that replaced them, and was not republished over
-    these.
+    only the signed release tells which. Where an older commit has the hashes of today's release, that release was there
+    before the hashes that replaced them, and was not republished over these.
 
     Args:
         review: The review of the plan.
@@ -375,8 +375,8 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
         else:
             is_over = is_older and _is_released_before(finding, change)
             if finding.rule == _EDITED and plan.restored_from:
-                words = f"{finding.message}; its version and hashes are those of {visible(plan.restored_from)}"
-                finding = replace(finding, message=words, case="restored")
+                words = f"its version and hashes are those of {shown_revision(plan.restored_from)}"
+                finding = replace(finding, message=f"{finding.message}; {words}", case="restored")
         return None if is_over else finding
 
     return _judged(review, judge)
@@ -405,9 +405,8 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
 
 def _is_released_before(finding: Finding, change: Change) -> bool:
     """True for a finding about a new release, where the restored entry of an older commit has the packages of it."""
-    packages = [fact for fact in change.claimed if is_of_zip(fact.hash)]
-    is_released = bool(packages) and all(fact.is_verified for fact in packages)
-    return finding.rule == _REPUBLISHED and is_released and _is_of_the_step(finding, change)
+    verified = {fact.is_verified for fact in change.claimed if is_of_zip(fact.hash)}
+    return finding.rule == _REPUBLISHED and verified == {True} and _is_of_the_step(finding, change)
 
 
 def _before(

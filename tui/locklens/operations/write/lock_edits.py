@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import deviations, render
-from locklens.operations.plan import Plan, Scope, command_line, joined_plans
+from locklens.operations.plan import Plan, Scope, command_line, joined_plans, shown_revision
 from locklens.operations.plan.builder import (
     ScopedPlanBuilder,
     put_entries,
@@ -141,11 +140,6 @@ class Format(FileOperation, frozen=True):
         return draft.plan(command_line("format", self.where, ()))
 
 
-_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-_SHOWN_REVISION = 12
-"""Digits of a commit in a title."""
-
-
 _NAMED = 3
 """Lock files in a hint."""
 
@@ -175,8 +169,7 @@ class Restore(FileOperation, frozen=True):
         """A short title."""
         roots = [root for restored in self.restored for root in restored.roots]
         providers = tuple(dict.fromkeys(name for restored in self.restored for name in restored.providers))
-        revision = self.revision[:_SHOWN_REVISION] if _COMMIT.fullmatch(self.revision) else self.revision
-        return f"Restore {listed_providers(providers)} from {revision} in {listed_roots(roots)}"
+        return f"Restore {listed_providers(providers)} from {shown_revision(self.revision)} in {listed_roots(roots)}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the restoration."""
