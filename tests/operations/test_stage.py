@@ -183,6 +183,29 @@ def test_what_is_deleted_of_a_module_that_the_root_calls_is_staged_too(
     assert {line for line in git(top, "status", "--porcelain").split("\n") if line[0] != " "} == staged
 
 
+@pytest.mark.parametrize("is_call_deleted", [False, True])
+def test_a_module_that_is_deleted_as_a_whole_is_staged_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_call_deleted: bool
+) -> None:
+    call = b'module "net" {\n  source = "../modules/net"\n}\n'
+    inner = b'module "inner" {\n  source = "./inner"\n}\n'
+    modules = {"modules/net/main.tf": inner, "modules/net/inner/main.tf": b"# inner\n"}
+    root = {f"live/{LOCK}": lock(entry("aws")), "live/main.tf": requiring("1.0.0"), "live/net.tf": call}
+    top = repository(tmp_path / "top", {**root, **modules, "modules/other/main.tf": b"# not called\n"})
+    put(top, {f"live/{LOCK}": lock(entry("aws", "1.1.0"))})
+    gone = {*modules, *(["live/net.tf"] if is_call_deleted else [])}
+    for path in (*gone, "modules/other/main.tf"):
+        (top / path).unlink()
+    monkeypatch.chdir(top)
+    found = reviewing(top)
+    stage = marked_blocks(found, top, marks(found, "aws"))
+    told = {remark.words for remark in stage.plan().remarks}
+    assert told >= {f"{path} is deleted, which is not staged: the next commit still has the file" for path in gone}
+    apply(replace(stage, with_configuration=True).plan().proposal)
+    staged = {f"M  live/{LOCK}", *(f"D  {path}" for path in gone)}
+    assert {line for line in git(top, "status", "--porcelain").split("\n") if line[0] != " "} == staged
+
+
 def test_a_new_root_is_judged_with_the_configuration_that_is_staged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

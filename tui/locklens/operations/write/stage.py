@@ -26,10 +26,11 @@ from locklens.storage.journal import WriteTarget
 from locklens.text import shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.project.git.index import GitIndex
+    from locklens.project.gittree import IndexTree
     from locklens.project.tree import WorkTree
 
 
@@ -83,14 +84,14 @@ class Stage(FileOperation, frozen=True):
             RepositoryError: Git failed.
         """
         from locklens.project.git import Repository, UncommittedSide
-        from locklens.project.gittree import SparseWorkTree
+        from locklens.project.gittree import IndexTree, SparseWorkTree
 
         with Repository.discover(self.top) as repository:
             staging = _Staging(repository.index, SparseWorkTree(repository), on_root)
             staging.run(self.chosen)
             visible = frozenset(repository.paths(UncommittedSide.WORK_TREE))
-            tracked = repository.paths(UncommittedSide.INDEX)
-            staging.take_configuration(self.chosen, visible, tracked, is_staged=self.with_configuration)
+            indexed = IndexTree(repository)
+            staging.take_configuration(self.chosen, visible, indexed, is_staged=self.with_configuration)
             return staging.plan()
 
 
@@ -199,22 +200,20 @@ class _Staging:
                     self._stage(blocks, before[path], added.get(path))
 
     def take_configuration(
-        self, chosen: Iterable[StagedBlocks], visible: Collection[str], tracked: Iterable[str], *, is_staged: bool
+        self, chosen: Iterable[StagedBlocks], visible: Collection[str], indexed: IndexTree, *, is_staged: bool
     ) -> None:
         """Plan to stage the configuration files that differ from the index or are deleted, or warn of them.
 
         Args:
             chosen: The blocks of the roots.
             visible: Files of the work tree that git does not ignore.
-            tracked: Files of the index.
+            indexed: The index.
             is_staged: True to stage the files, False for warnings.
         """
         planned = {path.rpartition("/")[0] for path in self._draft.files}
         roots = [blocks.root for blocks in chosen if blocks.root.path in planned]
         files = {file: root for root in reversed(roots) for file in _configuration_files(root) if file in visible}
-        # A module that the root calls may have lost a file, too.
-        folders = {folder_of(file): root for file, root in files.items()} | {root.path: root for root in roots}
-        deleted = dict(self._deleted(folders, tracked))
+        deleted = _deleted(roots, [path for path in indexed.paths() if path not in visible], indexed)
         files |= deleted
         before = self._index.read(tuple(files))
         edited = [file for file in files if file not in deleted and self._disk.read(file) != before[file].data]
@@ -239,14 +238,6 @@ class _Staging:
                 self._whole.append(file)
                 what = f"the deletion of {file}" if file in deleted else file
                 self._draft.describe(f"{what} is staged", dry_run=f"{what} would be staged")
-
-    def _deleted(self, roots: Mapping[str, RootReview], tracked: Iterable[str]) -> Iterator[tuple[str, RootReview]]:
-        """Yield the configuration files that are in the index and not on disk, in the folders of roots and modules."""
-        for path in tracked:
-            root = roots.get(folder_of(path))
-            suffixes = (*root.tool.file_suffixes, *root.tool.test_suffixes) if root is not None else ()
-            if root is not None and path.endswith(suffixes) and self._disk.read(path) is None:
-                yield path, root
 
     def plan(self) -> Plan:
         """Return the plan."""
@@ -325,6 +316,24 @@ class _Staging:
             )
         elif blocks.left:
             self._draft.note(root.path, f"left in the work tree: {', '.join(blocks.left)}")
+
+
+def _deleted(roots: Iterable[RootReview], gone: Collection[str], indexed: IndexTree) -> dict[str, RootReview]:
+    """Return those of the deleted files that are configuration of roots or of the modules that these call.
+
+    The index's calls count as well: with a whole module, its call may be deleted, too.
+    """
+    from locklens.project.touched_roots import LocalCalls
+
+    found: dict[str, RootReview] = {}
+    calls = LocalCalls(indexed)
+    for root in roots:
+        suffixes = (*root.tool.file_suffixes, *root.tool.test_suffixes)
+        of_tool = [path for path in gone if path not in found and path.endswith(suffixes)]
+        if of_tool:
+            folders = {root.path, *map(folder_of, _configuration_files(root))} | calls.reached_from([root.path])
+            found |= {path: root for path in of_tool if folder_of(path) in folders}
+    return found
 
 
 def _configuration_files(root: RootReview) -> Iterable[str]:
