@@ -137,6 +137,17 @@ def test_a_deleted_lock_file_of_a_named_root_is_compared(run: Run, top: Path, fo
     assert "not compared: 3 of 4 lock files, of roots that were not named" in said
 
 
+def test_a_restricted_review_counts_the_same_lock_files_as_a_whole_one(run: Run, top: Path) -> None:
+    for gone in ("other", "live/eu/a"):
+        (top / gone / LOCK).unlink()
+    git(top, "mv", "live/eu/b", "live/eu/moved")
+    assert "of 4 roots" in run("review", "--offline", "--format", "text")[1]
+    for named in ("other", "live/eu/a", "live/eu/moved", "live/eu/b"):
+        said = run("review", "--offline", "--format", "text", "--", named)[1]
+        assert "\n1 of 4 roots" in f"\n{said}"
+        assert "not compared: 3 of 4 lock files, of roots that were not named" in said
+
+
 def test_a_restricted_review_says_what_it_did_not_compare(run: Run, top: Path) -> None:
     left_out = "not compared: 3 of 4 lock files, of roots that were not named"
     for form, words in (("text", left_out), ("markdown", f"- {left_out.capitalize()}.")):

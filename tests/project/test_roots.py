@@ -80,7 +80,7 @@ def found(
             UncommittedSide.EMPTY: EmptyTree(),
         }
         tree = places[head] if isinstance(head, UncommittedSide) else RevisionTree(repository, head)
-        pairs = find_roots(repository, old, tree, repository.compare(base, head)[0], only=only)
+        pairs = find_roots(repository, old, tree, repository.compare(base, head)[0], only=only).pairs
     return {pair.path: letters(pair) for pair in pairs}
 
 
@@ -310,7 +310,7 @@ def test_a_lock_file_that_leaves_a_module_leaves_no_root(repo: Path) -> None:
         with Repository.discover(repo) as repository:
             tree = WorkTree(repository.top) if isinstance(head, UncommittedSide) else RevisionTree(repository, head)
             old = RevisionTree(repository, base)
-            pairs = find_roots(repository, old, tree, repository.compare(base, head)[0])
+            pairs = find_roots(repository, old, tree, repository.compare(base, head)[0]).pairs
         return {pair.path for pair in pairs if pair.is_module}
 
     assert modules(UncommittedSide.WORK_TREE) == {"modules/inner"}

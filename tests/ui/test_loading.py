@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec.structs import replace
 from ui.conftest import Driver, until
 
@@ -114,6 +115,16 @@ async def test_nothing_changed_in_the_roots_that_a_run_is_restricted_to(samples:
     async with running(replace(samples.full(), lock_files=31, left_out=15), size=(200, 60)) as on:
         assert "lock files compared" in on.text
         assert "16 of 31 lock files" in on.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+async def test_a_restricted_run_says_so_at_every_size(
+    samples: Samples, running: Running, size: tuple[int, int]
+) -> None:
+    for review in (samples.full(), samples.review()):
+        for left_out in (15, 0):
+            async with running(replace(review, lock_files=31, left_out=left_out), size=size) as on:
+                assert ("only 16 of 31 lock files" in on.text) == bool(left_out)
 
 
 async def test_an_error_is_shown_with_its_hint_and_can_be_tried_again(

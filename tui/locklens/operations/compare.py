@@ -57,7 +57,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
             from locklens.operations.review.unreviewed import unlocked_roots
 
             unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks))
-        pairs = find_roots(
+        found = find_roots(
             repository,
             old.tree,
             new.tree,
@@ -67,7 +67,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
             converted=converted,
             only=only,
         )
-        unreviewed = {}
+        pairs, unreviewed = found.pairs, {}
         if submodules:
             from locklens.operations.review.unreviewed import (
                 pairs_of_submodules,
@@ -98,6 +98,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         tip=tip if old is not tip else None,
         is_base_named=base.name is not None,
         base_locks=base_locks,
+        left_out=found.left_out,
     )
 
 

@@ -116,6 +116,7 @@ class Comparison(Struct, frozen=True):
             are its own, since the author of a branch controls where it begins. None: those of `base`.
         is_base_named: True if the user named the base. HEAD as the default may be the branch under review, so it
             vouches only for what differs from it.
+        left_out: The number of lock files of roots that are not among `roots`, on either side; a moved one counts once.
     """
 
     base: Side
@@ -131,6 +132,7 @@ class Comparison(Struct, frozen=True):
     tip: Side | None = None
     is_base_named: bool = False
     base_locks: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def authority(self) -> Side:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
 from locklens.project.effective_paths import (
@@ -33,6 +35,18 @@ MAX_ROOTS = 50_000
 """Lock files of a side; a few tiny objects of git can stand for millions."""
 
 
+class FoundRoots(Struct, frozen=True):
+    """The roots of two sides.
+
+    Attributes:
+        pairs: Changed or not, in the order of their paths' bytes.
+        left_out: The number of other roots with a lock file on either side, as the search is restricted.
+    """
+
+    pairs: tuple[RootPair, ...]
+    left_out: int
+
+
 def find_roots(
     repository: Repository,
     base_tree: Tree,
@@ -43,8 +57,8 @@ def find_roots(
     unlocked: Mapping[str, RootEvidence] = {},
     converted: Collection[str] = (),
     only: Sequence[str] = (),
-) -> tuple[RootPair, ...]:
-    """Return the roots of both sides, changed or not, in the order of their paths' bytes.
+) -> FoundRoots:
+    """Return the roots of both sides.
 
     A root that a sparse checkout leaves out of the work tree is that of the index. A folder without a lock file is
     among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`.
@@ -127,7 +141,7 @@ def find_roots(
                 spellings=spelt.get(folder, {}),
             )
         )
-    return tuple(pairs)
+    return FoundRoots(tuple(pairs), len(set(known).difference(pair.path for pair in pairs)))
 
 
 def _require_few(words: str, found: Collection[str], hint: str) -> None:

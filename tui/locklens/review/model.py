@@ -497,7 +497,7 @@ class Review(Struct, frozen=True, dict=True):
         at: ISO 8601 in UTC.
         offline: True if no registry may be asked.
         roots: The roots with a changed lock file or configuration.
-        lock_files: The number of lock files on the new side, changed or not.
+        lock_files: The number of lock files of both sides, changed or not; one that was moved counts once.
         left_out: The number of those that were not compared, as the run is restricted to other roots.
         notes: Limits of the whole review, each a sentence: gpg is missing, a setting cannot be read.
         policy: The policy that applies.
@@ -536,13 +536,8 @@ class Review(Struct, frozen=True, dict=True):
 
     @cached_property
     def all_roots(self) -> int:
-        """The number of roots, listed or not; one that lost its lock file, or never had any, counts where listed."""
-        return self.lock_files + sum(not root.new.exists for root in self.roots)
-
-    @property
-    def compared_locks(self) -> int:
-        """The number of compared lock files, also of those that the new side lacks."""
-        return self.lock_files - self.left_out + sum(root.old.exists and not root.new.exists for root in self.roots)
+        """The number of roots, listed or not; one without a lock file on either side counts where listed."""
+        return self.lock_files + sum(not (root.old.exists or root.new.exists) for root in self.roots)
 
     @cached_property
     def distinct_changes(self) -> int:

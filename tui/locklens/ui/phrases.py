@@ -217,8 +217,8 @@ def nothing_changed(review: Review) -> str:
 
 def compared_words(review: Review) -> str:
     """The count of compared lock files, in a restricted run of how many, e.g. "16 of 31 lock files"."""
-    compared = f"{review.compared_locks} of " if review.left_out else ""
-    return f"{compared}{counted(review.compared_locks + review.left_out, 'lock file')}"
+    compared = f"{review.lock_files - review.left_out} of " if review.left_out else ""
+    return f"{compared}{counted(review.lock_files, 'lock file')}"
 
 
 MEANINGS = {

@@ -188,6 +188,7 @@ def _comparison(plan: Plan) -> Comparison:
         top=proposal.top,
         repository=repository,
         all_locks=all_locks,
+        left_out=len(locks) - len(pairs),
     )
 
 

@@ -113,8 +113,8 @@ def review_lock_files(
         roots = _with_other_roots(comparison, pairs, roots)
     changes = [change for root in roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED]
     known = KnownVerdicts()
-    compared = {pair.new_lock for pair in comparison.roots}
-    left_out = set(comparison.all_locks) - compared if request.roots and made_from is None else set[str]()
+    locked = sum(pair.old_lock is not None or pair.new_lock is not None for pair in comparison.roots)
+    left_out = comparison.left_out if made_from is None else 0
     return Review(
         at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         offline=request.network is None or request.network.is_offline,
@@ -122,8 +122,8 @@ def review_lock_files(
         base=_name(comparison.base),
         head=_name(comparison.head),
         roots=tuple(worst_first(judge(root, known=known)) if is_judged else root for root in roots),
-        lock_files=len(comparison.all_locks),
-        left_out=len(left_out),
+        lock_files=locked + comparison.left_out,
+        left_out=left_out,
         # An acceptance is of no root: one that matches nothing in some roots may match a change of another one.
         notes=(*effective.notes, *(dangling(effective.policy, changes) if made_from is None and not left_out else ())),
         policy=policy,

@@ -224,7 +224,7 @@ def claimed_word(changes: Collection[Change]) -> str:
 
 def left_out_words(review: Review) -> str:
     """The lock files that a restricted run did not compare; "" where it compared all."""
-    files = f"{review.left_out} of {counted(review.compared_locks + review.left_out, 'lock file')}"
+    files = f"{review.left_out} of {counted(review.lock_files, 'lock file')}"
     return f"not compared: {files}, of roots that were not named" if review.left_out else ""
 
 

@@ -26,7 +26,16 @@ from locklens.ui.phrases import (
 from locklens.ui.review.outline import Grouping, Sort
 from locklens.ui.review.rows import BOTH, PENDING, STAGED
 from locklens.ui.shell import keys
-from locklens.ui.shell.bars import Reading, fact_line, head_line, joined_parts, note_lines, registry_lines, status_line
+from locklens.ui.shell.bars import (
+    Reading,
+    fact_line,
+    head_line,
+    joined_parts,
+    note_lines,
+    registry_lines,
+    restricted_parts,
+    status_line,
+)
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets import BarLayout, Piece
@@ -234,6 +243,7 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
         parts.append(Piece(sentence, role))
         if not facts.is_ordered:
             parts.append(_SORTS_ANEW)
+        parts += restricted_parts(facts.review)
         parts.append(Piece(f"{reviewed_words(facts.review, facts.marks)} reviewed"))
         if hashes.unverified:
             brief = f"{hashes.unverified} not verified"

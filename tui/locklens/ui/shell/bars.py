@@ -14,7 +14,7 @@ from locklens.lockfile import unread_words
 from locklens.operations.review.request import Phase, Progress
 from locklens.review.reports.evidence_lines import clock, host_words
 from locklens.text import counted
-from locklens.ui.phrases import registries_in_short
+from locklens.ui.phrases import compared_words, registries_in_short
 from locklens.ui.shell.keys import keys_of_rows
 from locklens.ui.views import REVIEW, UPGRADE, VIEWS, View
 from locklens.ui.widgets import BarLayout, Piece
@@ -145,11 +145,16 @@ def locked_head(
     return *wider, BarLayout((Piece(f" {brief}  ", Role.WARN),), narrowest.right), narrowest
 
 
+def restricted_parts(review: Review) -> list[Piece]:
+    """How many of the lock files a restricted run compares; nothing where it compares all."""
+    return [Piece(f"only {compared_words(review)}", Role.WARN)] if review.left_out else []
+
+
 def lookup_parts(
     review: Review | None, progress: Reading, *, is_narrowed: bool, verdict: Iterable[Piece] = ()
 ) -> list[Piece]:
     """The last parts of a status line: the progress, or else verdict and registries; the notes; an active filter."""
-    parts: list[Piece] = []
+    parts = restricted_parts(review) if review is not None else []
     if progress.words:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
