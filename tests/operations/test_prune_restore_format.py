@@ -318,7 +318,10 @@ def test_restore_where_there_is_nothing_to_take(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(b"x")
     git(top, "commit", "-qam", "broken")
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws")))
-    assert said(restore(Scope(top), ["aws"]))[1][0].startswith("HEAD:.terraform.lock.hcl:1: ")
+    plan = restore(Scope(top), ["aws"])
+    assert said(plan)[1][0].startswith("HEAD:.terraform.lock.hcl:1: ")
+    broken = "the lock file is broken in HEAD, so nothing of it can be restored: name another revision with --from"
+    assert [failed.hint for failed in plan.failures] == [broken]
 
 
 # format

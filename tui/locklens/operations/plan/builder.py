@@ -330,7 +330,7 @@ def require_valid(lock: LockFile, *, hint: str = "") -> None:
 
     Args:
         lock: The lock file.
-        hint: The next step for one in conflict.
+        hint: The next step; "" for that of a file with a syntax error on disk.
 
     Raises:
         ConfigurationError: It has conflict markers or a syntax error; with file and line.
@@ -342,7 +342,7 @@ def require_valid(lock: LockFile, *, hint: str = "") -> None:
     if lock.problems:
         problem = lock.problems[0]
         words = f"{problem.summary}: {problem.detail}"
-        raise ConfigurationError(words, path=lock.path, line=problem.line, hint="fix the file first")
+        raise ConfigurationError(words, path=lock.path, line=problem.line, hint=hint or "fix the file first")
 
 
 def _ground(request: Scope) -> tuple[Path, Tree, Sequence[str]]:

@@ -225,7 +225,8 @@ def restore(
                     named = f"{visible(revision)} has {listing(gone, _NAMED)}, not on disk any more"
                     hint = f"{named}: if the root was moved, its entries are there, and git show prints them"
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
-            require_valid(lock)
+            where_broken = f"the lock file is broken in {visible(revision)}, so nothing of it can be restored"
+            require_valid(lock, hint=f"{where_broken}: name another revision with --from")
             _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, root.lock.path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
     warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
