@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.widgets._toast import Toast
+from ui.conftest import until
 
 from locklens.operations.locklens import Reads
 
@@ -35,6 +36,19 @@ async def test_a_note_is_shown_once_in_a_run(
             await on.press(key)
             await on.settle()
             assert toasts(on) == [], f"again on {key}"
+
+
+async def test_a_note_that_is_no_longer_so_goes_from_the_screen(
+    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path
+) -> None:
+    policy = tmp_path / "locklens.toml"
+    source = serving(replace(samples.full(), notes=(NOTE,)), files=(policy,), top=tmp_path)
+    async with running(source) as on:
+        assert [one._notification.message for one in toasts(on)] == [NOTE]
+        source.served = samples.full()
+        policy.write_text("")
+        await until(on, lambda: "locklens.toml changed on disk, reloaded" in on.text)
+        assert [one.message for one in on.app._notifications] == []
 
 
 async def test_a_notice_leaves_the_highlighted_row_in_sight(samples: Samples, running: Running) -> None:

@@ -66,10 +66,12 @@ class ReviewLoader(Widget):
         Attributes:
             notes: Sentences on what limits the whole review; only for a complete review.
             reread: The files whose change on disk caused the reload; see `names_of_files`.
+            is_note_outdated: True if a note of the review before is no longer so.
         """
 
         notes: tuple[str, ...] = ()
         reread: tuple[str, ...] = ()
+        is_note_outdated: bool = False
 
     @dataclass
     class Progressed(Message):
@@ -216,13 +218,15 @@ class ReviewLoader(Widget):
         self.post_message(self.Changed())
 
     def _take_review(self, loaded: tuple[Review, FileWatch | None]) -> None:
+        before = self.review
         self.review, self._watch = loaded
         self.progress = Reading()
         self._draft, self._known = None, {}
         changed, self._changed = self._changed, ()
         is_partial = self._watch is not None and self._watch.is_partial
         notes = *self.review.notes, *([PARTIALLY_WATCHED] if is_partial else [])
-        self.post_message(self.Changed(notes, changed))
+        is_outdated = before is not None and not set(before.notes).issubset(notes)
+        self.post_message(self.Changed(notes, changed, is_outdated))
 
     def _take_failure(self, error: LockLensError) -> None:
         self.error, self.progress, self._changed = error, Reading(), ()

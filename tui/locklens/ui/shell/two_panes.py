@@ -290,6 +290,8 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.say(self._too_early[1])
         if event.reread:
             self.files_reread(event.reread)
+        if event.is_note_outdated:
+            self.app.clear_notifications()
         self.show_notes(event.notes)
 
     def files_reread(self, files: tuple[str, ...]) -> None:
