@@ -166,3 +166,24 @@ def test_a_kind_that_is_a_word_of_its_own_is_no_beginning_of_another(samples: Sa
     fact = Candidate(samples.root("infra/prod", [removed]), removed)
     assert not parse_filter("kind:removed", REVIEW_GRAMMAR).is_match(fact)
     assert parse_filter("kind:removed-", REVIEW_GRAMMAR).is_match(fact)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+async def test_moved_and_deleted_roots_have_words_that_the_filter_finds(
+    samples: Samples, running: Running, width: int
+) -> None:
+    path = "live/" + "a-long-name/" * 12 + "end"
+    gone = samples.root("gone", [samples.change("hashicorp/null", new=None)], status=LockStatus.DELETED)
+    roots = [
+        replace(samples.root("new/b", [samples.change("hashicorp/aws")]), renamed_from="old/b"),
+        replace(samples.root(path, [samples.change("hashicorp/tls")]), renamed_from="old/c"),
+        replace(gone, old=replace(gone.new, exists=True)),
+        samples.root("kept", [samples.change("hashicorp/time")]),
+    ]
+    async with running(samples.review(*roots), size=(width, 24)) as on:
+        for words in ("new/b  moved from old/b", "/end  moved ", "gone  lock file deleted", "kept   "):
+            assert words in on.text
+        for term, providers in (("moved", {"aws", "tls"}), ("deleted", {"null"}), ("old/c", {"tls"})):
+            await on.press("slash", *("slash" if one == "/" else one for one in term), "enter")
+            assert {one for one in ("aws", "tls", "null", "time") if f"hashicorp/{one} " in on.text} == providers
+            await on.press("escape", "escape")

@@ -245,7 +245,8 @@ async def test_without_colours_nothing_is_painted_in_any(
     samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with running(samples.full(), size=(120, 40)) as on:
+    async with running(samples.full(), size=(120, 12)) as on:
+        assert on.changes.show_vertical_scrollbar
         for keys in ((), ("j", "enter"), ("question_mark",), ("escape", "colon")):
             await on.press(*keys)
             painted = [segment for strip in on.app.screen._compositor.render_strips() for segment in strip]

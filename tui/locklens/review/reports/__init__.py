@@ -149,6 +149,11 @@ def moved_from_words(root: RootReview) -> str:
     return f"moved from {root.renamed_from or '.'}" if root.renamed_from is not None else ""
 
 
+def fate_words(root: RootReview) -> str:
+    """What became of a root that was moved or deleted, or of its deleted lock file; "" for any other root."""
+    return lost_words(root) or moved_from_words(root)
+
+
 def missing_module_words(module: MissingModule) -> str:
     """The module whose requirements are unknown."""
     return f"unknown: module {module.call} is {module.trouble}"

@@ -446,6 +446,8 @@ class ReviewScreen(RowActionsScreen):
             self.refuse("only changes and findings can be marked as reviewed")
             return
         marked = not ids <= self.loader.marks
+        if marked:
+            ids -= self.loader.marks
         self._set_marks(ids, marked=marked)
         number = self._marked_words(ids)
         if marked:

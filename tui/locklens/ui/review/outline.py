@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
-from locklens.review.model import Change, Finding, Review, RootReview, Severity, worst
-from locklens.review.reports import file_note
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity, worst
+from locklens.review.reports import fate_words, file_note
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
 from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar
@@ -305,11 +305,20 @@ def _by_root(review: Review, changes: list[Node], others: list[Node]) -> list[No
             path or ".",
             nodes,
             root=roots[path],
-            note=f"+{elsewhere[path]} shared" if elsewhere[path] else "",
+            note=", ".join(filter(None, (_fate(roots[path], nodes), _shared(elsewhere[path])))),
         )
         for path, nodes in alone.items()
     ]
     return [_section("shared", "in several roots", shared), *sections] if shared else sections
+
+
+def _fate(root: RootReview, nodes: Iterable[Node]) -> str:
+    """What became of a section's root, unless a row below says so."""
+    return "" if any(node.kind is NodeKind.NOTE for node in nodes) else fate_words(root)
+
+
+def _shared(number: int) -> str:
+    return f"+{number} shared" if number else ""
 
 
 def _path(node: Node) -> str:
@@ -347,7 +356,12 @@ def _without_findings(nodes: Iterable[Node]) -> str:
 REVIEW_GRAMMAR = Grammar(
     "provider, root, version, finding, file, hash or signer",
     (KIND, ROOT, PROVIDER, RULE, PROOF),
-    {"unreviewed": "not marked yet", "reviewed": "marked"},
+    {
+        "unreviewed": "not marked yet",
+        "reviewed": "marked",
+        "moved": "of a moved root or provider",
+        "deleted": "of a deleted root or lock file",
+    },
 )
 
 
@@ -424,19 +438,24 @@ class Candidate:
                 raise AssertionError(f"the field {field} of the grammar has no values")
 
     def has(self, word: str) -> bool:
-        """Whether it is reviewed, or can be and is not."""
+        """Whether a word of `REVIEW_GRAMMAR` is true of it."""
         match word:
             case "reviewed":
                 return self.can_be_reviewed and self.reviewed
             case "unreviewed":
                 return self.can_be_reviewed and not self.reviewed
+            case "moved":
+                is_root = self.root is not None and self.root.renamed_from is not None
+                return is_root or (self.change is not None and self.change.kind is ChangeKind.MOVED)
+            case "deleted":
+                return self.root is not None and self.root.status is LockStatus.DELETED
             case _:
                 raise AssertionError(f"the word {word} of the grammar has no meaning")
 
     @property
     def text(self) -> str:
         """The text that plain terms are searched in, in lower case."""
-        parts = [self.root.path, self.root.lock_file] if self.root is not None else []
+        parts = [self.root.path, self.root.lock_file, fate_words(self.root)] if self.root is not None else []
         parts += [f"{finding.rule} {finding.message} {finding.file}" for finding in self.findings]
         parts += (*map(str, self.providers), *self.kinds, *(str(side.version) for side in self.sides))
         if self.change is not None:

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from locklens.hashes import hashes_of_files
 from locklens.lines import Role, Span
 from locklens.review.model import Change, RootReview, Severity
-from locklens.review.reports import SAME_VERSION, kind_sign, phrase, severity_span
+from locklens.review.reports import SAME_VERSION, fate_words, kind_sign, phrase, severity_span
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
@@ -244,9 +244,11 @@ def _row(node: Node, depth: int, folded: bool | None, setting: Setting) -> Row:
         case NodeKind.SECTION:
             ids = node.mark_ids
             total, reviewed = len(ids), sum(one in setting.marks for one in ids)
-            return Row(
-                node, depth, folded, mark, node.title, where=node.note, tally=f"✓ {reviewed}/{total}" if total else ""
-            )
+            tally = f"✓ {reviewed}/{total}" if total else ""
+            # A long path leaves room for a word: of "root deleted", "lock file deleted", "moved from live/eu".
+            fate = fate_words(node.root).partition(" from ")[0] if node.note and node.root is not None else ""
+            word, note = fate.rpartition(" ")[2], harmless(node.note)
+            return Row(node, depth, folded, mark, node.title, phrase=word, where=note, tally=tally)
         case NodeKind.CHANGE | NodeKind.GROUP | NodeKind.MEMBER:
             return _change_row(node, depth, folded, setting)
         case NodeKind.FINDING:
@@ -268,7 +270,8 @@ def _change_row(node: Node, depth: int, folded: bool | None, setting: Setting) -
     evidence = unverified_of((subject.change for subject in node.subjects), is_asking=setting.is_asking)
     if node.kind is NodeKind.MEMBER:  # The row of its group has versions and kind.
         rules = rules_of(change)
-        return Row(node, depth, folded, mark, node.title, kind_sign(change.kind), summary=rules, evidence=evidence)
+        fate = fate_words(node.subjects[0].root).partition(" from ")[0]
+        return Row(node, depth, folded, mark, node.title, kind_sign(change.kind), fate, rules, evidence=evidence)
     name, where = node.title, ""
     if node.kind is NodeKind.GROUP:
         where = counted(len(node.children), "root")
@@ -449,10 +452,11 @@ class ChangeList(FoldingList[Row]):
         tail = [row.state, Span(f" {row.tally:>7} ", Role.DIM)]
         room = width - 3 - sum(len(span.text) for span in tail) - 1
         title = harmless(row.node.title)
-        note = row.where if cell_len(title) + len(row.where) + 2 <= room else ""
+        note = row.where if cell_len(title) + cell_len(row.where) + 2 <= room else row.phrase
         # The last folders of a path are more specific than the first.
-        shown = (fitted if row.node.root is None else fitted_end)(title, min(room, cell_len(title)))
-        gap = room - cell_len(shown) - (len(note) + 2 if note else 0)
+        space = min(room - (len(note) + 2 if note else 0), cell_len(title))
+        shown = (fitted if row.node.root is None else fitted_end)(title, space).rstrip()
+        gap = room - cell_len(shown) - (cell_len(note) + 2 if note else 0)
         spans = [*self._lead(row, cursor=cursor), Span(shown, Role.HEADING)]
         return [*spans, Span(f"  {note}" if note else "", Role.DIM), Span(" " * (gap + 1)), *tail]
 
