@@ -211,6 +211,7 @@ def test_a_locked_version_that_is_excluded_and_stays_is_named(
     assert (status, locked(top)) == (0, {"demo": "1.1.0", "other": "1.0.0", "pinned": "1.0.0"})
     assert f"warning: a: {words}\n" in err
     assert upgrade("--safe", "--root", "a") == (0, "nothing was changed\n", f"warning: a: {words}\n")
+    assert upgrade("--list", "--root", "a")[0] == 0, "neither fails for what only an edit of the constraint can move"
 
 
 def test_a_provider_without_an_answer_fails_and_the_others_move(upgrade: Run, top: Path) -> None:

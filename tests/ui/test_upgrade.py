@@ -442,6 +442,34 @@ async def test_versions(opening: Opening, newer: str, older: str) -> None:
         assert "version: no provider on this row" in on.status
 
 
+async def test_a_step_from_no_target_is_taken_back(opening: Opening) -> None:
+    new = offer("1.0.0:90 2.0.0:30", "~> 3.0", root="a", name="new", locked=None)
+    unlisted = [
+        offer("2.0.0:30", f"= {locked}", root=root, name="unlisted", locked=locked)
+        for root, locked in (("a", "1.0.1"), ("b", "1.0.2"))
+    ]
+    async with opening(CandidateTable((new, *unlisted))) as on:
+        for name, picks in (
+            ("acme/new", {"a/new": "2.0.0"}),
+            ("acme/unlisted", {"a/unlisted": "2.0.0", "b/unlisted": "2.0.0"}),
+        ):
+            await on.choose(name)
+            before = on.rows
+            await on.press("right")
+            await on.press("right")
+            await on.press("space")
+            assert on.picks == picks
+            await on.press("left")
+            await on.press("left")
+            assert on.picks == {}
+            assert on.rows == before
+            await on.press("left")
+            assert "no older version can be selected" in on.status
+            await on.press("right", "right")
+            assert on.picks == picks
+            await on.press("space")
+
+
 async def test_the_upgrade_limit(opening: Opening) -> None:
     far = offer("1.0.0:90 1.0.1:60 1.1.0:40 2.0.0:30", ">= 1.0", root="a", name="far")
     async with opening(CandidateTable((far,))) as on:

@@ -456,6 +456,11 @@ class UpgradeSelection(Struct, frozen=True):
         if target is None:
             return self
         stepped = dict(self.stepped)
+        begun = self._began_with_none(asked, target) & stepped.keys() if by < 0 and target == reached else frozenset()
+        if begun:
+            # Below the oldest version is no version, where that is what the steps began with.
+            stepped = {key: version for key, version in stepped.items() if key not in begun}
+            asked = []
         for offer in asked:
             choice = offer.choice(target)
             if target != offer.locked and (choice is None or offer.refusal(choice)):
@@ -466,9 +471,18 @@ class UpgradeSelection(Struct, frozen=True):
             else:
                 stepped[offer.key] = target
         moved = replace(self, stepped=stepped)
-        gone = {offer.key for offer in asked if moved.target(offer) is None}
-        back = self.parked & {offer.key for offer in asked} - gone
+        gone = {offer.key for offer in offers if moved.target(offer) is None}
+        back = self.parked & {offer.key for offer in offers} - gone
         return replace(moved, selected=self.selected - gone | back, parked=(self.parked | self.selected & gone) - back)
+
+    def _began_with_none(self, offers: Iterable[UpgradeCandidates], reached: Version) -> frozenset[CandidateKey]:
+        """The keys of those without a target of their own that are not locked, or locked below the version reached."""
+        return frozenset(
+            offer.key
+            for offer in offers
+            if self.recommendation(offer).suggested is None
+            and (offer.locked is None or _order(offer.locked) < _order(reached))
+        )
 
     def _reached(self, offer: UpgradeCandidates) -> Version | None:
         """The version of which the others are newer or older: the target, or else the locked one, listed or not."""

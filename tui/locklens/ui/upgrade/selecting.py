@@ -153,7 +153,9 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
     dropped = len(selection.selected - moved.selected)
     where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
     name = row.offers[0].name
-    return Chosen(moved, f"deselected {name}{where}: that is the locked version" if dropped else "")
+    is_locked = any(offer.locked is not None for offer in row.offers)
+    reason = "that is the locked version" if is_locked else "no version is left to select"
+    return Chosen(moved, f"deselected {name}{where}: {reason}" if dropped else "")
 
 
 def can_step(selection: UpgradeSelection, row: UpgradeRow, by: int) -> bool:
