@@ -168,7 +168,7 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     assert len(found.changes) == 40
     detail = [one.text for one in preview_detail(standing, None, in_full=False)]
     assert sum(one.endswith("to be changed") for one in detail) == 8
-    assert detail[-1] == "32 more files: highlight one at the left, or press d for the full diff"
+    assert detail[-1] == "32 more files: highlight one in the plan (tab), or press d for the full diff"
     assert sum(one.text.startswith("--- ") for one in raw_diff(plan.proposal.files)) == 40
 
 

@@ -115,7 +115,7 @@ def _file_lines(files: tuple[PlannedFile, ...], standing: PlanProgress, *, in_fu
                 yield from _judged_lines(root, standing, _compared_with(review), in_full=in_full)
     if len(files) > _FILES:
         yield Line()
-        rest = f"{len(files) - _FILES} more files: highlight one at the left, or press d for the full diff"
+        rest = f"{len(files) - _FILES} more files: highlight one in the plan (tab), or press d for the full diff"
         yield line(Span(rest, Role.DIM))
 
 
