@@ -122,6 +122,19 @@ def test_an_error_names_the_requirement_and_its_root_and_comes_before_the_result
         assert not (place.work / "out/registry.terraform.io/acme/third").exists()
 
 
+def test_a_folder_that_is_no_root_is_refused_and_no_mirror_is_made(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        (place.work / "empty").mkdir()
+        for words in (("mirror", "empty/out", "--", "empty"), ("-C", "empty", "mirror", "out")):
+            assert run(*words) == 2
+            said, err = capfd.readouterr()
+            assert said == ""
+            assert re.fullmatch(r"error: (\.|empty): no configuration or lock file in this folder\n(hint: .*\n)?", err)
+            assert list((place.work / "empty").iterdir()) == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and SIGINT")
 @pytest.mark.parametrize("end", ["SIGKILL", "SIGINT"])
 def test_after_an_interrupted_download_the_next_run_goes_on(end: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,8 @@ from locklens.hashes import is_of_files, is_of_zip
 from locklens.install.context import InstallContext, InstallEvent, ProviderRequirement
 from locklens.install.lock import Locker
 from locklens.install.mirroring import SUMMARY, MirrorFolder, mirror, write_documents
-from locklens.operations.root_modules import RootReader, require_folder
+from locklens.operations.root_modules import RootReader, no_root, require_folder
+from locklens.operations.typed_names import hint_below
 from locklens.operations.write.diagnostics import unreadable
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import require_oci
@@ -121,8 +122,8 @@ def fill_mirror(
         on_waiting: Called where another process fills the folder for a while.
 
     Raises:
-        LockLensError: A root cannot be read, the folder cannot be written to, or a link on the way to it leads out of
-            the repository that one works in.
+        LockLensError: A folder is no root, a root cannot be read, the folder of the mirror cannot be written to, or a
+            link on the way to it leads out of the repository that one works in.
     """
     if not isinstance(request.place, str):
         lies_in_repository(request.place)
@@ -216,7 +217,10 @@ def _required(
     problems: dict[Diagnostic, list[str]] = {}
     unlocked: dict[str, list[tuple[str, Place]]] = {}
     for name in tuple(dict.fromkeys(where.roots)) or ("",):
-        root = reader.read_folder(tree, require_folder(tree, name))
+        folder = require_folder(tree, name)
+        root = reader.read_folder(tree, folder)
+        if not (root.configuration.has_files or root.lock.exists):
+            raise no_root(tree, folder, hint_below(where.folder / name), named=name or ".")
         for problem in unreadable(root, allows_missing=request.allows_missing):
             problems.setdefault(problem, []).append(root.name)
         wanted = root.wanted()
