@@ -263,6 +263,22 @@ def test_keys_are_pinned_in_full_and_dropped(
     assert (status, "no pin of 'acme'" in err) == (2, True)
 
 
+@pytest.mark.parametrize("others", ["", "# ours\n", "fail_on = 'warn'\n"])
+def test_a_policy_in_which_a_dropped_pin_leaves_nothing_is_removed(run: Run, top: Path, others: str) -> None:
+    if others:
+        (top / POLICY_FILE).write_text(others)
+    assert run("keys", "trust", "acme", "--no-cache")[0] == 0
+    status, _, err = run("keys", "drop", "acme", "--dry-run")
+    assert (status, "the file would be removed, as nothing else was in it" in " ".join(err.split())) == (0, not others)
+    status, out, _ = run("keys", "drop", "acme")
+    assert (status, "the file is removed, as nothing else was in it" in out) == (0, not others)
+    assert (top / POLICY_FILE).exists() == bool(others)
+    if others:
+        assert (top / POLICY_FILE).read_text() == others
+    assert run("undo")[0] == 0
+    assert "acme" in (top / POLICY_FILE).read_text()
+
+
 def test_no_key_that_is_unknown_or_revoked_is_pinned(run: Run, top: Path, registry: DemoRegistry) -> None:
     assert "no release of hashicorp is locked here" in run("keys", "trust", "hashicorp", "--no-cache")[2]
     status, _, err = run("keys", "trust", "acme/demo", "--no-cache")

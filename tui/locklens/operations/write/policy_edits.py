@@ -152,8 +152,11 @@ class DropPin(FileOperation, frozen=True):
         if pin is None:
             hint = f"pinned are {listing([one.name for one in pins])}" if pins else "it pins no key"
             raise ConfigurationError(f"no pin of {self.name!r}", path=POLICY_FILE, hint=hint)
-        draft.put_policy(without_pin(draft.data, pin))
+        left = without_pin(draft.data, pin)
+        draft.put_policy(left or None)
         draft.describe_policy(f"the pin of {self.name}", f"dropped: {_pin_in_words(pin)}")
+        if not left:
+            draft.describe_policy("the file", "removed, as nothing else was in it")
         warn_of_staged(draft, {POLICY_FILE: ()})
         return draft.plan(shell_words([*_start_words(self.top), "keys", "drop", self.name]))
 
@@ -188,7 +191,7 @@ class _PolicyDraft(PlanBuilder):
         """Add a line about the policy: what becomes of a subject."""
         self.describe(f"{POLICY_FILE}: {subject} is {done}", dry_run=f"{POLICY_FILE}: {subject} would be {done}")
 
-    def put_policy(self, new: bytes) -> None:
+    def put_policy(self, new: bytes | None) -> None:
         self.put(PlannedFile(POLICY_FILE, self._old, new))
 
 
