@@ -299,16 +299,24 @@ def test_an_added_hash_that_may_cover_a_required_platform_leaves_it_in_doubt(des
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [(_ARM_H1, _ARM_H1), (_WITHOUT_LINUX, _WITHOUT_LINUX), (None, _WITHOUT_LINUX)],
-    ids=["covered", "in-doubt", "new"],
+    ("old", "new"), [(_ARM_H1, _ARM_H1), (_WITHOUT_LINUX, _WITHOUT_LINUX)], ids=["covered", "in-doubt"]
 )
 def test_an_h1_of_unknown_platform_alone_is_no_doubt_of_the_change(
-    desk: Desk, old: SampleLock | None, new: SampleLock
+    desk: Desk, old: SampleLock, new: SampleLock
 ) -> None:
     for paths in ('"direct"', '"direct", "plugin-cache"'):
         change = desk.change(f'install_paths = [{paths}]\n[platforms]\nlinux_amd64 = "CI"\n', old, new)
         assert not [one for one in change.findings if one.rule in {"LK008", "LK009"}]
+
+
+def test_a_new_provider_of_which_a_required_platform_may_be_covered_leaves_it_in_doubt(desk: Desk) -> None:
+    wanted = '[platforms]\nlinux_amd64 = "CI"\n'
+    message = f"not known whether linux_amd64 (CI) is covered from the registry: {_MAY_BE}"
+    change = desk.change(wanted, None, _WITHOUT_LINUX)
+    assert [told(change, rule) for rule in ("LK008", "LK009")] == [[], [(Severity.WARN, message)]]
+    (told_of,) = told(desk.change(wanted, None, _WITHOUT_LINUX, prove="all"), "LK009")
+    assert told_of[1].startswith("linux_amd64 (CI) is not covered from the registry: ")
+    assert told(desk.change("", None, _WITHOUT_LINUX), "LK009") == []
 
 
 def test_another_version_whose_h1_is_not_verified_leaves_no_doubt_of_a_plugin_cache(desk: Desk) -> None:

@@ -94,7 +94,7 @@ def _not_covered(
         if on_path.at_least_missing:
             gap = on_path.missing, on_path.doubtful, on_path.spare, _then(path, now)
             gaps.setdefault(gap, []).append(path)
-        unsettled = cover(before, path, on_path.doubtful).missing if before is not None else ()
+        unsettled = on_path.doubtful if before is None else cover(before, path, on_path.doubtful).missing
         if unsettled and _is_doubt(now, path) and len(on_path.doubtful) <= on_path.spare:
             doubts.setdefault((unsettled, on_path.spare), []).append(path)
     for (missing, doubtful, spare, then), paths in gaps.items():
