@@ -206,6 +206,22 @@ def test_a_module_that_is_deleted_as_a_whole_is_staged_too(
     assert {line for line in git(top, "status", "--porcelain").split("\n") if line[0] != " "} == staged
 
 
+def test_a_moved_lock_file_is_refused_with_the_commands_that_stage_the_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = repository(tmp_path / "top", {f"old one/{LOCK}": lock(entry("aws")), "old one/main.tf": requiring("1.0.0")})
+    (top / "old one").rename(top / "new")
+    put(top, {f"new/{LOCK}": lock(entry("aws", "1.1.0"))})
+    monkeypatch.chdir(top)
+    found = reviewing(top)
+    (failed,) = marked_blocks(found, top, marks(found, "aws")).plan().failures
+    assert "the lock file was moved from old one, and a move is staged whole" in failed.sentence
+    commands, _, rest = failed.hint.rpartition(" stages ")
+    assert rest == "the move"
+    subprocess.run(commands, shell=True, cwd=top, check=True, stdout=subprocess.DEVNULL)
+    assert git(top, "diff", "--cached", "--name-only", "--no-renames").split("\n") == [f"new/{LOCK}", f"old one/{LOCK}"]
+
+
 def test_a_new_root_is_judged_with_the_configuration_that_is_staged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

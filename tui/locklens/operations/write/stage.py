@@ -16,7 +16,7 @@ from locklens.lockfile.splice import graft
 from locklens.machine import git_words
 from locklens.operations.plan import Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.builder import PlanBuilder
-from locklens.operations.root_modules import Root
+from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
 from locklens.project.git.index import IndexedFile
@@ -257,7 +257,9 @@ class _Staging:
                 raise indexed.problem
             if blocks.root.renamed_from is not None and indexed.data is None:
                 words = f"the lock file was moved from {blocks.root.renamed_from or '.'}, and a move is staged whole"
-                hint = f"{self._git_add(blocks.root.lock_file)}, and git rm --cached the old one"
+                old = lock_path(blocks.root.renamed_from)
+                unstaging = shell_words(git_words(self._disk.top, "rm", "--cached", paths=[old]))
+                hint = f"{self._git_add(blocks.root.lock_file)} && {unstaging} stages the move"
                 raise ConfigurationError(words, path=blocks.root.lock_file, hint=hint)
         return not self._draft.has_failed(blocks.root.path)
 
