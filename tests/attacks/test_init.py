@@ -448,6 +448,7 @@ def test_interrupted_while_a_registry_takes_its_time(
     running.has_asked(step)
     running.interrupted()
     assert place.lock_file.read_bytes() == before
+    assert not (place.root / ".terraform").exists(), "the run made it, and nothing is in it"
 
 
 @cache

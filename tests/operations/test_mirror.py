@@ -150,6 +150,8 @@ def test_after_an_interrupted_download_the_next_run_goes_on(end: str, monkeypatc
             process.send_signal(signal.Signals[end])
             ended = process.wait(LIMIT)
         assert ended == (130 if end == "SIGINT" else -signal.SIGKILL)
+        if end == "SIGINT":
+            assert [one for one in out.rglob("*") if one.is_dir() and not any(one.iterdir())] == []
         left = {str(hidden.relative_to(out)), ".locklens.lock"} if end == "SIGKILL" else set()
         assert set(files(out)) == {done} | left
         assert (out / done).read_bytes() == whole[done]

@@ -40,6 +40,32 @@ def test_missing_folders_are_made_and_go_again_where_nothing_is_in_them(top: Pat
     assert [path.name for path in (top / "a").iterdir()] == ["file"]
 
 
+def test_folders_that_several_made_go_with_the_last_that_leaves_them_empty(top: Path) -> None:
+    made = set[Path]()
+    with OpenFolders(top / "new/one", ("a", "b"), made) as first:
+        with OpenFolders(top / "new/one", ("a", "c"), made) as second:
+            first.tidy()
+            assert [path.name for path in (top / "new/one/a").iterdir()] == ["c"]
+            second.tidy()
+            assert list((top / "new/one").iterdir()) == []
+        first.tidy()
+    assert list(top.iterdir()) == []
+
+
+def test_a_lock_leaves_no_empty_folder_that_it_made(top: Path) -> None:
+    with exclusive_lock(top / "new", ("a", "lock")):
+        assert (top / "new/a/lock").exists()
+    assert list(top.iterdir()) == []
+    (top / "there").mkdir()
+    with exclusive_lock(top / "there", ("a", "lock")):
+        (top / "there/a/file").touch()
+    assert [path.name for path in (top / "there/a").iterdir()] == ["file"]
+    (top / "empty").mkdir()
+    with exclusive_lock(top / "empty", ("lock",)):
+        pass
+    assert (top / "empty").is_dir(), "it was there before"
+
+
 @pytest.mark.parametrize("name", ["a", "a/b", "a/b/c"])
 def test_a_link_is_not_entered_and_what_was_made_is_gone(top: Path, name: str) -> None:
     link = top / name
@@ -121,17 +147,20 @@ def test_a_turn_leaves_no_file_and_whoever_waited_has_one_with_a_name(
         assert (top / "a" / "lock").exists()
     waiting.join()
     assert found == [True], "the next one would take another file"
-    assert list(top.rglob("*")) == [top / "a"]
+    assert not list(top.rglob("lock"))
 
 
-def test_turns_never_overlap_though_each_removes_its_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("names", [("lock",), ("a", "b", "lock")])
+def test_turns_never_overlap_though_each_removes_its_file(
+    top: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+) -> None:
     monkeypatch.setattr("locklens.storage.files._RETRY_SECONDS", 0.0)
     inside: list[int] = []
     overlaps: list[list[int]] = []
 
     def take_turns(name: int) -> None:
         for _ in range(50):
-            with exclusive_lock(top, ("lock",)):
+            with exclusive_lock(top, names):
                 inside.append(name)
                 overlaps.extend([list(inside)] if len(inside) > 1 else [])
                 inside.remove(name)
@@ -141,4 +170,4 @@ def test_turns_never_overlap_though_each_removes_its_file(top: Path, monkeypatch
         one.start()
     for one in threads:
         one.join()
-    assert (overlaps, list(top.iterdir())) == ([], [])
+    assert (overlaps, list(top.rglob("lock"))) == ([], [])

@@ -77,6 +77,7 @@ class DataFolder:
         self._names = names
         self._packages = (packages,) if packages else ()
         self._lock = threading.Lock()
+        self._made = set[Path]()
 
     @classmethod
     def of(cls, root: Path, path: Path) -> DataFolder:
@@ -132,7 +133,7 @@ class DataFolder:
         prefix = f"{_STAGING}{place.name}-"
         try:
             with self._lock:
-                way = OpenFolders(self._trusted, self._way_to(place))
+                way = OpenFolders(self._trusted, self._way_to(place), self._made)
                 beside = way.end
                 for left in beside.names():
                     if left.startswith(prefix):

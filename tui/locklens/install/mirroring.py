@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError, PackageError, PlatformNotSupportedError
@@ -184,13 +184,25 @@ class MirrorFolder(Struct, frozen=True):
 
     Attributes:
         path: The folder.
+        made: The folders below it that were made.
     """
 
     path: Path
+    made: set[Path] = field(default_factory=set)
 
-    def exclusive_lock(self, on_waiting: Callable[[], None]) -> AbstractContextManager[None]:
-        """Wait until no other process fills the folder; errors as in `locklens.storage.files.exclusive_lock`."""
-        return exclusive_lock(self.path, (_LOCK,), on_waiting=on_waiting)
+    @contextmanager
+    def exclusive_lock(self, on_waiting: Callable[[], None]) -> Iterator[None]:
+        """Wait until no other process fills the folder; errors as in `locklens.storage.files.exclusive_lock`.
+
+        Folders that were made meanwhile and are empty at the end are removed.
+        """
+        with exclusive_lock(self.path, (_LOCK,), on_waiting=on_waiting):
+            try:
+                yield
+            finally:
+                for place in sorted(self.made, reverse=True):
+                    with suppress(OSError):
+                        place.rmdir()
 
     def place(self, build: MirroredBuild) -> Path:
         """Return the place of a package's zip file."""
@@ -294,7 +306,7 @@ class MirrorFolder(Struct, frozen=True):
     def _way(self, address: ProviderAddress) -> Iterator[RealFolder]:
         names = _names(address)
         try:
-            with OpenFolders(self.path, names) as way:
+            with OpenFolders(self.path, names, self.made) as way:
                 yield way.end
         except OSError as error:
             raise unwritable(self.path.joinpath(*names), error) from error

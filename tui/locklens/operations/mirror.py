@@ -139,7 +139,7 @@ def fill_mirror(
             result = _pushed(request, request.place, runs)
         else:
             into = MirrorFolder(request.place)
-            with nullcontext() if request.is_dry else into.exclusive_lock(on_waiting):
+            with nullcontext() if request.is_dry else session.within(into.exclusive_lock(on_waiting)):
                 result = _filled(request, into, runs, locked, has_failed=bool(failures))
         return replace(result, failures=(*failures, *result.failures), notes=session.notes, log=session.log)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -29,6 +30,7 @@ from locklens.trust.signature import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from locklens.releases import Fact, FactRequest, NetworkSettings, ReleaseId
@@ -102,6 +104,16 @@ class ReleaseSession:
         closing = threading.Thread(target=self._close, name="locklens-end", daemon=True)
         closing.start()
         closing.join(_PATIENCE)
+
+    @contextmanager
+    def within(self, lock: AbstractContextManager[None]) -> Iterator[None]:
+        """Hold a lock for a block; an interrupt ends the threads first, for they write what the lock is for."""
+        with lock:
+            try:
+                yield
+            except (KeyboardInterrupt, SystemExit) as interrupt:
+                self.__exit__(type(interrupt))
+                raise
 
     def _close(self) -> None:
         """Drop work that has not begun, wait for the rest, and close everything."""

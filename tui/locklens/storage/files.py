@@ -48,6 +48,9 @@ _LOCK_FILE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, 
 _RETRY_SECONDS = 0.05
 """Seconds between two attempts to take a lock."""
 
+_MOST_TRIES = 100
+"""How often folders are made anew that other processes remove."""
+
 _NOTICE_SECONDS = 2.0
 """Seconds of waiting after which `on_waiting` is called."""
 
@@ -310,6 +313,7 @@ class OpenFolders(ExitStack):
     Args:
         top: The trusted folder, made if it is missing.
         names: Names of the folders below it, the outermost first; missing ones are made.
+        made: The folders below the trusted one that were made, to which more are added; None for those made here alone.
 
     Attributes:
         end: The innermost folder.
@@ -319,16 +323,19 @@ class OpenFolders(ExitStack):
         OSError: One can be neither entered nor made.
     """
 
-    def __init__(self, top: Path, names: Sequence[str]) -> None:
+    def __init__(self, top: Path, names: Sequence[str], made: set[Path] | None = None) -> None:
         super().__init__()
-        self._made: list[tuple[RealFolder, str]] = []
+        self._made = set[Path]() if made is None else made
+        self._way: list[tuple[RealFolder, str]] = []
+        self._above = [place for place in (top, *top.parents) if not place.exists()]
         top.mkdir(parents=True, exist_ok=True)
         try:
             self.end = self.enter_context(RealFolder(top))
             for name in names:
+                self._way.append((self.end, name))
                 with suppress(FileExistsError):
                     self.end.make(name)
-                    self._made.append((self.end, name))
+                    self._made.add(self.end.path / name)
                 self.end = self.enter_context(self.end.enter(name))
         except BaseException:
             self.tidy()
@@ -336,9 +343,13 @@ class OpenFolders(ExitStack):
             raise
 
     def tidy(self) -> None:
-        """Remove the folders that were made here and are empty."""
-        for parent, name in reversed(self._made):
-            parent.remove_empty(name)
+        """Remove the folders that were made and are empty."""
+        for parent, name in reversed(self._way):
+            if parent.path / name in self._made:
+                parent.remove_empty(name)
+        for place in self._above:
+            with suppress(OSError):
+                place.rmdir()
 
 
 def leads_through_link(top: Path, names: Sequence[str]) -> bool:
@@ -369,7 +380,7 @@ def exclusive_lock(
     Args:
         top: A trusted folder; no link below it is followed.
         names: Names of the nested folders below it, and of the lock file in the last of them. Missing ones are made;
-            the folders stay, and the file is removed again.
+            the file is removed again, and so are the folders that are empty then.
         cancel: Set by another thread to end the waiting.
         on_waiting: Called once, after a few seconds of waiting.
         is_shared_with_opentofu: True for a lock that OpenTofu takes too (internal/flock): it excludes other processes,
@@ -394,8 +405,14 @@ def exclusive_lock(
 
     with ExitStack() as opened:
         try:
-            folder = opened.enter_context(OpenFolders(top, folders)).end
-            descriptor = _locked(folder, file, wait, is_shared_with_opentofu=is_shared_with_opentofu)
+            for tries in range(_MOST_TRIES):
+                try:
+                    way = opened.enter_context(OpenFolders(top, folders))
+                    descriptor = _locked(way.end, file, wait, is_shared_with_opentofu=is_shared_with_opentofu)
+                    break
+                except FileNotFoundError:  # Another process had made a folder, and has removed it.
+                    if tries == _MOST_TRIES - 1:
+                        raise
         except OSError as error:
             hint = disk_advice(error)
             place = str(top.joinpath(*folders))
@@ -404,11 +421,12 @@ def exclusive_lock(
             yield
         finally:
             close = partial(os.close, descriptor)
-            removals = [] if is_shared_with_opentofu else [partial(folder.remove, file)]
+            removals = [] if is_shared_with_opentofu else [partial(way.end.remove, file)]
             # Windows removes no open file, so it is closed first; if another process opens it in between, it stays.
             for step in (*removals, close) if os.name == "posix" else (close, *removals):
                 with suppress(OSError):
                     step()
+            way.tidy()
 
 
 def _locked(folder: RealFolder, file: str, wait: Callable[[], None], *, is_shared_with_opentofu: bool) -> int:

@@ -96,7 +96,8 @@ class Init(RegistryRun):
             return outcome
         if self._options.dry_run:
             return initialising.work(root)
-        with exclusive_lock(*data_folder_of(root, self._options).lock_place, on_waiting=self._on_waiting):
+        place = data_folder_of(root, self._options).lock_place
+        with self._session.within(exclusive_lock(*place, on_waiting=self._on_waiting)):
             # Another process may have written in between.
             return initialising.work(self._reader.read_folder(tree, root.path))
 
