@@ -377,7 +377,7 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
             is_over = is_older and _is_released_before(finding, change)
             if finding.rule == _EDITED and plan.restored_from:
                 words = f"its version and hashes are those of {shown_revision(plan.restored_from)}"
-                finding = replace(finding, message=f"{finding.message}; {words}", case="restored")
+                finding = replace(finding, message=f"{finding.message}; {words}", case=finding.case or "restored")
         return None if is_over else finding
 
     return _judged(review, judge)

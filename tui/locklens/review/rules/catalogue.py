@@ -522,14 +522,20 @@ _ALL = (
         "repair it are unchecked.",
         "Compare the zh with the SHA256SUMS of both versions. `git log -p` of the lock file shows which version they "
         "were locked for first.",
-        "Review without --offline to learn which one it is. If it is the new entry, restore it, then upgrade this "
-        "provider alone (R on Review, with the branch checked out, and `locklens upgrade`).",
+        "A review that gets an answer of the registry tells which one it is, so none with --offline. If it is the new "
+        "entry, restore it, then upgrade this provider alone (R on Review, with the branch checked out, and "
+        "`locklens upgrade`).",
         cases={
+            "edited": RuleWording(
+                "Version changed, hashes kept: edited by hand",
+                "Restore the entry as it was before the edit, then upgrade this provider alone (R on Review, with the "
+                "branch checked out, and `locklens upgrade`).",
+            ),
             "restored": RuleWording(
                 "Version changed, hashes kept: one side was edited by hand",
                 "That a commit has the entry does not verify it. Compare its zh with the SHA256SUMS of this version, "
                 "or review without --offline once the registry answers.",
-            )
+            ),
         },
     ),
     Rule(

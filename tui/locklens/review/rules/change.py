@@ -143,11 +143,18 @@ def _edited_by_hand(change: Change, _: Policy) -> Iterator[Verdict]:
     if shared and not packages:
         return  # They are signed for the new version, so that the old entry is the edited one; LK027 judges the h1.
     kept = packages | ((hashes_of_files(change.old.hashes) & hashes_of_files(change.new.hashes)) - verified)
-    versions = f"{change.new.version} has", f"of {change.old.version}: one of the two was edited by hand"
+    known = change.evidence is not None and change.evidence.offered is not None
+    told, case = ": one of the two was edited by hand", ""
+    if known and packages and all(fact.kind.contradicts for fact in change.kept if fact.hash in packages):
+        told, case = ", and its signed release has none of these zh: edited by hand", "edited"
+    told = f"of {change.old.version}{told}"
     if not verified and set(change.old.hashes) == set(change.new.hashes):
-        yield Verdict(f"{versions[0]} exactly the hashes {versions[1]}", change.new.line)
+        words, line = f"exactly the hashes {told}", change.new.line
     elif kept:
-        yield Verdict(f"{versions[0]} {count_by_scheme(kept)} {versions[1]}", change.new.line_of(min(kept)))
+        words, line = f"{count_by_scheme(kept)} {told}", change.new.line_of(min(kept))
+    else:
+        return
+    yield Verdict(f"{change.new.version} has {words}", line, case=case)
 
 
 def _not_allowed(change: Change, policy: Policy) -> Iterator[Verdict]:
