@@ -104,7 +104,7 @@ def reviewed(place: Place, run: Run, before: bytes, *options: str) -> tuple[int,
 @pytest.mark.parametrize(
     ("listed_as", "reason"),
     [
-        (lambda platform: "", "2 of 2 locked zh of packages are no longer in"),
+        (lambda platform: "", "2 of 2 locked zh of packages are not in"),
         (lambda platform: f"old/{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
         (lambda platform: f"././{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),
         (lambda platform: f"{STEM}{platform}.zip", "two zh are locked for terraform-provider-demo_1.1.0_"),

@@ -200,7 +200,7 @@ def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> No
     assert offline.evidence.as_of is None
     online = bench.change(locked, again)
     assert rules(online)["LK001"].severity is Severity.BLOCK
-    assert "5 of 5 locked zh of packages are no longer in" in rules(online)["LK001"].message
+    assert "5 of 5 locked zh of packages are not in" in rules(online)["LK001"].message
     assert {fact.proof for fact in online.removed if fact.hash.startswith("zh")} == {Proof.STALE}
     assert online.old_signer is not None
     assert online.new_signer is not None
@@ -697,7 +697,7 @@ def test_keys_and_hashes_of_all_that_is_locked(sample: Review) -> None:
     assert {one["tier"] for one in signed["signers"]} == {"self-signed", "unsigned", "unknown"}
     told = lock_lines.keys_text(sample)
     assert re.search(
-        r"acme/demo 1.4.2 .*\n    infra/prod/data/\S+\n      LK001: Republished: the same version has other", told
+        r"acme/demo 1.4.2 .*\n    infra/prod/data/\S+\n      LK001: Same version, other packages: republished", told
     )
     doubted = (
         r"search-sync 1.8.0 .*\n    infra/prod/search/\S+\n      LK002: .*\n    infra/stage/search/\S+\n(?!      LK002)"

@@ -329,6 +329,19 @@ def test_a_restored_entry_with_the_same_hashes_is_told_from_an_edited_one_by_the
     assert known == ([(told_by_release, "edited")] if is_edit_restored else [])
 
 
+def test_the_mend_of_an_edited_entry_is_not_certainly_a_republished_version(top: Path, environ: dict[str, str]) -> None:
+    path = top / "a" / LOCK
+    path.write_bytes(path.read_bytes().replace(b'version     = "1.4.1"', b'version     = "1.4.2"'))
+    git(top, "commit", "-qam", "edited by hand")
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    (found,) = (one for one in review(request(top, environ)).findings if one.rule == "LK001")
+    lead = "1.4.2 was republished, or its old entry was edited by hand: 5 of 5 locked zh of packages are not in the"
+    assert found.message.startswith(lead), found.message
+    assert "; 1.4.1 is signed by " in found.message
+    assert ", with these zh; locklens doctor tells whether" in found.message
+    assert found.severity is Severity.BLOCK
+
+
 def test_an_undo_is_judged_against_head_as_the_review_after_it(top: Path, environ: dict[str, str]) -> None:
     """The work tree was lower than HEAD before the upgrade that is undone, and another entry is lower all the time."""
     committed, lower = (SampleLock(f"{HOST}/acme/demo", version, "~> 1.4") for version in ("1.4.2", "1.4.1"))

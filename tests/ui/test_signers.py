@@ -599,10 +599,10 @@ async def test_the_keys_of_the_sample(tmp_path: Path) -> None:
             assert {"not signed", "unknown"} <= set(on.names)
             assert any(row.state.text == "EXPIRED" for row in on.signers.left.rows)
             await on.choose("acme-new-owner")
-            assert "LK001: Republished: the same version has other packages now" in on.said
+            assert "LK001: Same version, other packages: republished, or edited before" in on.said
             assert "T trust" not in on.lines[-1]
             await on.press("T")
-            refused = "trust: registry.terraform.io/acme/demo 1.4.2: LK001: Republished"
+            refused = "trust: registry.terraform.io/acme/demo 1.4.2: LK001: Same version, other packages"
             assert refused in " ".join(on.text.split()), "before anything is asked for"
             assert "an acceptance does not settle this" in " ".join(on.text.split())
             await on.choose("hashicorp")

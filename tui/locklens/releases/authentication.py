@@ -301,7 +301,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         locked = len(packages_of(prior.hashes)) if prior is not None else 0
         is_sure = bool(judged.disguised or judged.doubled)
         lead = f"the version was republished{'' if is_sure else ', or a locked hash never belonged to it'}"
-        return f"{lead}: {judged.republished_words(locked, self.sums, had_all=False)}"
+        return f"{lead}: {judged.republished_words(locked, self.sums)}"
 
     def unread_words(self, prior: LockEntry | None, address: ProviderAddress, version: Version) -> str:
         """What cannot be decided about a locked release without a base: a sentence, "" for nothing."""

@@ -86,18 +86,18 @@ class PackageHashes(Struct, frozen=True):
         """True if a verdict holds."""
         return origin in self.origins
 
-    def republished_words(self, locked: int, sums: str, *, had_all: bool = True) -> str:
+    def republished_words(self, locked: int, sums: str) -> str:
         """The reason why the version counts as republished: half a sentence, "" if it does not.
 
         Args:
             locked: The number of locked `zh` of packages.
             sums: The name of the list, e.g. "the publisher's signed SHA256SUMS".
-            had_all: True if the list is known to have had all that was locked.
         """
         found = []
         if self.gone:
-            are = f"{'is' if len(self.gone) == 1 else 'are'} {'no longer' if had_all else 'not'}"
-            found.append(f"{len(self.gone)} of {locked} locked zh of packages {are} in {sums} (first {min(self.gone)})")
+            are = "is" if len(self.gone) == 1 else "are"
+            number = f"{len(self.gone)} of {locked} locked zh of packages {are}"
+            found.append(f"{number} not in {sums} (first {min(self.gone)})")
         if self.disguised:
             zh = min(self.disguised)
             name, more = _shortened(self.disguised[zh]), len(self.disguised) - 1

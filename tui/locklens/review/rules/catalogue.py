@@ -115,18 +115,19 @@ _ALL = (
         RELEASE,
         BLOCK,
         CONTRADICTING,
-        "Republished: the same version has other packages now",
-        "The publisher's signed SHA256SUMS of this version no longer lists a package hash that the lock file had, "
+        "Same version, other packages: republished, or edited before",
+        "The publisher's signed SHA256SUMS of this version does not list a package hash that the lock file had, "
         "lists it only for a file that is not a package of this version, or lists two for one file name; or the change "
         "replaces listed hashes by others, or adds a second registry manifest. A change that only removes hashes which "
         "are not listed, and keeps packages of the release, is none. It is a warning if SHA256SUMS lists "
         "more packages beside the old ones, or an unknown manifest that the entry did not have: the list has grown "
         "since, or the entry was made from a mirror, or lost hashes by an edit.",
-        "The same version with different bytes is the sign of a stolen release account. "
-        "`terraform init` refuses it; `terraform providers lock` silently adds the new hashes beside the old ones.",
+        "The same version with different bytes is the sign of a stolen release account, unless the old entry had "
+        "hashes of another version. `terraform init` refuses it; `terraform providers lock` silently adds the new "
+        "hashes beside the old ones.",
         "Fetch the release's SHA256SUMS and search it for the old zh: hashes of the lock file and their file names.",
-        "Keep the old hashes (restore the entry), and ask the publisher, by another way than the registry, whether and "
-        "why the version was republished.",
+        "Unless locklens doctor shows that the old entry was edited by hand, keep the old hashes (restore the entry), "
+        "and ask the publisher, by another way than the registry, whether and why the version was republished.",
         "registry",
         {
             "grown": RuleWording(

@@ -37,22 +37,27 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     if not judged.has(Origin.REPUBLISHED):
         return
     locked = packages_of(case.change.old.hashes) if case.change.old else frozenset()
+    is_sure = bool(judged.disguised or judged.doubled)
     # Without a base, a hash that the release once had cannot be told from one that was written into the file. Neither
     # can it if the release still has some of the base's hashes.
     is_part = judged.gone < locked and not (judged.dropped or judged.manifests)
-    is_change = case.change.kind is not ChangeKind.UNCHANGED and not is_part
-    is_sure = is_change or bool(judged.disguised or judged.doubled)
-    words = judged.republished_words(len(locked), _sums(case.new), had_all=is_sure)
-    message = f"{case.entry.version}{' was republished' if is_sure else ''}: {words}"
+    is_likely = case.change.kind is not ChangeKind.UNCHANGED and not is_part
+    lead = (
+        " was republished" if is_sure else " was republished, or its old entry was edited by hand" if is_likely else ""
+    )
+    message = f"{case.entry.version}{lead}: {judged.republished_words(len(locked), _sums(case.new))}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
     if before is not None and before.signer is not None and before.signer.keys:
         message += f"; {before.id.version} is signed by {before.signer.keys[0].fingerprint}"
+    # Whoever can publish a version again can publish the one before with its hashes: this lessens nothing.
+    if before is not None and before.today is not None and judged.gone and judged.gone <= before.packages:
+        message += f", with {'this' if len(judged.gone) == 1 else 'these'} zh"
     if not is_sure:
         message += "; locklens doctor tells whether the hashes were edited or the version was republished"
     line = _first_line(case, judged.gone | judged.disguised.keys()) or _first_line(case, judged.explained)
-    yield Verdict(message, line, case="" if is_sure else "unsure")
+    yield Verdict(message, line, case="" if is_sure or is_likely else "unsure")
 
 
 def _unknown_origin(case: Case, _: Policy) -> Iterator[Verdict]:
