@@ -496,6 +496,24 @@ def test_a_lock_file_that_git_ignores_is_not_called_missing(top: Path, capsys: p
     assert Reviewed(capsys, "--staged").findings["new"]["LK037"]["message"].startswith("no lock file: ")
 
 
+def test_a_lock_file_that_git_ignores_makes_a_root(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Init was run there, whatever the configuration has besides its requirements."""
+    put(top, ".gitignore", f"{LOCK}\n")
+    put(top, "new/main.tf", REQUIRES)
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "x")
+    shutil.copy(top / "infra" / LOCK, top / "new" / LOCK)
+    assert main(["review", "--offline", "--no-cache", "--", "new"], lambda *_: 0) == 2
+    said = capsys.readouterr().err
+    assert f"new: git ignores the {LOCK} in this folder" in said
+    assert f"`git check-ignore -v new/{LOCK}` names the pattern" in said
+    put(top, "new/main.tf", f"{REQUIRES}# changed\n")
+    main(["review", "--offline", "--no-cache", "--format", "json", "--", "new"], lambda *_: 0)
+    (root,) = json.loads(capsys.readouterr().out)["roots"]
+    (finding,) = (one for one in root["findings"] if one["rule"] == "LK037")
+    assert finding["message"].startswith("the lock file exists, and git ignores it")
+
+
 def test_a_comment_of_the_change_hides_no_root(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(top, "new/main.tf", REQUIRES + BACKEND)
     put(top, "new/terragrunt.hcl", "")

@@ -22,7 +22,7 @@ from locklens.project.effective_paths import (
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import find_moved_roots
 from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
-from locklens.text import listing
+from locklens.text import listing, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -255,6 +255,9 @@ def _restricted(
                 hint = "-C DIR reads a submodule; of a link, name the folder that it leads to"
             elif folder and folder not in tracked and not head_tree.has_folder(folder):
                 words = "no such folder"
+            elif folder is not None and head_tree.read(f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE) is not None:
+                words = f"git ignores the {LOCK_FILE} in this folder"
+                hint = f"`git check-ignore -v {shell_word(asked or '.')}/{LOCK_FILE}` names the pattern"
             raise ConfigurationError(words, path=asked or ".", hint=hint)
         chosen[folder] = None
     return list(chosen)

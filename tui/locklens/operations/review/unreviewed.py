@@ -14,14 +14,14 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile
-from locklens.operations.root_modules import lock_path, tool_of
+from locklens.operations.root_modules import absence_of, lock_path, tool_of
 from locklens.project import LOCK_FILE, RootEvidence, RootPair, has_generator, touched_roots
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, Configuration
 from locklens.project.effective_paths import links_of
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes
-from locklens.review.context import Unread, Unreviewed
+from locklens.review.context import Absence, Unread, Unreviewed
 from locklens.text import counted, identity_of
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def unlocked_roots(
 
     That is a configuration file, one of values, or a state; the answer is by folder. One with a backend counts too
     where the file is of a local module that it calls, or a state that its backend names. A folder with a mere provider
-    configuration counts if no other folder calls it as a module.
+    configuration, or with a lock file that git ignores, counts if no other folder calls it as a module.
 
     Args:
         repository: The repository of both sides.
@@ -278,6 +278,7 @@ def unlocked_roots(
             of_folders.setdefault(folder_of(path), []).append(path)
     prefetch_listed(head, (path for paths in of_folders.values() for path in paths))
     perhaps = {folder for folder, paths in of_folders.items() if any(_may_have(_PERHAPS, head, path) for path in paths)}
+    ignored = {one for one in folders & of_folders.keys() if absence_of(head, one) is Absence.IGNORED}
     touched |= touched_roots.paths_through_links(touched, base, head)
     callers = touched_roots.with_changed_configuration(
         touched_roots.LocalCalls(head), touched, perhaps - folders, touched_roots.changed_states(head, touched)
@@ -285,11 +286,13 @@ def unlocked_roots(
     reader, found = ModuleReader(), dict[str, RootEvidence]()
     # Terragrunt's units of the base alone: the change may add one for the sake of this.
     is_generated = isinstance(base, ListedTree) and has_generator(base.files)
-    for folder in perhaps & (folders | callers):
+    for folder in (perhaps & (folders | callers)) | ignored:
         tool = tool_of(head, folder, LockFile.absent(lock_path(folder)))
         module = reader.read(head, folder, tool)
         evidence = evidence_of_root(module, is_generated=is_generated)
         evidence = evidence or evidence_of_unread(module, head, of_folders[folder])
+        if evidence is None and folder in ignored:
+            evidence = RootEvidence.PROVIDER  # init was run there
         # An example calls the module that it belongs to, and a change of the module is none of the example.
         if evidence is RootEvidence.BACKEND or (evidence is not None and folder in folders):
             found[folder] = evidence
