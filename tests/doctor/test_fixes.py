@@ -655,6 +655,59 @@ def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> No
     assert '"registry.terraform.io/hashicorp/random"' in (both / "live/opentofu/.terraform.lock.hcl").read_text("utf-8")
 
 
+def _refused(command: str, host: str, ran: str) -> str:
+    """Return what a tool writes without an entry of its own registry."""
+    if command == "plan":
+        item = f"  - provider {host}/hashicorp/random: required by this configuration but no version is selected"
+        words = "The following dependency selections recorded in the lock file are\ninconsistent with the current configuration:"
+        advice = (
+            f"To update the locked dependency selections to match a changed configuration,\nrun:\n  {ran} init -upgrade"
+        )
+        return f"\nError: Inconsistent dependency lock file\n\n{words}\n{item}\n\n{advice}\n"
+    if command == "validate":
+        words = f"This configuration requires provider {host}/hashicorp/random,\nbut that provider isn't available."
+        advice = f"You may be able to install it automatically by running:\n  {ran} init"
+        return f"\nError: Missing required provider\n\n{words} {advice}\n"
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    advice = f'To use and record these requirements, run "{ran} init" without the "-lockfile=readonly" flag.'
+    return f"\nError: Provider dependency changes detected\n\n{words} {advice}\n"
+
+
+@pytest.mark.parametrize("command", ["init -lockfile=readonly", "plan", "validate"])
+@pytest.mark.parametrize(("root", "host", "ran", "writer"), [
+    ("live/opentofu", TERRAFORM_HOST, "terraform", "tofu"),
+    ("live/a-terraform", OPENTOFU_HOST, "tofu", "terraform"),
+])  # fmt: skip
+def test_each_command_of_one_tool_refuses_the_lock_file_of_the_other(
+    command: str, root: str, host: str, ran: str, writer: str, both: Path, doctor: Any
+) -> None:
+    (both / "ci.log").write_text(f"$ {ran} -chdir={root} {command}\n{_refused(command, host, ran)}", "utf-8")
+    document = doctor(both, "ci.log")
+    held = [(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
+    assert held[:2] == [(one, f"{host}/hashicorp/random") for one in ("other-tool", "not-locked")]
+    assert (document["fixed"], document["facts"]["root"]) == (None, root)
+    (use,) = [one["command"] for one in document["remedies"] if one["id"] == "use-tool"]
+    assert use.startswith(f"{writer} -chdir={root} init")
+    (lock,) = [one["command"] for one in document["remedies"] if one["id"] == "lock"]
+    assert "another commit" not in doctor(both, "--format", "text", "ci.log")
+    run(lock)
+    if command != "init -lockfile=readonly":
+        assert doctor(both, "ci.log")["fixed"]
+
+
+def test_a_short_source_is_required_in_the_registry_of_whichever_tool_runs(both: Path, doctor: Any) -> None:
+    log = _refused("plan", TERRAFORM_HOST, "terraform").partition("\nTo update")[0]
+    (both / "ci.log").write_text(log, "utf-8")  # cut off before the words that tell the tool
+    document = doctor(both, "ci.log", "--", "live/opentofu")
+    verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+    assert (document["fixed"], verdicts["other-tool"], verdicts["not-locked"]) == (None, "likely", "yes")
+    out = doctor(both, "--format", "text", "ci.log", "--", "live/opentofu")
+    assert "read as OpenTofu reads it, live/opentofu requires registry.opentofu.org/hashicorp/random" in " ".join(
+        out.split()
+    )
+    assert "another commit" not in out
+
+
 def test_the_entries_that_opentofu_takes_the_versions_of_are_not_pruned_before_it_has_them(
     both: Path, doctor: Any
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor import locked_states
-from locklens.doctor.lock_causes import new_requirements
+from locklens.doctor.lock_causes import OF_LACKING, new_requirements
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
@@ -38,7 +38,7 @@ OF_HASHES = frozenset({"local-package", "current-package", "package-mismatch", "
 """Errors of a package that has none of the locked hashes."""
 
 
-OF_REQUIREMENTS = frozenset({"provider-unknown", "not-locked", "provider-not-available", "no-matching-release"})
+OF_REQUIREMENTS = OF_LACKING | {"provider-unknown", "no-matching-release"}
 """Errors of a provider that a root requires, and need not have locked."""
 
 
@@ -82,7 +82,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         # Else the failing run chose its version, since no lock file had one, and the locked one came later.
         is_since = _was_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
         return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
-    if kind in {"not-locked", "provider-not-available"}:
+    if kind in OF_LACKING:
         return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
     if kind == "plugin-missing":
         own = _installed_since(x)

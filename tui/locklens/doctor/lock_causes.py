@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import is_for_twin, locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
 _TOOLS = {tool.default_host: tool for tool in DIALECTS.values()}
+
+OF_LACKING = frozenset({"not-locked", "provider-not-available"})
+"""Errors of a provider that a command other than init requires, in the registry of the tool that ran."""
 
 _SAME_REQUEST = "the same request on the runner"
 
@@ -184,12 +187,14 @@ def not_locked(x: Examined) -> Judgement | None:
         if is_source_implied(x):
             words = f"{words}; no required_providers names its source, so that {x.address} is meant"
         return Judgement(_YES, words)
-    if x.message.kind in {"readonly-changed", "not-locked", "provider-not-available"}:
+    if x.message.kind in {"readonly-changed", *OF_LACKING}:
         words = f"the message says so, and {place}"
         if x.message.kind == "readonly-changed":
             words = "the message says that it changes the lock file, and the lines before it that the run had to find"
             words = f"{words} {x.name}"
-        if x.is_unrequired:
+        if x.is_unrequired and (twin := twin_of(x.address)) in x.configuration.required():
+            words = f"{words}; read as {x.tool.product} reads it, {x.where} requires {twin}"
+        elif x.is_unrequired:
             words = f"{words}; nothing in {x.where} requires it: {_OF_OTHERS}"
         return Judgement(_YES, words, basis=Basis.RUN)
     return Judgement(_LIKELY, place, x.configuration.unknown_reason)
@@ -540,7 +545,7 @@ def other_tool(x: Examined) -> Judgement | None:
         return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
-    if x.message.kind == "readonly-changed":
+    if x.message.kind in {"readonly-changed", *OF_LACKING}:
         return None  # the message is about which providers are locked, whatever their hashes
     if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
@@ -586,7 +591,7 @@ def other_tool(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, words, missing, as_of=x.as_of)
 
 
-def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement:
+def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
     """Judge a provider that is locked in the other tool's registry alone."""
     words = f"{x.lock.path}:{twin.line} locks {twin.address}"
     if x.message.kind == "entries-migrated":
@@ -600,6 +605,9 @@ def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement:
         return Judgement(_UNKNOWN, words, f"the tool that is meant to run in {x.where}", title=title)
     required = x.configuration.required()
     is_required = x.address in required and twin.address not in required
+    is_told = x.message.kind in OF_LACKING and dict(x.incident.sources).get("tool") != "root"
+    if is_told and not is_required:
+        return None  # what the tool of the log requires of the root is known: the state has it, or another commit
     words = f"{words}, and {x.address} is {'required' if is_required else 'not locked'}"
     title = "the lock file has the entry of the other tool's registry"
     return Judgement(_YES if is_required else _LIKELY, words, title=title)

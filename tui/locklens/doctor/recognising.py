@@ -189,6 +189,8 @@ _IMAGE = re.compile(
     r"(?P<tool>hashicorp/terraform|opentofu/opentofu|terraform_version|tofu_version): ?\"?"
     r"(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4})"
 )
+_ADVISED = re.compile(r"(?:terraform|tofu) init(?: -upgrade)?")
+"""A command that a message advises, alone on its line: it is that of the tool that ran."""
 _EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 _WORDS_OF_REASONS = {
@@ -572,7 +574,7 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
         if text.startswith("on ") and (match := _PLATFORM.match(text, 3)):
             platforms[match[0]] = 1_000_000
     if not tool and errors:
-        advice = (line.text for line in lines if "uses external plugins" in line.text)
+        advice = (line.text for line in lines if "uses external plugins" in line.text or _ADVISED.fullmatch(line.text))
         words = " ".join((*(error.text for error in errors), *advice))
         tool = "opentofu" if re.search(r"OpenTofu|opentofu\.org|tofu init", words) else ""
         known = r"Terraform uses|terraform init|hashicorp\.com|terraform providers"

@@ -284,7 +284,9 @@ class Examiner:
         if error.kind not in {*OF_REQUIREMENTS, "readonly-changed"} or address is None:
             return False
         roots = [self._roots.root(path) for path in one.fitting or (one.root.path,)]
-        if any(root.configuration.unknown_reason or root.configuration.requires(address) for root in roots):
+        registries = {address, twin_of(address) or address}  # a short source is of the tool's that runs
+        required = (root.configuration.required() for root in roots if not root.configuration.unknown_reason)
+        if any(root.configuration.unknown_reason for root in roots) or any(registries & one for one in required):
             return False
         name = error.provider or str(address)
         return all(self._roots.had_requirement(root.path, name) or self._had_source(root, address) for root in roots)

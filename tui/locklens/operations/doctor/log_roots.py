@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor.fixed import OF_REQUIREMENTS
+from locklens.doctor.lock_causes import OF_LACKING
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
@@ -242,8 +243,8 @@ class LogRoots:
             return twin
         if error.kind == "provider-unknown" and not root.configuration.of(address):
             return twin if root.configuration.of(twin) else address
-        # OpenTofu moves such an entry to its own registry.
-        is_moved = self._tool is OPENTOFU and address.host == OPENTOFU.default_host
+        # OpenTofu's init moves such an entry to its own registry; other commands report the provider as not locked.
+        is_moved = self._tool is OPENTOFU and address.host == OPENTOFU.default_host and error.kind not in OF_LACKING
         return twin if is_twin_locked and is_moved else address
 
     def addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
