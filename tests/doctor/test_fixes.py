@@ -32,6 +32,7 @@ from locklens.operations.write.undo import ReplaceFolder
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
 DEMO = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+OLDER = sample_entry("acme/demo", "1.4.1", "~> 1.4")
 NEWER = sample_entry("acme/demo", "1.5.0", "~> 1.4")
 
 
@@ -119,6 +120,36 @@ def test_a_merge_of_equal_hashes_keeps_each_of_them_without_a_registry(
         assert (folder / LOCK).read_bytes() == whole
         document = doctor(folder, "ci.log")
         assert (document["state"], [one for one in document["causes"] if one["verdict"] == "likely"]) == ("fixed", [])
+
+
+@pytest.mark.parametrize("words", [(), ("--offline",)], ids=["by-release", "by-commit"])
+def test_two_edits_of_one_entry_end_with_the_entry_that_had_the_hashes_first(
+    words: tuple[str, ...], made: Any, doctor: Any
+) -> None:
+    """After each fix Doctor says that the error is over just where the entry is one that init accepts."""
+    older = lock_file(OLDER)
+    at, end = older.index(b"  version"), older.index(b"  constraints")
+    old = older[at:end]
+    ours, theirs = (old.replace(OLDER.version.encode(), text) for text in (b"1.4.2", b"1.5.0"))
+    conflict = older[:at] + b"<<<<<<< HEAD\n" + ours + b"=======\n" + theirs + b">>>>>>> other\n" + older[end:]
+    locks = (older, older.replace(old, theirs), older.replace(old, ours), conflict)
+    folder = made(replace(INCIDENTS["bad-merge"], locks=locks))
+    first, *others = doctor(folder, *words, "ci.log")["remedies"]
+    commit = git(folder, "rev-parse", "HEAD~3")[:12]
+    restored = f"locklens restore acme/demo --from {commit} --root=live/prod"
+    assert first["command"] == f"locklens merge --prefer ours --root=live/prod && {restored}"
+    assert (first["trust"], first["bytes"]) == ("none", 0)
+    assert ["&& locklens upgrade acme/demo=" in one["command"] for one in others] == [True, True]
+    for fix, is_done in ((first, True), (others[0], True), (others[0], False)):
+        (folder / LOCK).write_bytes(conflict)
+        for command in fix["command"].split(" && ")[: None if is_done else 1]:
+            run(command)
+        document = doctor(folder, *words, "ci.log")
+        assert ((document["state"] == "fixed"), is_done) == (is_done, document["fixed"] is not None)
+        assert "lacks" not in doctor(folder, *words, "--format", "text", "ci.log")
+        git(folder, "commit", "-qam", "mend")
+        assert (doctor(folder, *words, "ci.log")["state"] == "fixed") == is_done
+        git(folder, "reset", "-q", "--hard", "HEAD~1")
 
 
 def test_a_commit_tells_no_version_of_hashes_that_are_of_another_release(made: Any, doctor: Any) -> None:

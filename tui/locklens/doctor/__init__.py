@@ -127,12 +127,14 @@ class PastEntry(Struct, frozen=True):
         commit: The commit; "" for a state that was not committed.
         date: ISO 8601, of the commit; of a state that was not committed, of the write that ended it.
         last: The newest commit that still has it, as far as it was looked up; "" if it was not.
+        borrowed_from: The version for which another commit, before all others, locks its packages; "" for its own.
     """
 
     commit: str
     date: str
     entry: LockEntry | None
     last: str = ""
+    borrowed_from: str = ""
 
     @property
     def accepted(self) -> frozenset[str]:

@@ -85,6 +85,8 @@ class Examined(Struct, frozen=True, dict=True):
         replaced_version: The version that locklens replaced by the locked one later than the log; "" where it did not.
         is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
         before_damage: The entries that it had before it could not be read, in the newest commit in which it can be.
+        first_of_sides: The commit that first locks the packages of a conflict's side, by provider and version; those of
+            which git tells none are left out.
         tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
             file took that entry away, committed or not; else "".
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
@@ -145,6 +147,7 @@ class Examined(Struct, frozen=True, dict=True):
     replaced_version: str = ""
     is_repaired: bool = False
     before_damage: tuple[PastEntry, ...] = ()
+    first_of_sides: Mapping[tuple[ProviderAddress, str], PastEntry] = {}
     tool_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None
     logged: str = ""

@@ -453,9 +453,10 @@ def hand_edit(x: Examined) -> Judgement | None:
 
 def lost_hashes(x: Examined) -> Judgement | None:
     """Test if the block has no hashes, or lacks some of those that it had in a commit."""
-    commit, was = next((one for one in locked_states(x.past) if one[1].hashes), ("", None))
-    if x.entry is None or was is None:
+    past = next((one for one in x.past if one.accepted), None)
+    if x.entry is None or past is None or (was := past.entry) is None or past.borrowed_from:
         return None
+    commit = past.commit
     place, has, is_same = x.place, was.accepted, was.version == x.entry.version
     if not x.entry.hashes:
         of_it = f"{len(has)}{'' if is_same else f' of {was.version}'}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.doctor import locked_states
 from locklens.doctor.model import Remedy, TrustCost
 from locklens.doctor.remedies import excluding, fix_entry, fix_file
 from locklens.errors import ConfigurationError
@@ -39,8 +38,9 @@ def fix_merge(one: Affected) -> Iterator[Remedy]:
         yield Remedy("merge-again", "Merge the lock file again, block by block", 1, _NONE, 0, command, write=write)
         return
     offered = [_merged_with(one, side, name, clashes) for side, name in zip(MergeSide, conflict.names, strict=True)]
-    yield from filter(None, offered)
-    if not any(offered):
+    restored = _restored(one, clashes)
+    yield from filter(None, (restored, *offered))
+    if restored is None and not any(offered):
         title = "Resolve the conflict by hand: the registry lists the version of neither side"
         yield Remedy("show-change", title, 1, _NONE, 0, "", hint=_conflict_diff(one.examined))
 
@@ -140,8 +140,38 @@ def _why_its_own(x: Examined, entry: LockEntry, other: LockEntry) -> str:
     own, of_other = (x.of_release.get((one.address, str(one.version))) for one in (entry, other))
     if own is not None or of_other:
         return "those of" if own else ""
-    of_version = ((commit, was) for commit, was in locked_states(x.before_damage) if was.address == entry.address)
-    commit = next(
-        (one for one, was in of_version if was.version == entry.version and entry.accepted <= was.accepted), ""
-    )
-    return f"which commit {commit[:12]} locks for" if commit else ""
+    first = x.first_of_sides.get((entry.address, str(entry.version)))
+    is_own = first is not None and first.is_of(entry.version) and entry.accepted <= first.accepted
+    return f"which commit {first.commit[:12]} locks for" if first is not None and is_own else ""
+
+
+def _restored(one: Affected, clashes: Sequence[MergeConflict]) -> Remedy | None:
+    """Return the remedy that restores the entries whose hashes both sides have for other versions; None without any.
+
+    Two edits of the version alone leave that. A release that has the hashes of a side tells otherwise.
+    """
+    x = one.examined
+    commits: dict[str, list[LockEntry]] = {}
+    for clash in clashes:
+        sides = [side for side in (clash.ours, clash.theirs) if side is not None]
+        first = {x.first_of_sides.get((side.address, str(side.version))) for side in sides}
+        if len(sides) < 2 or len(first) > 1 or (before := first.pop()) is None or before.entry is None:
+            return None
+        if any(x.of_release.get((side.address, str(side.version))) for side in sides):
+            return None
+        if any(before.is_of(side.version) or not side.accepted <= before.accepted for side in sides):
+            return None
+        commits.setdefault(before.commit, []).append(before.entry)
+    host = x.tool.default_host
+    named = {commit: [each.address.short(host) for each in entries] for commit, entries in commits.items()}
+    lines = [one.alone.line("restore", *names, "--from", commit[:12]) for commit, names in named.items()]
+    entries = [each for some in commits.values() for each in some]
+    what = listing([f"{each.address.short(host)} {each.version}" for each in entries], 3)
+    by = listing([f"commit {commit[:12]}" for commit in commits], 3)
+    have, verb = ("have", "lock") if len(commits) > 1 else ("has", "locks")
+    words = f"both sides have the same hashes, which {by} {verb} for {what}, before all other commits with them"
+    excluded = list(excluding(x, entries))
+    command = " && ".join((one.alone.line("merge", "--prefer", MergeSide.OURS.value), *lines))
+    note = "; ".join((words, *excluded))
+    title = f"Restore {what}, as {by} {have}"
+    return Remedy("merge-again", title, 1, _NONE, 0, command, note, is_partial=bool(excluded))

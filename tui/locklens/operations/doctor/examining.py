@@ -193,6 +193,7 @@ class Examiner:
             is_written=writes.has_written(lock, address),
             is_repaired=is_repaired,
             before_damage=history.before_damage(lock) if is_repaired or lock.problems else (),
+            first_of_sides=dict(self._first_of_sides(one)),
             tool_commit=self._tool_commit(one),
             locked_before=self.changed.locked_before(lock),
             logged=self._request.logged,
@@ -233,6 +234,12 @@ class Examiner:
         pairs = ((lock.path, lock.entry(address)) for lock in map(self._roots.lock, paths[:_MOST_READ]))
         same = [path for path, entry in pairs if entry is not None and _has_same_hashes(entry, one.entry)]
         return tuple(tuple(self._history.past(path, address)) for path in same[:_MOST_DATED])
+
+    def _first_of_sides(self, one: DoctorSubject) -> Iterator[tuple[tuple[ProviderAddress, str], PastEntry]]:
+        """Yield the commit that first locks the packages of each side of a conflict, as far as git tells."""
+        for side in one.sides:
+            if (first := self._history.first_with(one.root.lock.path, side)) is not None:
+                yield (side.address, str(side.version)), first
 
     def _lost(self, one: DoctorSubject) -> tuple[str, bool]:
         """Return what removed the entry of a provider that is not locked, and whether git ignores its lock file."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.doctor import PastEntry
 from locklens.doctor.model import Onset
 from locklens.errors import ConfigurationError
-from locklens.hashes import count_by_scheme
+from locklens.hashes import count_by_scheme, packages_of
 from locklens.lockfile import LockFile, entry_contents, pinned
 from locklens.lockfile.parse import parse
 from locklens.storage.journal import Journal
@@ -347,16 +347,42 @@ class LockHistory:
         broken = next((one for one in locks if one.lock.problems and not lock.problems), None)
         before = _ancestors(locks, broken) if broken is not None else {one.commit for one in locks}
         found = next((one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid), None)
-        return tuple(PastEntry(found.commit, found.date, one) for one in found.lock.entries) if found else ()
+        if found is None:
+            return ()
+        states = (PastEntry(found.commit, found.date, one) for one in found.lock.entries)
+        return tuple(replace(one, borrowed_from=self._lender(lock.path, one.entry)) for one in states)
 
     def has_hashes_of_others(self, lock: LockFile) -> bool:
-        """True if an entry has hashes that commits have only for other versions of its provider."""
+        """True if an entry has hashes that commits have only, or before all others, for another version."""
         for now in lock.entries:
             states = (one.lock.entry(now.address) for one in self._locks(lock.path))
             versions = {one.version for one in states if one is not None and one.accepted == now.accepted}
-            if versions and now.version not in versions:
+            if versions and (now.version not in versions or self._lender(lock.path, now)):
                 return True
         return False
+
+    def first_with(self, lock_path: str, entry: LockEntry) -> PastEntry | None:
+        """Return the state in which a commit locks all packages of an entry before every other that does.
+
+        A later commit that has them for another version edited that version alone. None where no commit has them, or
+        two branches each have them first.
+        """
+        packages = packages_of(entry.hashes)
+        locks = self._locks(lock_path)
+        states = ((one, one.lock.entry(entry.address)) for one in locks)
+        having = [(one, was) for one, was in states if packages and was and packages <= packages_of(was.hashes)]
+        if not having:
+            return None
+        first, was = having[-1]
+        is_first = all(one is first or first.commit in _ancestors(locks, one) for one, _ in having)
+        return PastEntry(first.commit, first.date, was) if is_first else None
+
+    def _lender(self, lock_path: str, entry: LockEntry | None) -> str:
+        """Return the version whose packages an entry of another version has, by the first commit with them; else ""."""
+        first = self.first_with(lock_path, entry) if entry is not None else None
+        if entry is None or first is None or first.entry is None or first.is_of(entry.version):
+            return ""
+        return str(first.entry.version)
 
     def onset_of_damage(self, lock: LockFile, line: int) -> Onset | None:
         """Return the commit that made the lock file unreadable; None if neither it nor the line is known.
