@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -110,6 +112,28 @@ def dialect_of_header(text: str) -> Dialect | None:
     return next((dialect for dialect in DIALECTS.values() if first == dialect.header), None)
 
 
+_OF_MESSAGES = {
+    r"OpenTofu|\btofu init": OPENTOFU, r"Terraform uses|terraform init|terraform providers": TERRAFORM,
+    r"opentofu\.org": OPENTOFU, r"hashicorp\.com": TERRAFORM,
+}  # fmt: skip
+"""What messages say of the tool, the surest first: either tool may name hosts of both."""
+
+
+def dialect_of_messages(words: str) -> Dialect | None:
+    """Return the tool that wrote messages; None where they do not tell.
+
+    That is also the one whose registry they leave out before a provider that they name with it, too.
+    """
+    for known, tool in _OF_MESSAGES.items():
+        if re.search(known, words):
+            return tool
+    for tool in DIALECTS.values():
+        full = re.findall(rf"(?<![\w./-]){re.escape(tool.default_host)}/([\w-]{{1,99}}/[\w-]{{1,99}})", words)
+        if any(re.search(rf"(?<![\w./-]){re.escape(one)} v\d", words) for one in full):
+            return tool
+    return None
+
+
 def twin_of(address: ProviderAddress | None) -> ProviderAddress | None:
     """Return the provider of the same name in the other tool's registry; None for one of any other registry."""
     hosts = [tool.default_host for tool in DIALECTS.values()]
@@ -126,5 +150,6 @@ __all__ = [
     "AddressError",
     "Dialect",
     "dialect_of_header",
+    "dialect_of_messages",
     "twin_of",
 ]

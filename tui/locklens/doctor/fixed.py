@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor import locked_states
-from locklens.doctor.lock_causes import OF_LACKING, new_requirements
+from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
@@ -17,6 +17,7 @@ from locklens.text import counted, listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.doctor import FoundPackage, PastEntry
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
@@ -118,6 +119,12 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     if is_same and _before_cover(x) is not None and not x.replaced:
         return _changed(x, causes)
     return _exchanged(x) if x.is_mirror_replaced or not x.replaced else ""
+
+
+def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
+    """Return the required providers that are not locked, and were not before the lock file could not be read."""
+    before = {entry.address for _, entry in locked_states(x.before_damage)}
+    return x.configuration.required() - {*x.lock.by_address, *before}
 
 
 def _readable_words(x: Examined) -> str:

@@ -12,7 +12,7 @@ from locklens.doctor import copy_causes, lock_causes, locked_states, provider_re
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined, from_top
-from locklens.doctor.fixed import cover_since
+from locklens.doctor.fixed import cover_since, new_requirements
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
 from locklens.lines import FilePlace
 from locklens.packages.installed import KEPT_ASIDE
@@ -120,7 +120,7 @@ def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Ca
     What was never locked is added by init, unless its options let it write nothing.
     """
     before = (entry.address for _, entry in locked_states(x.before_damage))
-    new = lock_causes.new_requirements(x) if "-lockfile=readonly" in options else ()
+    new = new_requirements(x) if "-lockfile=readonly" in options else ()
     for address in sorted({*x.lock.by_address, *before, *new}):
         other = x.of_provider(address)
         known = BY_ID[CauseId.HAND_EDIT if other.entry is not None else CauseId.NOT_LOCKED]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import is_for_twin, locked_states
 from locklens.doctor.examined import zh_of_packages
+from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.project.configuration import Contributor, constraint_place
@@ -17,7 +18,6 @@ from locklens.text import counted, listing
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from locklens.addresses import ProviderAddress
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
     from locklens.versions import Constraints
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
 _TOOLS = {tool.default_host: tool for tool in DIALECTS.values()}
-
-OF_LACKING = frozenset({"not-locked", "provider-not-available"})
-"""Errors of a provider that a command other than init requires, in the registry of the tool that ran."""
 
 _SAME_REQUEST = "the same request on the runner"
 
@@ -204,12 +201,6 @@ def is_source_implied(x: Examined) -> bool:
     """True if the provider is required by what uses it alone: no `required_providers` names its source."""
     named = {Contributor.REQUIRED_PROVIDERS, Contributor.RECORDED, Contributor.STATE}
     return bool(x.required) and not any(one.contributor in named for one in x.required)
-
-
-def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
-    """Return the required providers that are not locked, and were not before the lock file could not be read."""
-    before = {entry.address for _, entry in locked_states(x.before_damage)}
-    return x.configuration.required() - {*x.lock.by_address, *before}
 
 
 def not_required(x: Examined) -> Judgement | None:

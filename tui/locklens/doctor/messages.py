@@ -12,6 +12,9 @@ from locklens.versions import Constraints
 
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
+OF_LACKING = frozenset({"not-locked", "provider-not-available"})
+"""Errors of a provider that a command other than init requires, in the registry of the tool that ran."""
+
 
 class NetworkReason(StrEnum):
     """The reason of a failed request, as the tool's message tells it."""

@@ -11,7 +11,7 @@ from msgspec import DecodeError, Struct, ValidationError, field
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, dialect_of_messages
 from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log
 from locklens.doctor.messages import WARNINGS, WRAPPERS, LogFacts, NetworkReason, ReadLog, RecognisedError
@@ -189,8 +189,7 @@ _IMAGE = re.compile(
     r"(?P<tool>hashicorp/terraform|opentofu/opentofu|terraform_version|tofu_version): ?\"?"
     r"(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4})"
 )
-_ADVISED = re.compile(r"(?:terraform|tofu) init(?: -upgrade)?")
-"""A command that a message advises, alone on its line: it is that of the tool that ran."""
+_ADVICE = re.compile(r".*uses external plugins.*|(?:terraform|tofu) init(?: -upgrade)?")
 _EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 _WORDS_OF_REASONS = {
@@ -574,23 +573,13 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
         if text.startswith("on ") and (match := _PLATFORM.match(text, 3)):
             platforms[match[0]] = 1_000_000
     if not tool and errors:
-        advice = (line.text for line in lines if "uses external plugins" in line.text or _ADVISED.fullmatch(line.text))
+        advice = (line.text for line in lines if _ADVICE.fullmatch(line.text))
         words = " ".join((*(error.text for error in errors), *advice))
-        tool = "opentofu" if re.search(r"OpenTofu|opentofu\.org|tofu init", words) else ""
-        known = r"Terraform uses|terraform init|hashicorp\.com|terraform providers"
-        tool = tool or ("terraform" if re.search(known, words) else "") or _tool_by_spelling(words)
+        ran = dialect_of_messages(words)
+        tool = ran.name if ran is not None else ""
     named = [error.platform for error in errors if error.platform]
     platform = named[0] if named else max(platforms, key=lambda one: platforms[one], default=runner)
     return LogFacts(tool, version, platform)
-
-
-def _tool_by_spelling(words: str) -> str:
-    """Return the tool whose messages leave the host of a provider out and name it; "" where none does both."""
-    for tool in DIALECTS.values():
-        full = re.findall(rf"(?<![\w./-]){re.escape(tool.default_host)}/([\w-]{{1,99}}/[\w-]{{1,99}})", words)
-        if any(re.search(rf"(?<![\w./-]){re.escape(one)} v\d", words) for one in full):
-            return tool.name
-    return ""
 
 
 def _runner_platform(name: str, rest: str) -> str:

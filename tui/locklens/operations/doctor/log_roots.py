@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor.fixed import OF_REQUIREMENTS
-from locklens.doctor.lock_causes import OF_LACKING
+from locklens.doctor.messages import OF_LACKING
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
