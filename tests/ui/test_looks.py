@@ -294,8 +294,10 @@ def test_the_status_line_says_what_is_unverified(samples: Samples) -> None:
         " exit 0 at block | 4 not verified",
         " exit 0 at block",
     ]
-    (first, *_) = hashes_status(review, Reading(), marked=0, is_narrowed=False)
+    (first, *_) = hashes_status(review, Reading(), marked=0, is_narrowed=False, is_asking=False)
     assert "verdict warn: 4 of 4 added hashes not verified | offline" in text_of(first)
+    (first, *_) = hashes_status(review, Reading(), marked=0, is_narrowed=False, is_asking=True)
+    assert "verdict warn: 4 of 4 added hashes not verified so far | offline" in text_of(first)
 
 
 def text_of(layout: BarLayout) -> str:

@@ -228,6 +228,7 @@ class HashesScreen(MarkingScreen[Named]):
             self.progress,
             marked=len(self.marked),
             is_narrowed=self.is_narrowed,
+            is_asking=self.is_asking,
             comparing=self.comparer.progress,
             message=self.status_text,
         )

@@ -353,15 +353,23 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
 
 
 def hashes_status(
-    review: Review | None, progress: Reading, *, marked: int, is_narrowed: bool, comparing: str = "", message: str = ""
+    review: Review | None,
+    progress: Reading,
+    *,
+    marked: int,
+    is_narrowed: bool,
+    is_asking: bool,
+    comparing: str = "",
+    message: str = "",
 ) -> tuple[BarLayout, ...]:
-    """The status line above the keys."""
+    """The status line above the keys; the numbers may fall while registries are asked."""
     parts = [Piece(f"{counted(marked, 'entry', 'entries')} marked", Role.STRONG)] if marked else []
     if comparing:
         parts.append(Piece(f"{comparing}; p or esc cancels", Role.INFO, "compare_packages"))
     verdict = []
     if review is not None and review.hashes.unverified:
-        verdict = [Piece(f"verdict {review.verdict}: {hashes_of_review(review)}", Role.WARN)]
+        words = f"{hashes_of_review(review)}{' so far' if is_asking else ''}"
+        verdict = [Piece(f"verdict {review.verdict}: {words}", Role.WARN)]
     rest = lookup_parts(review, progress, is_narrowed=is_narrowed)
     whole = status_line([*parts, *verdict, *rest], message=message, aside=_required_in_short(review))
     # The verdict may be left out: the head already has its number.
