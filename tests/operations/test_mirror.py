@@ -214,6 +214,69 @@ def test_nothing_is_removed_where_something_failed(
         )
 
 
+UNIT: Files = {
+    "terragrunt.hcl": 'terraform {\n  source = "../modules/x"\n}\n',
+    ".terraform.lock.hcl": 'provider "reg.acme.test/a/other" {\n  version = "1.0.0"\n}\n',
+}
+UNKNOWN = "could not determine what is required: "
+LEFT = "reg.acme.test/a/other is locked here, and not mirrored"
+
+
+@pytest.mark.parametrize(
+    ("more", "options", "place", "reason"),
+    [
+        (UNIT, (), "live/.terraform.lock.hcl", "no configuration in this folder, terragrunt.hcl generates it; " + LEFT),
+        (UNIT, ("-lock-file=false",), "live/.terraform.lock.hcl", "no configuration in this folder, terragrunt.hcl generates it\n"),
+        ({".terraform.lock.hcl": ""}, (), "live/.terraform.lock.hcl", "no configuration in this folder\n"),
+        (UNIT | {"main.tf": requires(("acme/demo", "1.2.0"))}, ("-lock-file=false",), "live/.terraform.lock.hcl",
+         "terragrunt.hcl may generate more of the configuration\n"),
+        ({"main.tf": 'module "gone" {\n  source = "acme/gone/x"\n}\n'}, ("--allow-missing-modules",), "live",
+         "not fetched: module gone (acme/gone/x)\n"),
+        ({"main.tf": 'terraform {\n  backend "s3" {}\n}\n', ".terraform.lock.hcl": UNIT[".terraform.lock.hcl"]}, (),
+         "live/.terraform.lock.hcl", 'the state is in the "s3" backend (live/main.tf:2); ' + LEFT),
+    ],
+)  # fmt: skip
+def test_nothing_is_removed_where_it_is_not_known_what_is_required(
+    more: Files,
+    options: tuple[str, ...],
+    place: str,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    laid = {"tf/main.tf": BOTH} | {f"live/{name}": text for name, text in more.items()}
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files=laid)) as bed:
+        assert run("mirror", "out", "--", "tf") == 0
+        before = files(bed.work / "out")
+        (bed.work / "tf/main.tf").write_text(requires(("acme/demo", "1.2.0")))
+        capfd.readouterr()
+        for words in (("--dry-run",), ()):
+            assert run("mirror", "--prune", *options, *words, "out", "--", "tf", "live") == 1
+            said = capfd.readouterr()
+            ending = "nothing would be removed" if words else "nothing removed"
+            assert said.out.endswith(f"; 1 error; {ending}\n"), said
+            assert f"{place}: {UNKNOWN}{reason}" in said.err
+            assert files(bed.work / "out") == before
+        assert run("mirror", "--prune", "out", "--", "tf") == 0
+        assert len(files(bed.work / "out")) < len(before)
+
+
+def test_what_a_root_locks_without_a_configuration_is_named_as_not_mirrored(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    laid = {f"{root}/{name}": text for root in ("live/a", "live/b") for name, text in UNIT.items()}
+    with bench(TERRAFORM, monkeypatch, replace(CASE, files=laid)) as place:
+        reason = "no configuration in this folder, terragrunt.hcl generates it"
+        for words in (("out", "--", "live/a"), ("out", "--", "live/a", "live/b")):
+            assert run("mirror", *words) == 1
+            said = capfd.readouterr()
+            assert said.out == "0 packages of this run in out; 1 error\n"
+            others = " (and 1 other root)" if words[3:] else ""
+            assert f"live/a/.terraform.lock.hcl: {UNKNOWN}{reason}; {LEFT}{others}\n" in said.err
+        (place.work / "live/a/main.tf").write_text(requires(("reg.acme.test/a/other", "")))
+        assert run("mirror", "out", "--", "live/a") == 0, "all that is locked is mirrored"
+
+
 def test_links_below_the_folder_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     with bench(TERRAFORM, monkeypatch) as place:
         (place.work / "elsewhere").mkdir()

@@ -27,7 +27,7 @@ from locklens.project.installation import require_oci
 from locklens.project.tree import FileSystem
 from locklens.releases.session import ReleaseSession
 from locklens.storage.files import lies_in_repository
-from locklens.text import counted
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from locklens.errors import Place
     from locklens.install.mirroring import Mirrored, MirroredBuild
     from locklens.operations.plan import Scope
+    from locklens.operations.root_modules import Root
     from locklens.releases import NetworkSettings
     from locklens.versions import Version
 
@@ -215,14 +216,17 @@ def _required(
     reader, tree = RootReader(where), FileSystem(where.folder)
     found: dict[object, _Requirement] = {}
     problems: dict[Diagnostic, list[str]] = {}
-    unlocked: dict[str, list[tuple[str, Place]]] = {}
+    unmet: dict[Diagnostic, list[tuple[str, Place]]] = {}
     for name in tuple(dict.fromkeys(where.roots)) or ("",):
         folder = require_folder(tree, name)
         root = reader.read_folder(tree, folder)
         if not (root.configuration.has_files or root.lock.exists):
             raise no_root(tree, folder, hint_below(where.folder / name), named=name or ".")
-        for problem in unreadable(root, allows_missing=request.allows_missing):
+        faults = unreadable(root, allows_missing=request.allows_missing)
+        for problem in faults:
             problems.setdefault(problem, []).append(root.name)
+        if not faults and (doubt := _undetermined(root, request)) is not None:
+            unmet.setdefault(doubt, []).append((root.name, (root.lock.path if root.lock.exists else root.name, None)))
         wanted = root.wanted()
         has_versions = bool(root.lock.entries) and not request.ignores_locks
         for one in [replace(each, prior=None) for each in wanted] if request.ignores_locks else wanted:
@@ -231,7 +235,7 @@ def _required(
             if one.prior is None and root.configuration.is_of_init(one.address):
                 continue
             if has_versions and one.prior is None:
-                unlocked.setdefault(root.name_of(one.address), []).append(asker)
+                unmet.setdefault(_not_selected(root.name_of(one.address)), []).append(asker)
                 continue
             if one.prior is not None and (hashes := one.locked_hashes(one.prior.version)):
                 place = root.lock.path, one.prior.line
@@ -240,8 +244,29 @@ def _required(
             question = root.tool.name, one.address, one.locked, constraints
             found.setdefault(question, _Requirement(root.tool, one, [])).roots.append(asker)
     failures = [replace(one, root=names[0]) if len(names) == 1 else one for one, names in problems.items()]
-    failures += (_placed(_not_selected(name), askers) for name, askers in unlocked.items())
+    failures += (_placed(failure, askers) for failure, askers in unmet.items())
     return list(found.values()), failures
+
+
+def _undetermined(root: Root, request: MirrorRequest) -> Diagnostic | None:
+    """Return the error that it is not known what a root requires; None if what is known is enough.
+
+    A removal takes more than an addition: what missing modules or the state may require must not be removed either.
+    """
+    configuration = root.configuration
+    locked = () if request.ignores_locks else root.migration.entries
+    required = configuration.required() | {old for old, _ in root.migration.moved}
+    left = [root.name_of(one.address) for one in locked if one.address not in required]
+    if request.prunes:
+        reason = configuration.unknown_constraints or (configuration.unknown_reason if left else "")
+    else:
+        reason = configuration.undeclared_reason if left or not configuration.has_files else ""
+    if not reason:
+        return None
+    words = f"could not determine what is required: {reason}"
+    if left:
+        words += f"; {listing(left)} {'are' if left[1:] else 'is'} locked here, and not mirrored"
+    return Diagnostic(DiagnosticSeverity.ERROR, SUMMARY, words)
 
 
 def _not_selected(name: str) -> Diagnostic:
