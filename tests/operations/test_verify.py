@@ -151,6 +151,31 @@ def test_what_was_looked_at_is_said_above_the_roots(monkeypatch: pytest.MonkeyPa
         assert "this version is not in below/.terraform.lock.hcl" in capfd.readouterr().out
 
 
+def test_a_mirror_s_package_is_examined_in_a_root_that_refuses_it(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        run("lock")
+        run("mirror", str(place.work / "mirror"))
+        place.configure(MIRROR.replace('mirror"\n', f'{place.work}/mirror"\n'))
+        for root in ("open", "strict"):
+            (place.work / root).mkdir()
+            for name in ("main.tf", ".terraform.lock.hcl"):
+                shutil.copy(place.work / name, place.work / root / name)
+        for name in ("main.tf", ".terraform.lock.hcl"):
+            (place.work / name).unlink()
+        lock = place.work / "strict/.terraform.lock.hcl"
+        lock.write_text(
+            re.sub(r'"(h1:|zh:)[^"]*"', lambda found: f'"{NOBODYS if found[1] == "zh:" else NO_H1}"', lock.read_text())
+        )
+        capfd.readouterr()
+        assert run("verify", "--", "open", "strict") == 1
+        hint = capfd.readouterr().err.splitlines()[-1]
+        command = "locklens doctor --provider registry.terraform.io/acme/demo -- strict"
+        assert hint == f"hint: `{command}` names the cause, and how to replace the package"
+        assert run(*command.split()[1:]) == 1
+
+
 def test_the_plugin_cache_and_mirrors_are_verified(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     with bench(TERRAFORM, monkeypatch, PINNED) as place:
         place.configure(
@@ -174,6 +199,7 @@ def test_the_plugin_cache_and_mirrors_are_verified(monkeypatch: pytest.MonkeyPat
 
 
 NOBODYS = "zh:" + "0" * 64
+NO_H1 = f"h1:{'A' * 43}="
 MIRROR = 'provider_installation {\n  filesystem_mirror {\n    path = "mirror"\n  }\n}\n'
 
 
@@ -382,6 +408,14 @@ def test_network_mirrors_are_verified_by_what_they_list(monkeypatch: pytest.Monk
         listed = json.loads(text)["archives"][HERE]["hashes"][0]
         document.write_text(text.replace(listed, "zh:" + "0" * 64))
         assert verdicts(verified(capfd)[1])[1:] == [("mirror", "differs")]
+        capfd.readouterr()
+        assert run("verify") == 1
+        command = f"locklens mirror --platform={HERE} DIR -- ."
+        said = (
+            f"hint: whoever fills the mirror has to replace the package: `{command}` writes the signed ones into DIR\n"
+        )
+        assert capfd.readouterr().err.endswith(said)
+        assert run(*command.split()[1:]) == 0
         document.write_text(text.replace(listed, "h1:" + "A" * 43 + "="))
         found = verified(capfd)[1]
         assert verdicts(found)[1:] == [("mirror", "unknown")], "the zip file behind an h1 may be a locked one"

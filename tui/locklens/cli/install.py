@@ -423,12 +423,21 @@ def _run_verify(options: Namespace) -> int:
 
 
 def _next_step(found: PackageVerification) -> Iterator[str]:
-    """Return the command for the first package that differs; it examines one provider of one root."""
+    """Return the command for the first package that differs, with a root that refuses it.
+
+    It examines one provider of that root, or fetches the signed package where a server, which nothing here can change,
+    lists another one.
+    """
     from locklens.machine import command_on
     from locklens.operations.verification import PackageVerdict
 
-    first = next((one.place for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
-    if first is not None:
-        words = ["doctor", "--provider", str(first.address)]
-        command = shell_words(command_on(Path.cwd(), *words, roots=[first.root or ""]))
+    first = next((one for one in found.packages if one.verdict is PackageVerdict.DIFFERS), None)
+    if first is None:
+        return
+    place, roots = first.place, [first.refusing or ""]
+    if place.path is not None:
+        command = shell_words(command_on(Path.cwd(), "doctor", "--provider", str(place.address), roots=roots))
         yield f"hint: `{command}` names the cause, and how to replace the package"
+        return
+    command = shell_words(command_on(Path.cwd(), "mirror", f"--platform={place.platform}", "DIR", roots=roots))
+    yield f"hint: whoever fills the mirror has to replace the package: `{command}` writes the signed ones into DIR"

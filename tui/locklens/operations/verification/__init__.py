@@ -120,6 +120,7 @@ class VerifiedPackage(Struct, frozen=True):
         hashes: Those that can be compared with locked ones; for a package of a network mirror the listed ones.
         files: The differences from the signed package, if that could be fetched.
         reason: Reason for the verdict, or why the files could not be compared; "" without one.
+        refusing: The folder of a root whose lock file refuses a package that differs; None for another verdict.
     """
 
     place: PackagePlace
@@ -128,6 +129,7 @@ class VerifiedPackage(Struct, frozen=True):
     hashes: frozenset[str] = frozenset()
     files: tuple[FileDifference, ...] = ()
     reason: str = ""
+    refusing: str | None = None
 
 
 class PackageVerification(Struct, frozen=True):

@@ -231,7 +231,7 @@ class _Verifying:
         found = self._session.map(lambda work: self._signed(work, packages), builds)
         signed = dict(zip((_build(work.place) for work in builds), found, strict=True))
         compared = [
-            self._compared(one, works[one.place], signed[_build(one.place)])
+            self._compared(_refused(one, works[one.place].lockers), works[one.place], signed[_build(one.place)])
             if one.verdict is PackageVerdict.DIFFERS
             else one
             for one in packages
@@ -264,7 +264,8 @@ class _Verifying:
             ),
             works,
         )
-        return [package for package in found if package is not None]
+        pairs = zip(works, found, strict=True)
+        return [_refused(package, locks.by_release[build]) for (build, *_), package in pairs if package is not None]
 
     def _verified(self, works: Sequence[_Work], on_progress: Callable[[int, int], None]) -> list[VerifiedPackage]:
         """Compare all packages; each is read once, however many links lead to it."""
@@ -326,8 +327,7 @@ class _Verifying:
             words = f"its files cannot be compared with the signed package: {signed}"
             if signed is None:
                 # One root that refuses it is enough: each would have the same package downloaded.
-                verdicts = ((root, verdict_of(place, package.hashes, hashes)) for root, hashes in work.lockers)
-                refusing = [root for root, verdict in verdicts if verdict is PackageVerdict.DIFFERS][:1]
+                refusing = [root for root, _ in work.lockers if root.path == package.refusing]
                 command = self._command(["verify"], refusing)
                 words = f"its files were not compared with the signed package: `{command}` downloads it"
                 words += ", and says whether this is the publisher's"
@@ -365,6 +365,14 @@ class _Verifying:
         with tempfile.SpooledTemporaryFile(_IN_MEMORY, prefix="locklens-") as spool:
             found = _of_zip(downloaded(context, metadata, release, cast("BinaryIO", spool)))
             return replace(found, listed=release.hashes)
+
+
+def _refused(package: VerifiedPackage, lockers: Iterable[tuple[Root, frozenset[str]]]) -> VerifiedPackage:
+    """Return a package with the first root whose lock file refuses it, if any does."""
+    if package.verdict is not PackageVerdict.DIFFERS:
+        return package
+    verdicts = ((root.path, verdict_of(package.place, package.hashes, hashes)) for root, hashes in lockers)
+    return replace(package, refusing=next((root for root, verdict in verdicts if verdict is package.verdict), None))
 
 
 def _next_step(place: PackagePlace, hint: str = "") -> str:
