@@ -129,7 +129,8 @@ def test_opentofu_skips_on_its_own_registry_and_enforces_when_told(verifier: Ver
     assert judged(verifier, OPENTOFU, Fault.UNSIGNED, host=here, validation=True).refusal is Refusal.NO_KEYS
     assert judged(verifier, TERRAFORM, Fault.UNSIGNED, host=here).refusal is Refusal.NO_KEYS
     for fault in (Fault.EXPIRED_KEY, Fault.EXPIRED_SIGNATURE):
-        assert judged(verifier, OPENTOFU, fault, expiration=True).refusal is Refusal.UNKNOWN_ISSUER
+        refused = judged(verifier, OPENTOFU, fault, expiration=True)
+        assert (refused.refusal, refused.key is not None) == (Refusal.EXPIRY_ENFORCED, True)
     assert Enforcement.of({"OPENTOFU_ENFORCE_GPG_EXPIRATION": "true"}) == Enforcement(expiration=True)
     assert Enforcement.of({"OPENTOFU_ENFORCE_GPG_VALIDATION": "1"}) == Enforcement()
 

@@ -55,6 +55,7 @@ _WORDS = {
     Refusal.BAD_SIGNATURE: "error checking signature: openpgp: invalid signature: SHA256SUMS is not what was signed",
     Refusal.REVOKED_KEY: "error checking signature: openpgp: signature made by revoked key",
     Refusal.EXPIRED_SIGNATURE: "error checking signature: openpgp: signature expired",
+    Refusal.EXPIRY_ENFORCED: f"{_UNKNOWN}: {Refusal.EXPIRY_ENFORCED}",
     Refusal.UNKNOWN_ISSUER: f"{_UNKNOWN}: {Refusal.UNKNOWN_ISSUER}",
     Refusal.NO_KEYS: f"{_UNKNOWN}: {Refusal.NO_KEYS}",
     Refusal.BAD_TRUST_SIGNATURE: "error verifying trust signature of the signing key",

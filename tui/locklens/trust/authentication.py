@@ -83,6 +83,8 @@ class Refusal(StrEnum):
     REVOKED_KEY = "the key was revoked"
     EXPIRED_SIGNATURE = "the signature has expired, or is dated in the future"
     """The expired one may also be the key's self-signature."""
+    EXPIRY_ENFORCED = "the key or the signature has expired, and OPENTOFU_ENFORCE_GPG_EXPIRATION refuses that"
+    """OpenTofu passes over the key, and says then that none is the issuer's."""
     UNKNOWN_ISSUER = "signed by a key that the registry does not list"
     NO_KEYS = "the registry lists no key"
     BAD_TRUST_SIGNATURE = "the trust signature of the key is bad"
@@ -124,7 +126,7 @@ class Authentication(Struct, frozen=True):
         tier: UNSIGNED where no key is listed, UNKNOWN where no signature is good.
         key: The primary key that the signature names, also where it is refused; see `signed_by`.
         refusal: The reason why it would refuse; None for UNKNOWN.
-        lenience: The defect that it forgives.
+        lenience: The defect that it forgives, or would without EXPIRY_ENFORCED.
         problem: The reason why nothing is known.
         signed: The hashes that the signer vouches for.
         locked: The hashes that the tool takes from SHA256SUMS into the lock file.
@@ -248,9 +250,13 @@ def _signer(
             return Authentication(AuthenticationOutcome.REFUSED, key=signature.key, refusal=refusal)
         if lenience is None or dialect is not OPENTOFU:
             return signature, number, lenience
-        if not enforced.expiration:
-            forgiven = forgiven or (signature, number, lenience)
-    return forgiven or Authentication(AuthenticationOutcome.REFUSED, refusal=Refusal.UNKNOWN_ISSUER)
+        forgiven = forgiven or (signature, number, lenience)
+    if forgiven is None:
+        return Authentication(AuthenticationOutcome.REFUSED, refusal=Refusal.UNKNOWN_ISSUER)
+    if enforced.expiration:
+        refused, key = Refusal.EXPIRY_ENFORCED, forgiven[0].key
+        return Authentication(AuthenticationOutcome.REFUSED, key=key, refusal=refused, lenience=forgiven[2])
+    return forgiven
 
 
 def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
