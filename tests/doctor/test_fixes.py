@@ -1158,6 +1158,22 @@ def test_a_registry_without_the_package_is_asked_again_or_for_another_version(ma
     assert document["remedies"][1]["command"].startswith("locklens upgrade acme/demo")
 
 
+def test_a_provider_that_is_not_locked_has_the_platforms_that_its_release_has(made: Any, doctor: Any) -> None:
+    folder = made(
+        SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+    )
+    words = "Provider registry.terraform.io/acme/netbox v3.10.0 does not have a package available for your current platform, {}."
+    (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words.format("solaris_amd64"))), "utf-8")
+    document = doctor(folder, "--platform", "solaris_amd64", "ci.log", "--", "live/prod")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("platform-missing", "yes")
+    assert "acme/netbox 3.10.0 has no package of solaris_amd64, only of darwin_amd64, " in first["evidence"]
+    assert [one["id"] for one in document["remedies"]] == ["other-platform"]
+    assert "REQUIRED     live/prod/" in doctor(
+        folder, "--format", "text", "--platform", "solaris_amd64", "ci.log", "--", "live/prod"
+    )
+
+
 def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(made: Any, doctor: Any) -> None:
     required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
     folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), required))
@@ -1165,7 +1181,8 @@ def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(mad
     alone = boxed_log(("Failed to install provider", words))
     (folder / "ci.log").write_text(f'- Finding acme/netbox versions matching "~> 3.9"...\n{alone}', "utf-8")
     document = doctor(folder, "ci.log")
-    assert document["causes"][0]["missing"] == "the signed SHA256SUMS of acme/netbox 3.9.9"
+    why = "registry.terraform.io does not list registry.terraform.io/acme/netbox 3.9.9"
+    assert document["causes"][0]["missing"] == f"the signed SHA256SUMS of acme/netbox 3.9.9 ({why})"
     (fix,) = document["remedies"]
     assert fix["command"] == "locklens upgrade acme/netbox=3.10.0 --root=live/prod"
     (fix,) = doctor(folder, "--offline", "--no-cache", "ci.log")["remedies"]

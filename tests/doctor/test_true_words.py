@@ -875,6 +875,65 @@ def test_a_signature_that_is_refused_is_found_without_a_log(
     assert (first["id"], first["verdict"], words in first["evidence"]) == (cause, "yes", True)
 
 
+EXPIRED = (
+    "Error while installing registry.terraform.io/acme/demo v1.4.2: the provider is not signed with a valid signing "
+    "key; please contact the provider author (authentication signature from unknown issuer)"
+)
+"""OpenTofu's words about a release that no listed key signed, or one that has expired, where it has to refuse that."""
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+@pytest.mark.parametrize("fault", [Fault.EXPIRED_KEY, Fault.EXPIRED_SIGNATURE])
+def test_an_issuer_that_opentofu_calls_unknown_may_be_a_listed_key_that_has_expired(
+    fault: Fault, is_locked: bool, made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_both = (("registry.terraform.io/acme/demo", "~> 1.4"),)
+    rules = (FaultRule(fault, "registry.terraform.io/acme/demo"),)
+    folder = made(replace(INCIDENTS["key-changed"], rules=rules, constraints=of_both))
+    if not is_locked:
+        (folder / "live/prod" / LOCK).unlink()
+    for is_enforced in (False, True):
+        if is_enforced:
+            monkeypatch.setenv("OPENTOFU_ENFORCE_GPG_EXPIRATION", "true")
+        document = doctor(folder, "--tool=opentofu", _log(folder, (INSTALL, EXPIRED)), "--", "live/prod")
+        first, *others = document["causes"]
+        assert (first["id"], first["verdict"]) == ("key-expired", "likely")
+        assert ("which the registry lists" in first["evidence"], "expired" in first["evidence"]) == (True, True)
+        assert {one["id"]: one["verdict"] for one in others}["key-changed"] == "unknown"
+        fixes = {one["id"]: (one["command"], one["trust"]) for one in document["remedies"]}
+        assert fixes["accept-expired"] == (
+            "env -u OPENTOFU_ENFORCE_GPG_EXPIRATION tofu -chdir=live/prod init",
+            "none" if is_locked else "low",
+        )
+        assert "ask-publisher" in fixes
+        assert "run-again" not in fixes, "it fails again"
+
+
+def test_an_unknown_issuer_is_certain_only_where_the_words_or_the_signature_tell(made: Any, doctor: Any) -> None:
+    terraforms = EXPIRED.replace(EXPIRED[EXPIRED.index("the provider") : EXPIRED.index("(") + 1], "").rstrip(")")
+    for words, unknown, today in ((terraforms, "likely", "yes"), (EXPIRED, "likely", "likely")):
+        folder = made(replace(INCIDENTS["key-changed"], rules=()))
+        log = _log(folder, (INSTALL, words))
+        for given, verdict in (((), today), (("--offline",), unknown)):
+            first = doctor(folder, *given, log, "--", "live/prod")["causes"][0]
+            assert (first["id"], first["verdict"]) == ("key-changed", verdict)
+            assert ("or one that had expired" in first["evidence"]) == (words is EXPIRED)
+        shutil.rmtree(folder)
+
+
+def test_a_key_that_has_expired_is_a_cause_where_its_expiry_is_enforced_here(
+    made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = (FaultRule(Fault.EXPIRED_KEY, "registry.terraform.io/acme/demo"),)
+    of_both = (("registry.terraform.io/acme/demo", "~> 1.4"),)
+    folder = made(replace(INCIDENTS["key-changed"], rules=rules, constraints=of_both))
+    monkeypatch.setenv("OPENTOFU_ENFORCE_GPG_EXPIRATION", "true")
+    causes = doctor(folder, "--tool=opentofu", "--", "live/prod")["causes"]
+    assert (causes[0]["id"], causes[0]["verdict"]) == ("key-expired", "yes")
+    assert "OPENTOFU_ENFORCE_GPG_EXPIRATION is true here" in causes[0]["evidence"]
+    assert not any(one["id"] == "key-changed" and one["verdict"] == "yes" for one in causes)
+
+
 @pytest.mark.parametrize("place", ["live/prod/.terraform/providers", "plugins", "mirror"])
 def test_a_signature_that_init_does_not_ask_for_is_no_certain_cause(
     place: str, made: Any, doctor: Any, tmp_path: Path

@@ -258,7 +258,7 @@ CATALOGUE = (
         "unknown-issuer",
         "authentication signature from unknown issuer",
         causes=(*_ABOUT_KEYS, _C.REPUBLISHED),
-        advice="none of the keys that the registry lists made the signature",
+        advice="no listed key made the signature; OpenTofu says so of an expired one, too, where it has to refuse that",
     ),
     _row(
         "bad-signature",

@@ -279,7 +279,8 @@ CAUSES = (
     KnownCause(
         CauseId.KEY_EXPIRED,
         "the signing key or the signature has expired",
-        "The key or the signature has expired. Terraform refuses expired signatures, OpenTofu warns.",
+        "The key or the signature has expired. Terraform refuses expired signatures; OpenTofu warns of both, "
+        "or refuses them where OPENTOFU_ENFORCE_GPG_EXPIRATION is true.",
         "locklens keys shows the dates; the publisher has to sign again, or to extend the key.",
         release_causes.key_expired,
         remedies.fix_signature,

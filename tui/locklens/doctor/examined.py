@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from locklens.dialect import DIALECTS, twin_of
+from locklens.dialect import DIALECTS, OPENTOFU, twin_of
 from locklens.doctor.messages import NO_MESSAGE, NetworkReason
 from locklens.doctor.model import PackagePath
 from locklens.doctor.origins import Origins
@@ -18,6 +18,7 @@ from locklens.hashes import hashes_of_files, packages_of
 from locklens.machine import locklens_words
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import counted, listing, shell_words
+from locklens.trust.authentication import Refusal
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Examined(Struct, frozen=True, dict=True):
         configuration: That of the root.
         entry: The locked entry; None without one.
         change: The entry as a change that adds it, traced to facts; None without an entry.
-        case: Facts of registries; None without an entry or if none was asked.
+        case: Facts of registries; None if none was asked, or neither an entry nor the message has a version.
         packages: Packages on disk, and the one that was handed in.
         past: The entry's history, the newest first; its first item is the committed state.
         past_elsewhere: The entry's history in the other roots that the log fits.
@@ -384,8 +385,9 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def release(self) -> str:
-        """Provider and locked version."""
-        return f"{self.name} {self.entry.version}" if self.entry is not None else self.name
+        """Provider and locked version; the version of the message where it is not locked."""
+        version = self.entry.version if self.entry is not None else self.message.version
+        return f"{self.name} {version}".strip()
 
     @property
     def platform(self) -> str:
@@ -437,6 +439,23 @@ class Examined(Struct, frozen=True, dict=True):
     def authentication(self) -> Authentication | None:
         """How today's release is signed; None if that is unknown."""
         return self.case.new.authentication if self.case is not None else None
+
+    @property
+    def is_of_opentofu(self) -> bool:
+        """True if OpenTofu failed, by what is known of the run, or by its own words about a signature."""
+        ran = DIALECTS.get(self.incident.tool or "", self.tool)
+        return ran is OPENTOFU or "not signed with a valid signing key" in self.message.words
+
+    @property
+    def is_expiry_refused(self) -> bool:
+        """True if a listed key signed today's release, and OpenTofu refuses that for its age where it is told to.
+
+        It is told so here, or may have been in the failing run, whose message fits.
+        """
+        judged = self.authentication if not self.is_of_other_version else None
+        if judged is None or judged.lenience is None or not self.is_of_opentofu:
+            return False
+        return judged.refusal is Refusal.EXPIRY_ENFORCED or self.message.is_of_unknown_issuer
 
     @property
     def trouble(self) -> LookupFailure | None:

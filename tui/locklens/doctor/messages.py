@@ -130,6 +130,11 @@ class RecognisedError(Struct, frozen=True):
         return self.kind == "bad-signature" and "invalid signature" in self.words
 
     @property
+    def is_of_unknown_issuer(self) -> bool:
+        """True if it says that no listed key made the signature; OpenTofu may say so of one that has expired."""
+        return self.kind == "unknown-issuer" or "unknown issuer" in self.words
+
+    @property
     def is_of_plain_file(self) -> bool:
         """True if the request was for a package, SHA256SUMS or its signature, for which no token is sent."""
         return self.kind in {"download-failed", "sums-unavailable"} and not self.is_of_oci

@@ -301,7 +301,7 @@ def _judged(x: Examined) -> Authentication | None:
 
 def _missing_sums(x: Examined) -> str:
     """Return the missing fact about the release that the error is of."""
-    is_of_other = x.entry is None or x.is_of_other_version
+    is_of_other = x.is_of_other_version
     return f"the signed SHA256SUMS of {x.name} {x.message.version}".strip() if is_of_other else x.why_unknown
 
 
@@ -341,11 +341,17 @@ def key_expired(x: Examined) -> Judgement | None:
         return Judgement(_YES, f"the message says so{when}", as_of=x.as_of, basis=Basis.RUN)
     if judged is not None and judged.refusal is Refusal.EXPIRED_SIGNATURE:
         return Judgement(_YES, str(judged.refusal), as_of=x.as_of, basis=Basis.HERE)
-    if key is not None and key.expired:
-        if x.message.kind in {"unknown-issuer", "not-signed", "bad-signature"}:
-            words = f"{key.fingerprint} expired {key.expires}; OpenTofu refuses it where expiration is enforced"
+    if judged is not None and key is not None and x.is_expiry_refused:
+        what = f"{key.fingerprint}, which the registry lists, signed it and expired {key.expires}"
+        if not key.expired:
+            what = f"the signature of {key.fingerprint}, which the registry lists, has expired"
+        words = f"{what}; OpenTofu accepts that, unless {_ENFORCING}"
+        if x.message.is_of_unknown_issuer:
+            words = f"{words}, and calls the issuer unknown then, as in the message"
             missing = "OPENTOFU_ENFORCE_GPG_EXPIRATION of the runner"
-            return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HERE)
+            return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, f"{what}; {_ENFORCING} here", as_of=x.as_of, basis=Basis.HERE)
+    if key is not None and key.expired:
         words = f"{key.fingerprint} expired {key.expires}, which {x.tool.product} accepts"
         return Judgement(_NO, words, as_of=x.as_of)
     if key is not None:
@@ -361,6 +367,7 @@ _OF_KEYS = frozenset(
 """Refusals for which no listed key is known to have signed the release."""
 
 _NO_LISTED_KEY = "no key that the registry lists made the signature"
+_ENFORCING = "OPENTOFU_ENFORCE_GPG_EXPIRATION is true"
 
 
 def key_changed(x: Examined) -> Judgement | None:
@@ -371,18 +378,23 @@ def key_changed(x: Examined) -> Judgement | None:
     if x.message.kind == "broken-key":
         title = "the registry lists a key that cannot be read"
         return Judgement(_YES, "the message says so", as_of=x.as_of, basis=Basis.RUN, title=title)
-    is_said = x.message.kind == "unknown-issuer" or "unknown issuer" in x.message.words
+    is_said = x.message.is_of_unknown_issuer
+    if x.is_expiry_refused:
+        words = f"a listed key made the signature of today: {_signer(x)}"
+        return Judgement(_UNKNOWN, words, "the keys that the registry listed for the failing run", x.as_of)
     if judged is not None and judged.refusal in _OF_KEYS:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
         title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
         basis = Basis.RUN if is_said else Basis.HERE
         return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
     if is_said and (judged is None or judged.signed_by is None):
-        words = "the message says so: no key that the registry lists made the signature"
+        words = f"the message says so: {_NO_LISTED_KEY}{_or_expired(x)}"
         return Judgement(_LIKELY, words, _missing_sums(x), x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if is_said:
-        words = f"the message says so; today a listed key signs it: {_signer(x)}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+        words = f"the message says so{_or_expired(x)}; today a listed key signs it: {_signer(x)}"
+        missing = "the keys that the registry listed for the failing run" if x.is_of_opentofu else ""
+        verdict = _LIKELY if missing else _YES
+        return Judgement(verdict, words, missing, x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
         return Judgement(_UNKNOWN, "the signature of today is unknown", _missing_sums(x), basis=Basis.GUESS)
     before = x.neighbour.keys[0] if x.neighbour is not None and x.neighbour.keys else None
@@ -396,6 +408,11 @@ def key_changed(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"{key.fingerprint} signed {version} too", as_of=x.as_of)
     words = f"signed by {key.fingerprint}, and {version} by {before.fingerprint}"
     return Judgement(_LIKELY, words, "the publisher's word on its new key", x.as_of, basis=Basis.HERE)
+
+
+def _or_expired(x: Examined) -> str:
+    """Return what else OpenTofu's words about an unknown issuer may mean, as a clause; "" for Terraform's."""
+    return f", or one that had expired, where {_ENFORCING}" if x.is_of_opentofu else ""
 
 
 def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:

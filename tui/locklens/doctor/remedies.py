@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
+    from locklens.versions import Version
 
 _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
@@ -57,6 +58,10 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     """
     x, platform = one.examined, one.platform
     if x.entry is None:
+        if platform and x.platforms and platform not in x.platforms:
+            listed = listed_versions(x, platform) or ()
+            best = newest(version for version in listed if x.constraints.admits(version))
+            yield _elsewhere(one) if best is None else _with_version(one, best, f"it has a package of {platform}")
         return
     if x.message.kind == "lock-incomplete":
         yield _with_other_platforms(one)
@@ -282,7 +287,9 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     if one.examined.message.is_of_bad_signature:
         yield from fix_package(one)
     judged, neighbour = one.examined.authentication, one.examined.neighbour
-    if one.examined.error is not None and judged is not None and judged.signed_by and judged.refusal is None:
+    is_of_age = one.examined.is_expiry_refused
+    is_signed = judged is not None and judged.signed_by is not None and judged.refusal is None
+    if one.examined.error is not None and is_signed and not is_of_age:
         yield run_again(one)  # it is signed as it should be now
     is_keyless = judged is not None and judged.refusal is Refusal.NO_KEYS
     if is_keyless and (neighbour is None or not neighbour.keys):
@@ -298,6 +305,26 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
         for other in upgrade(one, title):
             note = clauses(other.note, unchecked if other.command else "")
             yield replace(other, note=note)
+    if is_of_age:
+        yield _signed_anew(one)
+        yield _without_enforcement(one)
+
+
+def _signed_anew(one: Affected) -> Remedy:
+    """Return the remedy for a release that is refused for the age of its key or signature alone."""
+    x = one.examined
+    title = f"Ask the publisher of {x.name} to extend the key, or to sign {_refused(x)} again"
+    note = f"until the registry has that, {_refused(x)} is refused wherever OPENTOFU_ENFORCE_GPG_EXPIRATION is true"
+    return one.alone.remedy("ask-publisher", title, _NONE, None, "", note)
+
+
+def _without_enforcement(one: Affected) -> Remedy:
+    """Return the remedy that lets OpenTofu accept the signature as it does by default, with a warning."""
+    title = "Run init without OPENTOFU_ENFORCE_GPG_EXPIRATION, which only warns of the expiry"
+    note = "a check that somebody turned on is left out: the signature is good otherwise, and the key is not revoked"
+    command = f"env -u OPENTOFU_ENFORCE_GPG_EXPIRATION {one.next_step}"
+    cost = _NONE if one.examined.locked else _LOW
+    return one.alone.remedy("accept-expired", title, cost, None, command, note)
 
 
 def _refused(x: Examined) -> str:
@@ -307,13 +334,20 @@ def _refused(x: Examined) -> str:
 
 def _with_another_version(one: Affected, refused: str) -> Remedy:
     """Return the remedy for a provider that is not locked, whose newest version is refused: upgrade selects that."""
-    x, name = one.examined, one.examined.name
+    x = one.examined
     listed = listed_versions(x) or []
     best = newest(each for each in listed if x.constraints.admits(each) and str(each) != refused)
-    command = one.line("upgrade", f"{name}={best or 'VERSION'}")
-    note = f"VERSION stands for another one than {refused} that satisfies the constraints, and that a listed key signed"
     if best is not None:
-        note = f"{best} is the newest other version that is listed and allowed; who signed it is not known"
+        words = f"{best} is the newest other version that is listed and allowed; who signed it is not known"
+        return _with_version(one, best, words)
+    note = f"VERSION stands for another one than {refused} that satisfies the constraints, and that a listed key signed"
+    return _with_version(one, "VERSION", note)
+
+
+def _with_version(one: Affected, version: Version | str, note: str) -> Remedy:
+    """Return the remedy that locks a provider, which is not locked, at another version than init selects."""
+    name = one.examined.name
+    command = one.line("upgrade", f"{name}={version}")
     return one.remedy("upgrade", f"Lock another version of {name}", _LOW, None, command, note)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from locklens.doctor.messages import ReadLog
 from locklens.doctor.model import Diagnosis, ErrorPlace, Incident
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
+from locklens.lockfile import LockEntry
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.log_roots import MASK, Checkout, LogRoots
 from locklens.operations.doctor.outcomes import Outcome, notes_of, outcomes_of
@@ -27,6 +28,7 @@ from locklens.operations.doctor.releases import is_of_download, look_up_entries,
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, size_words
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     import threading
@@ -190,6 +192,7 @@ def _looked_up(
     pairs = list(zip(subjects, found, strict=True))
     locked = [(one, x, one.entry) for one, x in pairs if one.entry is not None]
     entries = [(one.root.tool, entry) for one, _, entry in locked]
+    entries += [(x.tool, entry) for x in found if (entry := _selected(x)) is not None]
     entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
     before = ((x.tool, x.origins.earlier) for x in found)
     entries += [(tool, was.entry) for tool, was in before if was is not None and was.entry is not None]
@@ -225,7 +228,21 @@ def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> 
         return _with_platform(replace(x, **asdict(looked_up)))
     if one.address is None:
         return x
-    return replace(x, listed_unlocked=answers.listings.get((one.root.tool.name, one.address)))
+    selected = answers.of(x.tool, _selected(x))
+    case = selected.case if selected is not None else None
+    return replace(x, case=case, listed_unlocked=answers.listings.get((one.root.tool.name, one.address)))
+
+
+def _selected(x: Examined) -> LockEntry | None:
+    """Return the version that the failing run selected for a provider that is not locked, as an entry without hashes.
+
+    None where it is locked, or the message names no version.
+    """
+    if x.entry is not None or x.address is None or not x.message.version:
+        return None
+    with suppress(ValueError):
+        return LockEntry(x.address, Version.parse(x.message.version), "", (), 0)
+    return None
 
 
 def _from_top(here: str, roots: Sequence[str]) -> tuple[str, ...]:
