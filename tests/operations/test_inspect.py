@@ -21,6 +21,7 @@ from locklens.advisories import Advisory, AdvisoryDatabase, AffectedModule, Affe
 from locklens.advisories.database import keep_database
 from locklens.executables import BuildInfo, Executable, ExecutableFormat
 from locklens.hashes import packages_of, zh_of
+from locklens.operations.inspection import versions_to_inspect
 from locklens.packages.inspecting import keep_facts, kept_facts
 from locklens.storage.cache import Cache
 
@@ -340,3 +341,14 @@ def test_real_programs_are_told_as_go_tells_them(tmp_path: Path, capfd: Capture)
     assert names == ["-ldflags", "-X main.b", "-X main.version"]
     assert found["differences"]["modules"] == []
     assert found["differences"]["unknown"] == []
+
+
+def test_what_a_plan_is_to_lock_is_not_called_locked(tmp_path: Path) -> None:
+    old, new = (frozenset({f"zh:{digit * 64}"}) for digit in "12")
+    address, version = "registry.terraform.io/acme/demo", "1.0.0"
+    for is_planned, states in ((True, ("as locked now", "as planned")), (False, ("as locked before", "as locked now"))):
+        sides = versions_to_inspect(
+            address, version, version, folder=tmp_path, tool=None, hashes=(old, new), is_planned=is_planned
+        )
+        assert tuple(side.state for side in sides) == states
+        assert [side.by for side in sides] == ["locked", "planned" if is_planned else "locked"]

@@ -207,6 +207,8 @@ async def test_from_a_preview(tmp_path: Path) -> None:
         if "To download" in on.inside:
             await on.press("enter")
         await until(on, shows(on, "TOOLCHAIN    go1.23.3 → go1.23.4"), seconds=30)
+        assert "FROM         4.6.0: registry.terraform.io, as locked" in on.inside
+        assert "4.6.1: registry.terraform.io, signed by key" in on.inside, "it is locked nowhere yet"
 
 
 async def test_another_package_than_the_locked_one_is_refused(tmp_path: Path) -> None:

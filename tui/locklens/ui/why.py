@@ -203,6 +203,7 @@ def inside_request(
     folder: Path,
     root: str,
     tool: Dialect | None = None,
+    is_planned: bool = False,
 ) -> InspectionRequest:
     """Return the request for the packages of two versions, or of the only one that there is.
 
@@ -215,6 +216,7 @@ def inside_request(
         folder: The repository's top.
         root: The root's folder below it.
         tool: The root's tool, if it is known.
+        is_planned: True if the newer entry is not written yet.
     """
     from locklens.operations.inspection.inspect import InspectionRequest
 
@@ -228,6 +230,7 @@ def inside_request(
         (root or ".",),
         old_hashes=hashes_before,
         new_hashes=hashes_after,
+        is_planned=is_planned and new is not None,
         tool=tool,
     )
 

@@ -6,7 +6,7 @@ Here are the versions of a provider that are inspected: locked in a revision or 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _STATES = "as locked before", "as locked now"
 """What tells two packages of one version apart."""
+_STATES_OF_A_PLAN = "as locked now", "as planned"
+"""The same where the newer one is not locked yet."""
 
 
 class InspectedVersion(Struct, frozen=True):
@@ -42,6 +44,7 @@ class InspectedVersion(Struct, frozen=True):
         tool: The tool whose rules authenticate it.
         hashes: The locked hashes of known schemes; empty for a version without known locked hashes.
         state: What tells it from another package of the same version; "" where there is none.
+        by: "locked", or "planned" if a plan is to lock these hashes.
     """
 
     address: ProviderAddress
@@ -49,6 +52,7 @@ class InspectedVersion(Struct, frozen=True):
     tool: Dialect
     hashes: frozenset[str] = frozenset()
     state: str = ""
+    by: Literal["locked", "planned"] = "locked"
 
     def is_republished_as(self, new: InspectedVersion) -> bool:
         """True if both are locked with packages, and have none in common."""
@@ -71,6 +75,7 @@ def versions_to_inspect(
     roots: Sequence[str] = (),
     tool: Dialect | None,
     hashes: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset()),
+    is_planned: bool = False,
 ) -> tuple[InspectedVersion, ...]:
     """Return the older and the newer version, or one where both are the same and were not published again.
 
@@ -82,6 +87,7 @@ def versions_to_inspect(
         roots: Folders of root modules, relative to it; () for all of the repository.
         tool: The tool of every root; None for each root's own.
         hashes: Those that lock the older and the newer version where they are named as versions.
+        is_planned: True if a plan is to lock the newer version, and nothing locks it so yet.
 
     Raises:
         ConfigurationError: The provider is invalid, ambiguous or not found, or locked in several versions.
@@ -110,11 +116,14 @@ def versions_to_inspect(
                 continue  # A provider that is new in the work tree has no older version.
             where = "the work tree" if text is None else text
             raise ConfigurationError(f"{provider} is not locked in {where}", hint="name a version, or another revision")
+    if is_planned:
+        sides[-1] = replace(sides[-1], by="planned")
     if len(sides) < 2 or sides[0].version != sides[1].version:
         return tuple(sides)
     if not sides[0].is_republished_as(sides[1]):
         return (sides[1] if sides[1].hashes else sides[0],)  # What locks it says which package is meant.
-    return tuple(replace(side, state=state) for side, state in zip(sides, _STATES, strict=True))
+    states = _STATES_OF_A_PLAN if is_planned else _STATES
+    return tuple(replace(side, state=state) for side, state in zip(sides, states, strict=True))
 
 
 class _Reader:

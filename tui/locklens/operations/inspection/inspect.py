@@ -60,6 +60,7 @@ class InspectionRequest(RootSettings, frozen=True):
         platforms: () for that of this machine, None for all that the registry lists.
         old_hashes: Those that lock `old` where it is a version; a package that is not among them is refused.
         new_hashes: The same of `new`.
+        is_planned: True if a plan is to lock `new`, and nothing locks it so yet.
     """
 
     provider: str
@@ -70,6 +71,7 @@ class InspectionRequest(RootSettings, frozen=True):
     platforms: tuple[Platform, ...] | None = ()
     old_hashes: frozenset[str] = frozenset()
     new_hashes: frozenset[str] = frozenset()
+    is_planned: bool = False
 
 
 def inspect_files(paths: Sequence[Path]) -> Inspection:
@@ -146,6 +148,7 @@ def inspect_provider(
         roots=request.roots,
         tool=request.tool,
         hashes=(request.old_hashes, request.new_hashes),
+        is_planned=request.is_planned,
     )
     with ReleaseSession(settings, hosts, cancel) as session:
         inspecting = _Inspecting(session, request, settings, on_event)
@@ -267,15 +270,15 @@ class _Inspecting:
         for other in self._sides:
             if other.version != wanted.of.version and not packages_of(other.hashes).isdisjoint(wanted.of.hashes):
                 # They are packages of one of both versions at most: nothing tells what is in the other.
-                return wanted.found("", problem=f"{problem}; locked packages are those of {other.version}")
+                return wanted.found("", problem=f"{problem}; {wanted.of.by} packages are those of {other.version}")
         if (local := self._local(wanted, "")) is not None:
             return local
         locked = packages_of(wanted.of.hashes)
         for facts in filter(None, (kept_facts(self._session.cache, zh) for zh in sorted(locked))):
             if platform_of(facts) == wanted.platform:
-                return wanted.found(f"{KEPT}, as locked", self._sharing(facts))
+                return wanted.found(f"{KEPT}, as {wanted.of.by}", self._sharing(facts))
         if locked:
-            problem += "; the locked package is not on this machine, and was not inspected before"
+            problem += f"; the {wanted.of.by} package is not on this machine, and was not inspected before"
         return wanted.found("", problem=problem)
 
     def _size(self, of: InspectedVersion, metadata: PackageMetadata) -> int | None:
@@ -370,8 +373,9 @@ class _Inspecting:
         self, wanted: _Wanted, place: str, release: AuthenticatedRelease, facts: PackageFacts
     ) -> InspectedPackage:
         """Return a package of the release, with where it was read and what vouches for it."""
-        if not wanted.of.hashes.isdisjoint({facts.h1, facts.zh or ""}):
-            words = "as locked"
+        is_among = not wanted.of.hashes.isdisjoint({facts.h1, facts.zh or ""})
+        if is_among and (wanted.of.by == "locked" or not release.signed):
+            words = f"as {wanted.of.by}"
         else:
             words = f"signed by {release.signer}" if release.signed else "not signed"
         return wanted.found(f"{place}, {words}", self._sharing(facts))
@@ -381,7 +385,7 @@ def _check_locked(of: InspectedVersion, metadata: PackageMetadata) -> None:
     """Refuse another package than the locked one: what is inside says nothing of what is installed."""
     locked = hashes_of_zips(of.hashes)
     if locked and metadata.zh and metadata.zh not in locked:
-        words = f"the package that {of.address.host} has today is not among the locked ones"
+        words = f"the package that {of.address.host} has today is not among the {of.by} ones"
         raise TrustError(words, hint="`locklens review` says more")
 
 

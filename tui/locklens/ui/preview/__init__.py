@@ -431,7 +431,8 @@ class PreviewScreen(LockLensScreen[Closed]):
             self.refuse(f"inside: {choice if self._changed else 'this plan changes no provider'}")
             return
         one, folder = about.first, self._source.folder
-        show_inside(self, self._source, inside_request(one.address, one.old, one.new, folder=folder, root=one.root))
+        request = inside_request(one.address, one.old, one.new, folder=folder, root=one.root, is_planned=True)
+        show_inside(self, self._source, request)
 
     def action_diff(self) -> None:
         """Show the full diff."""
