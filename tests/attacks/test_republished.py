@@ -122,16 +122,15 @@ def test_lock_refuses_and_review_blocks(place: Place, run: Run, listed_as: Calla
     status, said = run("lock", "--platform", LINUX)
     assert status == 1
     assert "the version was republished" in said
-    in_lock = reason.replace("no longer in", "not in")
-    assert in_lock in said
+    assert reason in said
     assert place.lock_file.read_bytes() == before
     status, said = run("lock", "--platform", LINUX, "--accept-republished")
     assert status == 0
-    assert in_lock in said
+    assert reason in said
     status, found = reviewed(place, run, before)
     assert status == 1
     assert found["LK001"][0] == "block"
-    assert reason in found["LK001"][1]
+    assert reason.replace("locked zh of packages", "zh of packages of the old entry") in found["LK001"][1]
 
 
 def test_an_old_package_as_another_platforms_shows_as_a_list_that_has_grown(place: Place, run: Run) -> None:

@@ -200,7 +200,7 @@ def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> No
     assert offline.evidence.as_of is None
     online = bench.change(locked, again)
     assert rules(online)["LK001"].severity is Severity.BLOCK
-    assert "5 of 5 locked zh of packages are not in" in rules(online)["LK001"].message
+    assert "5 of 5 zh of packages of the old entry are not in" in rules(online)["LK001"].message
     assert {fact.proof for fact in online.removed if fact.hash.startswith("zh")} == {Proof.STALE}
     assert online.old_signer is not None
     assert online.new_signer is not None
@@ -629,7 +629,7 @@ def test_a_base_with_one_foreign_hash_does_not_make_a_republished_version(bench:
     finding = rules(repaired)["LK001"]
     assert finding.severity is Severity.BLOCK
     assert "republished: " not in finding.message
-    assert "1 of 5 locked zh of packages is not in the publisher's signed SHA256SUMS" in finding.message
+    assert "1 of 5 zh of packages of the old entry is not in the publisher's signed SHA256SUMS" in finding.message
     assert "locklens doctor tells whether the hashes were edited or the version was republished" in finding.message
     assert "Keep the old hashes" not in wording_of(finding).remedy
 

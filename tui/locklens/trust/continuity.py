@@ -86,18 +86,19 @@ class PackageHashes(Struct, frozen=True):
         """True if a verdict holds."""
         return origin in self.origins
 
-    def republished_words(self, locked: int, sums: str) -> str:
+    def republished_words(self, locked: int, sums: str, *, whose: str = "") -> str:
         """The reason why the version counts as republished: half a sentence, "" if it does not.
 
         Args:
             locked: The number of locked `zh` of packages.
             sums: The name of the list, e.g. "the publisher's signed SHA256SUMS".
+            whose: The entry that had them, e.g. "of the old entry"; "" for the one that is locked.
         """
         found = []
         if self.gone:
             are = "is" if len(self.gone) == 1 else "are"
-            number = f"{len(self.gone)} of {locked} locked zh of packages {are}"
-            found.append(f"{number} not in {sums} (first {min(self.gone)})")
+            zh = f"zh of packages {whose}" if whose else "locked zh of packages"
+            found.append(f"{len(self.gone)} of {locked} {zh} {are} not in {sums} (first {min(self.gone)})")
         if self.disguised:
             zh = min(self.disguised)
             name, more = _shortened(self.disguised[zh]), len(self.disguised) - 1

@@ -14,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host
-from locklens.errors import NoRepositoryError, RepositoryError
-from locklens.hashes import is_of_zip
+from locklens.errors import NoRepositoryError
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side
@@ -123,8 +122,7 @@ def review_plan(
         review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
-        is_older = _is_of_before(plan, comparison.repository, reviewed)
-        review = _of_the_result(review, unlike, plan, is_from_head=is_from_head, is_older=is_older)
+        review = _of_the_result(review, unlike, plan, is_from_head=is_from_head)
         review = _without_steps_to_the_base(review, committed)
         for before in _before(plan, locks, comparison, review, request, reviewed):
             review = _without_those_before(review, *before)
@@ -283,18 +281,6 @@ def _has_staged_others(plan: Plan, repository: Repository) -> bool:
     return any(staged.get(path) != head.get(path) for path in paths if path.rpartition("/")[2] == LOCK_FILE)
 
 
-def _is_of_before(plan: Plan, repository: Repository | None, reviewed: Review) -> bool:
-    """True for a plan that restores entries of a commit from which the reviewed base descends."""
-    base = reviewed.base.revision
-    if not plan.restored_from or repository is None or base is None:
-        return False
-    commit = repository.resolve_base(plan.restored_from)
-    try:
-        return repository.merge_base(commit, base) == commit
-    except RepositoryError:
-        return False
-
-
 _Unlike = dict[str, frozenset[ProviderAddress]]
 """The providers whose entries differ from those of the reviewed base, by lock file."""
 
@@ -346,22 +332,20 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
     return replace(review, roots=tuple(roots))
 
 
-def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool, is_older: bool) -> Review:
+def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool) -> Review:
     """Leave out findings that are only about the state that the plan replaces.
 
     The way back to the entry of the base, and without a commit an undo, go to a known state: a downgrade, fewer hashes,
     or hashes of the version that is replaced say something of the state before the plan, not of its result. The same is
     true of a file that could not be read before. The step from HEAD to any other entry is one that Review shows. The
     restored entry of an older commit is not known to be good: of two versions with the same hashes, one was edited, and
-    only the signed release tells which. Where an older commit has the hashes of today's release, that release was there
-    before the hashes that replaced them, and was not republished over these.
+    only the signed release tells which.
 
     Args:
         review: The review of the plan.
         unlike: What differs from the reviewed base.
         plan: The plan.
         is_from_head: True if it is compared with HEAD.
-        is_older: True if it restores entries of a commit from which the base descends.
     """
 
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:
@@ -374,7 +358,7 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
         elif plan.proposal.undoes:
             is_over = not is_from_head and _is_of_the_step(finding, change)
         else:
-            is_over = is_older and _is_released_before(finding, change)
+            is_over = False
             if finding.rule == _EDITED and plan.restored_from:
                 words = f"its version and hashes are those of {shown_revision(plan.restored_from)}"
                 finding = replace(finding, message=f"{finding.message}; {words}", case=finding.case or "restored")
@@ -402,12 +386,6 @@ def _is_of_the_step(finding: Finding, change: Change) -> bool:
     if finding.rule == _REPUBLISHED:
         return not any(fact.kind.was_locked for fact in change.kept)
     return RULES[finding.rule].effect.is_of_step
-
-
-def _is_released_before(finding: Finding, change: Change) -> bool:
-    """True for a finding about a new release, where the restored entry of an older commit has the packages of it."""
-    verified = {fact.is_verified for fact in change.claimed if is_of_zip(fact.hash)}
-    return finding.rule == _REPUBLISHED and verified == {True} and _is_of_the_step(finding, change)
 
 
 def _before(

@@ -41,11 +41,12 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     # Without a base, a hash that the release once had cannot be told from one that was written into the file. Neither
     # can it if the release still has some of the base's hashes.
     is_part = judged.gone < locked and not (judged.dropped or judged.manifests)
-    is_likely = case.change.kind is not ChangeKind.UNCHANGED and not is_part
-    lead = (
-        " was republished" if is_sure else " was republished, or its old entry was edited by hand" if is_likely else ""
-    )
-    message = f"{case.entry.version}{lead}: {judged.republished_words(len(locked), _sums(case.new))}"
+    is_changed = case.change.kind is not ChangeKind.UNCHANGED
+    is_likely = is_changed and not is_part
+    lead = " was republished" if is_sure or is_likely else ""
+    lead += ", or its old entry was edited by hand" if is_likely and not is_sure else ""
+    whose = "of the old entry" if is_changed else ""
+    message = f"{case.entry.version}{lead}: {judged.republished_words(len(locked), _sums(case.new), whose=whose)}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
@@ -56,7 +57,7 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
         message += f", with {'this' if len(judged.gone) == 1 else 'these'} zh"
     if not is_sure:
         message += "; locklens doctor tells whether the hashes were edited or the version was republished"
-    line = _first_line(case, judged.gone | judged.disguised.keys()) or _first_line(case, judged.explained)
+    line = _first_line(case, judged.gone | judged.disguised.keys()) or case.entry.line
     yield Verdict(message, line, case="" if is_sure or is_likely else "unsure")
 
 
