@@ -699,7 +699,7 @@ async def test_nothing_is_locked(samples: Samples, opened: Opened) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         on = HashesDriver(app, pilot)
         await on.settle()
-        assert "No provider is locked here." in on.text
+        assert "No provider is locked here (lock files that git ignores are not read)." in on.text
         for key in ("j", "enter", "tab", "y", "o", "e", "space", "a", "v", "L", "x", "w", "n", "bracketleft", "r"):
             await on.press(key)
 

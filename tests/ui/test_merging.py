@@ -187,7 +187,9 @@ async def test_where_nothing_is_in_conflict(opening: Opening, merging: Merging) 
 async def test_signers_say_which_lock_files_were_not_read(opening: Opening) -> None:
     async with opening(BASE, NEWER, NEWEST) as on:
         await on.press("4")
-        sentence = "No provider is locked here, as far as can be read (not read: 1 lock file in conflict)."
+        sentence = (
+            "No provider is locked here (lock files that git ignores are not read), as far as can be read (not read: 1 "
+        )
         await until(on, lambda: sentence in on.text)
         await on.press("3")
         await until(on, lambda: "0 entries in 1 lock file, not read: 1 lock file in conflict" in on.text)

@@ -295,7 +295,11 @@ def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printe
         yield f"registry {host}"
     for note in review.notes:
         yield f"note: {note}"
-    verdict = verdict_words(review) if survey_verdict(review) != "unknown" else "unknown: there is no lock file"
+    verdict = (
+        verdict_words(review)
+        if survey_verdict(review) != "unknown"
+        else "unknown: there is no lock file that git does not ignore"
+    )
     if packages is None:
         yield f"verdict: {verdict}"
         return

@@ -296,7 +296,9 @@ def nothing_to_review(review: Review) -> tuple[Line, ...]:
         limit = "; the run is restricted to the named roots" if review.left_out else ""
         sentence = f"{compared_words(review)} compared, no findings{limit}."
     else:
-        sentence = "No lock file here: `terraform init`, `tofu init` and `locklens lock` write one."
+        sentence = (
+            "No lock file here that git does not ignore: `terraform init`, `tofu init` and `locklens lock` write one."
+        )
     is_watched = review.head.kind in {"worktree", "index"}
     reload = "reloads when files change; r reloads now" if is_watched else "r reloads"
     others = [view for view in VIEWS if view != REVIEW and review.lock_files]
