@@ -207,6 +207,33 @@ def test_what_is_fixed_is_said_with_the_next_step(
     assert "FIXED" in doctor(folder, *options, "--format", "markdown", "ci.log")
 
 
+@pytest.mark.parametrize("cause", ["bad-merge", "h1-missing"])
+def test_init_is_not_run_again_where_the_configuration_has_an_error(cause: str, made: Any, doctor: Any) -> None:
+    folder, options = made(INCIDENTS[cause]), (*INCIDENTS[cause].options, "ci.log")
+    main_tf = folder / "live/prod/main.tf"
+    whole = main_tf.read_bytes()
+    fixes = (one["command"] for one in doctor(folder, *options)["remedies"] if one["command"])
+    words = next(one for one in fixes if one.startswith("locklens ")).split(" && ")[0]
+    assert main(shlex.split(words)[1:], no_screen) == 0
+    assert doctor(folder, *options)["state"] == "fixed"
+    main_tf.write_bytes(b"<<<<<<< HEAD\n" + whole)
+    left = "but the configuration has an error (live/prod/main.tf:1), and init fails until it is mended"
+    document = doctor(folder, *options)
+    validate(document, "doctor")
+    assert (document["state"], document["fixed"], document["next"]) == ("open", None, None)
+    assert not [one for one in document["causes"] if one["verdict"] != "no"]
+    over = [note for note in document["run"]["notes"] if note.startswith("the error of the log is over (")]
+    assert [note.endswith(left) for note in over] == [True]
+    for form in ("text", "markdown"):
+        out = " ".join(doctor(folder, "--format", form, *options).replace("`", "").split())
+        assert "The error of the log is over (" in out
+        assert left in out
+        assert not {"FIXED", "NEXT"} & set(out.replace("[", " ").replace("]", " ").split())
+        assert "run init again" not in out
+    main_tf.write_bytes(whole)
+    assert doctor(folder, *options)["state"] == "fixed"
+
+
 def test_an_edit_in_a_commit_is_fixed_by_the_hashes_of_its_version(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["hand-edit"])
     edit, lock = git(folder, "rev-parse", "--short=12", "HEAD"), folder / LOCK

@@ -106,6 +106,12 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
 
 
+def obstacle_words(x: Examined) -> str:
+    """Return the error of the configuration for which init fails, whatever the lock file has; "" for none."""
+    place = x.configuration.error_place
+    return f"the configuration has an error ({place}), and init fails until it is mended" if place else ""
+
+
 def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     """Return what has changed for whichever of the roots failed; "" where that differs.
 

@@ -398,6 +398,8 @@ class Diagnosis(Struct, frozen=True):
         hosts: The contact with each registry.
         started_from: The finding or the failed plan that led here, in a sentence; "" for none.
         fixed: Why the error of the log is not to be expected any more, in a clause; "" where it still is.
+        obstacle: What is left to mend by hand where the error of the log is over and init fails all the same, in a
+            sentence; "" where a cause is left, or nothing.
         next_step: The command line to run next where it is fixed; "" for none.
         places: The place of each error, in the order of the errors.
     """
@@ -423,6 +425,7 @@ class Diagnosis(Struct, frozen=True):
     hosts: tuple[HostState, ...] = ()
     started_from: str = ""
     fixed: str = ""
+    obstacle: str = ""
     next_step: str = ""
     places: tuple[ErrorPlace, ...] = ()
     is_cut: bool = False
@@ -433,10 +436,10 @@ class Diagnosis(Struct, frozen=True):
 
     @property
     def certainty(self) -> Certainty:
-        """FIXED where the error is of the past, CONFIRMED where a cause is certain, LIKELY where one is probable."""
+        """FIXED where the error is of the past, CONFIRMED where what is left is certain, LIKELY if probable."""
         if self.fixed:
             return Certainty.FIXED
-        if self.with_verdict(CauseVerdict.YES):
+        if self.obstacle or self.with_verdict(CauseVerdict.YES):
             return Certainty.CONFIRMED
         return Certainty.LIKELY if self.with_verdict(CauseVerdict.LIKELY) else Certainty.CANNOT_SAY
 

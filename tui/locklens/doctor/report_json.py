@@ -104,6 +104,7 @@ class DoctorDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
         """Return the document of what can be shared; `home` is the user's home folder, "" if there is none."""
         shared = shareable(diagnosis, home=home)
         notes, places = list(shared.notes), {one.error: one.roots for one in shared.places}
+        notes += filter(None, (shared.obstacle,))
         notes += [f"blame of the lock file: {words}" for words in onset_lines(shared)]
         required = onset_lines(shared, of_requirements=True)
         notes += [f"blame of the configuration: {words}" for words in required]

@@ -82,6 +82,8 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     if diagnosis.fixed:
         again = "init" if diagnosis.next_step else "the command that failed"
         return f"{_capital(diagnosis.fixed)}: run {again} again."
+    if diagnosis.obstacle:
+        return f"{_capital(diagnosis.obstacle)}."
     certain, likely = diagnosis.with_verdict(CauseVerdict.YES), diagnosis.with_verdict(CauseVerdict.LIKELY)
     causes = certain or likely
     if not causes:

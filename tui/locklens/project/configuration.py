@@ -340,11 +340,15 @@ class Configuration(Struct, frozen=True, dict=True):
             return "; ".join(
                 f"{why}: {'module' if len(names) == 1 else 'modules'} {listing(names)}" for why, names in listed.items()
             )
-        errors = [problem for problem in self.problems if problem.is_error]
-        if errors:
-            place = f"{errors[0].file}:{errors[0].line}" if errors[0].line else errors[0].file
-            return f"the configuration has an error ({place})"
-        return ""
+        return f"the configuration has an error ({place})" if (place := self.error_place) else ""
+
+    @property
+    def error_place(self) -> str:
+        """File and line of the first error, for which the tools fail; "" for none."""
+        first = next((problem for problem in self.problems if problem.is_error), None)
+        if first is None:
+            return ""
+        return f"{first.file}:{first.line}" if first.line else first.file
 
     def required(self) -> frozenset[ProviderAddress]:
         """Return the providers that have to be locked: all but those that are part of the tool."""

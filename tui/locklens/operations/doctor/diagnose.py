@@ -22,7 +22,7 @@ from locklens.doctor.remedies import run_again, run_command_again
 from locklens.lockfile import LockEntry
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.log_roots import MASK, Checkout, LogRoots
-from locklens.operations.doctor.outcomes import Outcome, notes_of, outcomes_of
+from locklens.operations.doctor.outcomes import Outcome, notes_of, obstacle_of, outcomes_of
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
@@ -172,6 +172,7 @@ def _diagnosed(
         notes=(*notes, *answers.notes),
         examined=_examined_words(affected, has_several, is_of_file=is_of_file),
         fixed=fixed,
+        obstacle=obstacle_of(outcomes),
         next_step=" && ".join(dict.fromkeys(one.next_step for one in pending)),
         places=tuple(replace(one, roots=_from_top(here, one.roots)) for one in places),
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",

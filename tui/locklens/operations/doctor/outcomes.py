@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.affected import Affected
 from locklens.doctor.causes import cause_title
-from locklens.doctor.fixed import changed_words, fixed_words, of_messages, of_other_packages
+from locklens.doctor.fixed import changed_words, fixed_words, obstacle_words, of_messages, of_other_packages
 from locklens.doctor.judging import judge_causes, of_no_root, of_one_message, of_one_root, standing_causes
 from locklens.lockfile import pinned
 from locklens.text import listing
@@ -31,6 +31,7 @@ class Outcome(Struct, frozen=True):
         affected: What is known about it, with its causes.
         ended: What has changed since its error, in a clause; "" where it is still to be expected.
         over: The same where nothing else fails in the root now; else "".
+        obstacle: Why init fails there whatever the lock file has, where the error has ended; "" for no such reason.
         standing: The causes for which init fails there all the same, with the providers that they are of.
     """
 
@@ -38,6 +39,7 @@ class Outcome(Struct, frozen=True):
     affected: Affected
     ended: str
     over: str
+    obstacle: str
     standing: tuple[tuple[Examined, Cause], ...]
 
     @property
@@ -59,7 +61,7 @@ class Outcome(Struct, frozen=True):
                 Affected(x, (cause,), one.roots if x.address == one.examined.address else one.roots[:1])
                 for x, cause in self.standing
             ]
-        return [replace(one, causes=()) if self.over else one]
+        return [replace(one, causes=()) if self.has_ended else one]
 
 
 def outcomes_of(
@@ -77,11 +79,21 @@ def outcomes_of(
     ]
     ended = [fixed_words(one.examined, one.causes) if is_of_log else "" for one in affected]
     standing = [standing_causes(one.examined) if words else [] for one, words in zip(affected, ended, strict=True)]
-    over = of_messages(affected, ["" if found else words for words, found in zip(ended, standing, strict=True)])
-    return [
-        Outcome(one, own, words, sound, tuple(found))
-        for one, own, words, sound, found in zip(subjects, affected, ended, over, standing, strict=True)
-    ]
+    past = of_messages(affected, ["" if found else words for words, found in zip(ended, standing, strict=True)])
+    outcomes = []
+    for one, own, words, sound, found in zip(subjects, affected, ended, past, standing, strict=True):
+        obstacle = obstacle_words(own.examined) if words or sound else ""
+        outcomes.append(Outcome(one, own, words or sound, "" if obstacle else sound, obstacle, tuple(found)))
+    return outcomes
+
+
+def obstacle_of(outcomes: Sequence[Outcome]) -> str:
+    """Return what is left where each error has ended and only the configuration keeps init from succeeding; else ""."""
+    if not outcomes or any(one.standing or not one.has_ended for one in outcomes):
+        return ""
+    left = "; ".join(dict.fromkeys(filter(None, (one.obstacle for one in outcomes))))
+    ended = "; ".join(dict.fromkeys(one.over or one.ended for one in outcomes))
+    return f"the error of the log is over ({ended}), but {left}" if left else ""
 
 
 def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
@@ -110,7 +122,9 @@ def notes_of(
     yield from (one.over for one in outcomes if not is_fixed)
     yield from (of_other_packages(one.x) for one in outcomes if one.over)
     if not is_fixed:
-        yield from (changed_words(one.x, one.affected.causes) for one in outcomes if not one.standing)
+        yield from (_of_obstacle(one) for one in outcomes if one.obstacle and not obstacle_of(outcomes))
+        left = (one for one in outcomes if not (one.standing or one.obstacle))
+        yield from (changed_words(one.x, one.affected.causes) for one in left)
         of_others = (one.x for one in outcomes if one.x.is_of_other_version and not one.has_ended)
         yield from (_of_other_version(x) for x in of_others if not x.fitting)
         yield from (_of_which_root(x, known) for x in known if x.fitting)
@@ -129,6 +143,11 @@ def _of_standing(x: Examined, words: str, found: Sequence[tuple[Examined, Cause]
     command = x.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
     shown = listing(titles, 3)
     return f"the error of the log is over ({words}), but not all is well in {x.where}: {shown}; {command}"
+
+
+def _of_obstacle(one: Outcome) -> str:
+    """Return a note on an error that is over, where its root's configuration keeps init from succeeding."""
+    return one.obstacle if one.standing else f"the error in {one.x.where} is over ({one.ended}), but {one.obstacle}"
 
 
 def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:
