@@ -699,12 +699,21 @@ def _refused(command: str, host: str, ran: str) -> str:
         words = f"This configuration requires provider {host}/hashicorp/random,\nbut that provider isn't available."
         advice = f"You may be able to install it automatically by running:\n  {ran} init"
         return f"\nError: Missing required provider\n\n{words} {advice}\n"
+    if command == "apply":
+        held = f"{OPENTOFU_HOST if host == TERRAFORM_HOST else TERRAFORM_HOST}/hashicorp/random"
+        words = (
+            "The installed provider plugins are not consistent with the packages selected\nin the dependency lock file:"
+        )
+        item = f"  - {held}: there is no package for {held} 3.6.3 cached in .terraform/providers"
+        advice = f"{'Terraform' if ran == 'terraform' else 'OpenTofu'} uses external plugins to integrate"
+        advice = f"{advice} with a variety of different\ninfrastructure services. To download the plugins, run:\n  {ran} init"
+        return f"\nError: Required plugins are not installed\n\n{words}\n{item}\n\n{advice}\n"
     words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
     advice = f'To use and record these requirements, run "{ran} init" without the "-lockfile=readonly" flag.'
     return f"\nError: Provider dependency changes detected\n\n{words} {advice}\n"
 
 
-@pytest.mark.parametrize("command", ["init -lockfile=readonly", "plan", "validate"])
+@pytest.mark.parametrize("command", ["init -lockfile=readonly", "plan", "validate", "apply"])
 @pytest.mark.parametrize(("root", "host", "ran", "writer"), [
     ("live/opentofu", TERRAFORM_HOST, "terraform", "tofu"),
     ("live/a-terraform", OPENTOFU_HOST, "tofu", "terraform"),
@@ -721,9 +730,15 @@ def test_each_command_of_one_tool_refuses_the_lock_file_of_the_other(
     assert use.startswith(f"{writer} -chdir={root} init")
     (lock,) = [one["command"] for one in document["remedies"] if one["id"] == "lock"]
     assert "another commit" not in doctor(both, "--format", "text", "ci.log")
+    assert not any(one["id"] == "reinstall" for one in document["remedies"])
     run(lock)
+    document = doctor(both, "ci.log")
+    if command == "apply":  # it is locked, and not installed yet
+        assert (document["fixed"], document["causes"][0]["id"]) == (None, "plugin-missing")
+        run(f"locklens init --tool {ran if ran == 'terraform' else 'opentofu'} --root={root}")
+        document = doctor(both, "ci.log")
     if command != "init -lockfile=readonly":
-        assert doctor(both, "ci.log")["fixed"]
+        assert document["fixed"]
 
 
 def test_a_short_source_is_required_in_the_registry_of_whichever_tool_runs(both: Path, doctor: Any) -> None:

@@ -311,13 +311,24 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def is_of_twin(self) -> bool:
         """True if the message names the other tool's entry, which the last change of the lock file took away."""
+        return self.tool_commit != "" and self._is_twin_named
+
+    @property
+    def is_twin_missing(self) -> bool:
+        """True if the message misses the package of the other tool's entry, where the root requires this provider."""
+        return self.message.kind == "plugin-missing" and self._is_twin_named
+
+    @property
+    def _is_twin_named(self) -> bool:
         named = self._addresses([self.message.provider])
-        return self.tool_commit != "" and bool(named) and self.address not in named
+        return bool(named) and self.address not in named
 
     @property
     def is_of_other_version(self) -> bool:
         """True if the error names another version than the locked one."""
-        return self.entry is not None and self.message.version not in {"", str(self.entry.version)}
+        if self.entry is None or self.is_twin_missing:
+            return False
+        return self.message.version not in {"", str(self.entry.version)}
 
     @property
     def has_other_constraints(self) -> bool:
@@ -386,7 +397,8 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def release(self) -> str:
         """Provider and locked version; the version of the message where it is not locked."""
-        version = self.entry.version if self.entry is not None else self.message.version
+        said = self.message.version if not self.is_twin_missing else ""  # else it is the other provider's
+        version = self.entry.version if self.entry is not None else said
         return f"{self.name} {version}".strip()
 
     @property

@@ -155,7 +155,7 @@ _NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
 
 def not_locked(x: Examined) -> Judgement | None:
     """Test if the provider is required, and not locked."""
-    if x.lock.problems:
+    if x.lock.problems or (x.message.kind == "plugin-missing" and not x.is_twin_missing):
         return None
     # With an error only this provider counts; without one, every required provider must be locked.
     unknown = x.configuration.unknown_reason if x.error is None else ""
@@ -537,7 +537,7 @@ def other_tool(x: Examined) -> Judgement | None:
         return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
-    if x.message.kind in {"readonly-changed", *OF_LACKING}:
+    if x.message.kind in {"readonly-changed", "plugin-missing", *OF_LACKING}:
         return None  # the message is about which providers are locked, whatever their hashes
     if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
@@ -589,7 +589,7 @@ def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so: {words}", basis=Basis.RUN, title=_MOVED)
     before = next((one for one in x.past if one.is_of(x.message.version)), None)
-    if before is not None and before.entry is not None:  # the error is of the entry that the run had
+    if before is not None and before.entry is not None and not x.is_twin_missing:  # it is of the entry of the run
         ran, own = (_TOOLS[one.host].product for one in (before.entry.address, twin.address))
         was = f"commit {before.commit[:12]} locks {before.entry.address} {x.message.version}, as the run had it"
         words = f"{words}; {was}: nothing here tells whether its error is over"

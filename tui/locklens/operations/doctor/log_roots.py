@@ -241,7 +241,7 @@ class LogRoots:
         is_twin_locked = address not in root.lock.by_address and twin in root.lock.by_address
         if is_twin_locked and error.provider.count("/") == 1:
             return twin
-        if error.kind == "provider-unknown" and not root.configuration.of(address):
+        if error.kind in {"provider-unknown", "plugin-missing"} and not root.configuration.of(address):
             return twin if root.configuration.of(twin) else address
         # OpenTofu's init moves such an entry to its own registry; other commands report the provider as not locked.
         is_moved = self._tool is OPENTOFU and address.host == OPENTOFU.default_host and error.kind not in OF_LACKING

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.dialect import twin_of
 from locklens.doctor import is_for_twin
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.messages import NO_MESSAGE, WARNINGS, RecognisedError
@@ -250,6 +251,9 @@ class SubjectFinder:
             state: object = pinned(self.roots.lock(path).entry(address)) or path
             if error.kind in _OF_CONFIGURATION and address is not None:
                 state = state, str(self.roots.root(path).configuration.constraints(address))
+            if error.kind == "plugin-missing" and address is not None:
+                own = self.roots.addresses(path, (error.provider.partition("/")[2],))  # as the tool that ran means it
+                state = path if twin_of(address) in own else state  # that tool would lock its own provider in each
             first.setdefault(state, path)
         return list(first.values())[:_MOST_ENTRIES]
 
