@@ -106,7 +106,7 @@ _VERDICTS = {
     "?": "unknown; the needed fact is named with the way to it",
     "no": "ruled out, by evidence alone",
     "fix": "fixes; those that leave trust unchanged come first",
-    "CONFIRMED": "a fact makes a cause certain, or what is left to mend",
+    "CONFIRMED": "a fact makes a cause certain, or tells what is left to mend",
     "LIKELY": "something speaks for a cause, and does not prove it",
     "CANNOT SAY": "several causes are possible; the missing facts are named",
     "FIXED": "what the log is about has changed since: run init again",
