@@ -139,7 +139,8 @@ def test_equal_files_beside_a_configuration_are_held_against_it(run: Run, files:
 
 def test_an_offline_upgrade_is_not_ok(run: Run, files: Path) -> None:
     status, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl", "--fail-on", "warn")
-    assert (status, out.splitlines()[-1]) == (1, "verdict: warn, 2 of 2 added hashes not verified, offline")
+    verdict = "verdict: warn, 2 of 2 added hashes not verified, offline"
+    assert (status, out.splitlines()[-2:]) == (1, [verdict, "fails at --fail-on warn: 1 finding of warn or worse"])
     assert "LK003 WARN  2 zh added, 2 zh removed, not verified; " in out
 
 
@@ -153,7 +154,8 @@ def test_offline_hashes_are_not_ok(run: Run, files: Path) -> None:
     (files / ".terraform.lock.hcl").write_bytes(NEW)
     common = ("hashes", "--offline", "--no-cache")
     status, out, _ = run(*common, "--fail-on", "warn")
-    assert (status, out.splitlines()[-1]) == (1, "verdict: warn, 2 of 2 locked hashes not verified, offline")
+    verdict = "verdict: warn, 2 of 2 locked hashes not verified, offline"
+    assert (status, out.splitlines()[-2:]) == (1, [verdict, "fails at --fail-on warn: 1 finding of warn or worse"])
     status, out, _ = run(*common, "--format", "json")
     summary = json.loads(out)["summary"]
     assert (status, summary["verdict"], summary["unverified"]) == (0, "warn", "offline")
@@ -216,6 +218,36 @@ def test_output_goes_to_a_file_whole(run: Run, files: Path) -> None:
 def test_exit_statuses(run: Run, files: Path, new: bytes, fail_on: str, status: int) -> None:
     (files / "new.hcl").write_bytes(new)
     assert run("review", "--old", "old.hcl", "--new", "new.hcl", "--fail-on", fail_on)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("new", "threshold", "status", "verdict", "reason"),
+    [
+        (OLD.replace(b"# ", b"#  ", 1), "info", 1, "ok", "fails at {}: 1 finding of info or worse"),
+        (OLD.replace(b"# ", b"#  ", 1), "warn", 0, "ok", None),
+        (lock((AWS, "5.2.0", ZH[:2])), "never", 0, "block", "fails on nothing: {}"),
+        (OLD, "never", 0, "ok", None),
+    ],
+)
+@pytest.mark.parametrize("by_policy", [False, True])
+def test_a_report_says_what_its_exit_status_is_for(
+    run: Run, files: Path, new: bytes, threshold: str, status: int, verdict: str, reason: str | None, by_policy: bool
+) -> None:
+    (files / "new.hcl").write_bytes(new)
+    (files / "policy.toml").write_text(f'fail_on = "{threshold}"\n')
+    setting = ("--policy", "policy.toml") if by_policy else ("--fail-on", threshold)
+    source = f'the policy\'s fail_on = "{threshold}"' if by_policy else f"--fail-on {threshold}"
+    words = reason.format(source) if reason else "fails"
+    for form in ("text", "markdown"):
+        found, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", form, *setting)
+        assert found == status
+        assert f"erdict: {verdict}" in out
+        assert (words.lower() in out.lower()) == bool(reason), out
+    (files / ".terraform.lock.hcl").write_bytes(new)
+    for view in ("hashes", "health"):
+        found, out, _ = run(view, "--offline", "--format", "text", *setting)
+        assert found == 1 or threshold != "info"
+        assert ("fails at" in out) == bool(found), out
 
 
 @pytest.mark.parametrize(

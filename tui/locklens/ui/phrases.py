@@ -15,8 +15,8 @@ from locklens.hashes import count_by_scheme
 from locklens.install.context import FetchStarted, InstallEvent, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
 from locklens.review import VERIFIED
-from locklens.review.model import Bump, Change, ChangeKind, Finding, Review, Severity
-from locklens.review.reports import side_words
+from locklens.review.model import Bump, Change, ChangeKind, Finding, Review
+from locklens.review.reports import failing_words, side_words
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.text import ID_DIGITS, counted, identity_of, listing, size_words
 
@@ -122,12 +122,7 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: b
     """
     threshold = review.threshold(fail_on)
     if review.fails(fail_on):
-        counts = review.severity_counts
-        number = sum(count for severity, count in counts.items() if severity.rank <= Severity(threshold).rank)
-        kind = "blocking finding" if threshold == Severity.BLOCK else f"finding of {threshold} or worse"
-        plural = f"{kind}s" if threshold == Severity.BLOCK else f"findings of {threshold} or worse"
-        brief = f"{number} blocking" if threshold == Severity.BLOCK else counted(number, "finding")
-        return 1, f"CI would fail: {brief if is_brief else counted(number, kind, plural)}"
+        return 1, f"CI would fail: {failing_words(review, fail_on, is_brief=is_brief)}"
     if is_asking:
         return None, "checking"
     at = f"at {threshold}" if is_brief else f"at --fail-on {threshold}"

@@ -250,6 +250,36 @@ def verdict_words(review: Review) -> str:
     return ", ".join(filter(None, (review.verdict, unverified)))
 
 
+def failing_words(review: Review, fail_on: str | None, *, is_brief: bool = False) -> str:
+    """The findings that fail a review, e.g. "1 blocking finding", or "3 findings of warn or worse".
+
+    Args:
+        review: One that fails.
+        fail_on: The value of --fail-on; None for the policy's.
+        is_brief: True for a narrow line: "1 blocking", "3 findings".
+    """
+    threshold = Severity(review.threshold(fail_on))
+    number = sum(count for severity, count in review.severity_counts.items() if severity.rank <= threshold.rank)
+    if threshold is Severity.BLOCK:
+        return f"{number} blocking" if is_brief else counted(number, "blocking finding")
+    of = "" if is_brief else f" of {threshold} or worse"
+    return counted(number, f"finding{of}", f"findings{of}")
+
+
+def exit_words(review: Review, fail_on: str | None) -> str:
+    """The reason for the exit status where the verdict alone would mislead: with a threshold other than block.
+
+    Args:
+        review: The review.
+        fail_on: The value of --fail-on; None for the policy's.
+    """
+    threshold = review.threshold(fail_on)
+    setting = f"--fail-on {threshold}" if fail_on is not None else f'the policy\'s fail_on = "{threshold}"'
+    if threshold != Severity.BLOCK and review.fails(fail_on):
+        return f"fails at {setting}: {failing_words(review, fail_on)}"
+    return f"fails on nothing: {setting}" if review.fails(Severity.BLOCK) and not review.fails(fail_on) else ""
+
+
 def survey_verdict(review: Review) -> str:
     """The verdict on all that is locked: "unknown" where no lock file was there to be judged."""
     return review.verdict if review.findings or any(root.new.exists for root in review.roots) else "unknown"

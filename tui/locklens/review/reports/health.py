@@ -32,18 +32,19 @@ _VERSIONS_SHOWN = 8
 _BAR = 30
 
 
-def render(health: Health, *, colour: bool = False, lists_roots: bool = False) -> Printable:
+def render(health: Health, *, colour: bool = False, lists_roots: bool = False, fail_on: str | None = None) -> Printable:
     """Return the report.
 
     Args:
         health: The health to print.
         colour: True to mark severities with ANSI colours, which add no information.
         lists_roots: True to name every root of a check, else at most eight.
+        fail_on: The value of --fail-on; None for the policy's.
     """
-    return page(_lines(health, lists_roots=lists_roots), colour=colour)
+    return page(_lines(health, lists_roots=lists_roots, fail_on=fail_on), colour=colour)
 
 
-def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
+def _lines(health: Health, *, lists_roots: bool, fail_on: str | None) -> Iterator[Line | str]:
     yield f"locklens health  {health.folder}"
     yield total_words(health)
     yield ""
@@ -68,6 +69,8 @@ def _lines(health: Health, *, lists_roots: bool) -> Iterator[Line | str]:
     unverified = hashes_in_words(health)
     role = reports.VERDICT_ROLES[health.verdict]
     yield line("verdict: ", Span(health.verdict, role), f", {unverified}" if unverified else "")
+    if words := reports.exit_words(health.review, fail_on):
+        yield words
 
 
 def hashes_in_words(health: Health) -> str:

@@ -17,7 +17,14 @@ from locklens.lockfile import unread_words
 from locklens.review import HashCount, Proof
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.keys import PastUse, SignerUses, Use, signers
-from locklens.review.reports import all_findings_in_words, evidence_lines, hash_words, survey_verdict, verdict_words
+from locklens.review.reports import (
+    all_findings_in_words,
+    evidence_lines,
+    exit_words,
+    hash_words,
+    survey_verdict,
+    verdict_words,
+)
 from locklens.review.reports.documents import PACKAGE_VERDICTS
 from locklens.review.reports.evidence_lines import clock, host_lines
 from locklens.text import Printable, counted, page, visible
@@ -261,18 +268,21 @@ def _signer_lines(signer: SignerUses, past: Sequence[PastUse], review: Review) -
         yield from past_use_lines(before, signer)
 
 
-def hashes_text(review: Review, *, colour: bool = False, packages: Packages | None = None) -> Printable:
+def hashes_text(
+    review: Review, *, colour: bool = False, packages: Packages | None = None, fail_on: str | None = None
+) -> Printable:
     """Return the report.
 
     Args:
         review: One with unchanged providers.
         colour: True to mark proofs with ANSI colours, which add no information.
         packages: The packages on this machine, by lock file and provider.
+        fail_on: The value of --fail-on; None for the policy's.
     """
-    return page(_hashes_lines(review, packages), colour=colour)
+    return page(_hashes_lines(review, packages, fail_on), colour=colour)
 
 
-def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printed]:
+def _hashes_lines(review: Review, packages: Packages | None, fail_on: str | None) -> Iterator[_Printed]:
     roots = [root for root in review.roots if any(change.new for change in root.changes) or root.findings]
     facts = [fact for root in roots for change in root.changes for fact in change.locked]
     locks = counted(sum(root.new.exists for root in roots), "lock file")
@@ -300,8 +310,10 @@ def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printe
         if survey_verdict(review) != "unknown"
         else "unknown: there is no lock file that git does not ignore"
     )
+    exit_reason = filter(None, [exit_words(review, fail_on)])
     if packages is None:
         yield f"verdict: {verdict}"
+        yield from exit_reason
         return
     # A folder that several roots share stands below each of their entries, and is one package.
     each = (one for those in packages.values() for one in those)
@@ -309,6 +321,7 @@ def _hashes_lines(review: Review, packages: Packages | None) -> Iterator[_Printe
     verdicts = Counter(verdict for *_, verdict in distinct)
     counts = ", ".join(f"{verdicts[word]} {words}" for word, words in PACKAGE_VERDICTS.items() if verdicts[word])
     yield f"verdict on the hashes alone: {verdict}"
+    yield from exit_reason
     yield f"packages on this machine: {counts or 'none compared'}"
 
 

@@ -51,14 +51,20 @@ _DETAIL = 4_000
 _ALL = "`locklens review --format text` lists all"
 
 
-def render(review: Review) -> Printable:
-    """Return the report."""
-    return page(_Comment(review).lines())
+def render(review: Review, *, fail_on: str | None = None) -> Printable:
+    """Return the report.
+
+    Args:
+        review: The review to print.
+        fail_on: The value of --fail-on; None for the policy's.
+    """
+    return page(_Comment(review, fail_on).lines())
 
 
 class _Comment:
-    def __init__(self, review: Review) -> None:
+    def __init__(self, review: Review, fail_on: str | None) -> None:
         self._review = review
+        self._fail_on = fail_on
         self._changes = distinct_changes(review)
         self._found = reported_findings(review)
         self._budget = Budget(LONGEST)
@@ -96,6 +102,7 @@ class _Comment:
         accepted = sum(not one.is_counted for one in self._found)
         noted = f"; {accepted} accepted, counted in each root" if accepted else ""
         yield f"**Verdict: {reports.verdict_words(review)}.** Findings: {findings}{noted}."
+        yield from _exit(review, self._fail_on)
         yield ""
         base = reports.side_words(review.base)
         head = reports.side_words(review.head)
@@ -270,16 +277,27 @@ _VERSIONS_NAMED = 8
 _HEALTH_ALL = "`locklens health --format json` lists all"
 
 
-def health_markdown(health: Health) -> Printable:
-    """Return the report."""
-    return page(_health_lines(health))
+def health_markdown(health: Health, *, fail_on: str | None = None) -> Printable:
+    """Return the report.
+
+    Args:
+        health: The health to print.
+        fail_on: The value of --fail-on; None for the policy's.
+    """
+    return page(_health_lines(health, fail_on))
 
 
-def _health_lines(health: Health) -> Iterator[str]:
+def _exit(review: Review, fail_on: str | None) -> Iterator[str]:
+    if words := reports.exit_words(review, fail_on):
+        yield f"{words[0].upper()}{words[1:]}."
+
+
+def _health_lines(health: Health, fail_on: str | None) -> Iterator[str]:
     budget = Budget(LONGEST)
     spend, fitting = budget.spend, budget.fitting
     verdict = health.verdict
-    yield from spend((HEALTH_MARKER, f"## locklens health: {verdict}", "", f"{total_words(health)}.", ""))
+    yield from spend((HEALTH_MARKER, f"## locklens health: {verdict}", "", f"{total_words(health)}."))
+    yield from spend((*_exit(health.review, fail_on), ""))
     yield from spend(("| check | severity | roots | providers |", "|---|---|---|---|"))
     rows = [[_row(result)] for result in health.checks if result.roots]
     yield from fitting(rows, len(rows), share=_CHECKS, more="| {} more checks | | | |")

@@ -42,20 +42,22 @@ ROOTS_SHOWN = 8
 _WIDTH = 120
 
 
-def render(review: Review, *, colour: bool = False, lists_roots: bool = False) -> Printable:
+def render(review: Review, *, colour: bool = False, lists_roots: bool = False, fail_on: str | None = None) -> Printable:
     """Return the report.
 
     Args:
         review: The review to print.
         colour: True to mark severities with ANSI colours, which add no information.
         lists_roots: True to name every root of a change that several have, else at most ROOTS_SHOWN.
+        fail_on: The value of --fail-on; None for the policy's.
     """
-    return page(_Printer(review, lists_roots=lists_roots).lines(), colour=colour)
+    return page(_Printer(review, lists_roots=lists_roots, fail_on=fail_on).lines(), colour=colour)
 
 
 class _Printer:
-    def __init__(self, review: Review, *, lists_roots: bool) -> None:
+    def __init__(self, review: Review, *, lists_roots: bool, fail_on: str | None) -> None:
         self._review = review
+        self._fail_on = fail_on
         self._lists_roots = lists_roots
         self._unknown = evidence_lines.shared_problems(review.changes)
         counts = Counter(change.id for change in review.changes)
@@ -198,6 +200,8 @@ class _Printer:
         if checked:
             yield f"{counted(len(checked), 'root')} checked, no findings"
         yield line("verdict: ", Span(reports.verdict_words(review), reports.VERDICT_ROLES[review.verdict]))
+        if words := reports.exit_words(review, self._fail_on):
+            yield words
 
 
 def _has_something(root: RootReview) -> bool:
