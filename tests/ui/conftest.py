@@ -404,6 +404,9 @@ class ServingSource(LockLens):
         self.opened.append(served)
         return served
 
+    def watch(self, *, since_ns: int) -> FileWatch | None:
+        return None
+
     def for_view(self, reads: Reads, folder: Path | None) -> ServingSource:
         self.asked_views.append((reads, folder))
         return self.others.get(reads) or ServingSource(error=LockLensError(f"no {reads} here"))

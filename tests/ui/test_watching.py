@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
-from kit.repositories import put, repository
+from kit.repositories import commit, put, repository
 from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK, NEW, OLD
 from ui.conftest import Driver, Running, until
@@ -96,6 +96,21 @@ async def test_a_change_on_disk_does_not_take_the_answer_to_a_key_off_the_screen
         assert "q quits" in on.lines[-2]
         on.screen.end_message()
         assert "changed on disk, reloaded" in on.lines[-2]
+
+
+async def test_a_broken_policy_is_read_again_when_it_is_fixed(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD, "locklens.toml": b""})
+    commit(top, {"locklens.toml": b"x\n"})
+    put(top, {f"a/{LOCK}": NEW})
+    async with running(source_of(top)) as on:
+        await until(on, lambda: "locklens.toml:1: not valid TOML" in on.text)
+        put(top, {"locklens.toml": b"x = 1\n"})
+        git(top, "commit", "-qm", "an unknown key", "locklens.toml")
+        await until(on, lambda: "not valid TOML" not in on.text and "locklens.toml" in on.text)
+        git(top, "checkout", "-q", "HEAD~2")
+        await until(on, lambda: "locklens.toml:" not in on.text and paths(on) == {"a"})
+        put(top, {f"b/{LOCK}": NEW})
+        await until(on, lambda: paths(on) == {"a", "b"})
 
 
 async def test_of_the_files_that_changed_together_the_lock_files_are_named(running: Running, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from locklens.operations.verification import EntryPackages
     from locklens.operations.write.apply import Operation
     from locklens.operations.write.resolve import KnownSides, ResolveConflicts
+    from locklens.project.folders import FileWatch
     from locklens.project.git.listings import Revision
     from locklens.releases import NetworkSettings, ReleaseId
     from locklens.review.health import Health
@@ -152,6 +153,25 @@ class LockLens:
         from locklens.operations.review.opened import open_review
 
         return open_review(self._reading(is_fresh=is_fresh), on_event)
+
+    def watch(self, *, since_ns: int) -> FileWatch | None:
+        """Return the watch of the files of a comparison that cannot be reviewed; None where none can be opened.
+
+        Args:
+            since_ns: The time before it was tried; a later change counts.
+        """
+        from contextlib import suppress
+
+        from locklens.errors import LockLensError
+        from locklens.operations.review.run import watch_of
+
+        with suppress(LockLensError):
+            comparison = self._reading().open()
+            try:
+                return watch_of(comparison, None, since_ns=since_ns)
+            finally:
+                comparison.close()
+        return None
 
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None

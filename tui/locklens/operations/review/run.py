@@ -155,12 +155,12 @@ def _policy_findings(effective: EffectivePolicy) -> tuple[Finding, ...]:
     return judge_policy_change(effective.change, effective.policy)
 
 
-def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWatch | None:
+def watch_of(comparison: Comparison, review: Review | None, *, since_ns: int) -> FileWatch | None:
     """Return the watch of the files on disk whose change makes a review out of date.
 
     Args:
         comparison: The sides; of revisions only what HEAD is changes, and what is staged.
-        review: The review; of two files, its configuration files are watched too.
+        review: The review; of two files, its configuration files are watched too. None where there is none.
         since_ns: The time before the comparison was opened, as `time.time_ns` has it.
     """
     from locklens.project.folders import FileWatch
@@ -173,10 +173,11 @@ def watch_of(comparison: Comparison, review: Review, *, since_ns: int) -> FileWa
     states = {repository.index_file: repository.index_state} if repository is not None else {}
     if head.kind == "index":
         return FileWatch(None, of_git, since_ns=since_ns, states=states)
-    files = [*of_git, *(top / root.lock_file for root in review.roots)]
+    roots = review.roots if review is not None else ()
+    files = [*of_git, *(top / root.lock_file for root in roots)]
     if head.kind == "worktree":
         return FileWatch(top, files, since_ns=since_ns, states=states)
-    configurations = (root.configuration for root in review.roots if root.configuration is not None)
+    configurations = (root.configuration for root in roots if root.configuration is not None)
     files += (top / name for configuration in configurations for name in configuration.files)
     return FileWatch(None, files, since_ns=since_ns, states=states)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 from textual.message import Message
 from textual.widget import Widget
 
+from locklens.errors import LockLensError
 from locklens.operations.review.request import (
     LookupProgress,
     PackageDone,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
-    from locklens.errors import LockLensError
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewEvent
     from locklens.project.folders import FileWatch
@@ -130,7 +130,7 @@ class ReviewLoader(Widget):
         self.error = None if is_fresh else self.error
         self.progress = Reading(0)
         self.post_message(self.Progressed())
-        load = partial(self._load, watch=self._watch, is_fresh=is_fresh)
+        load = partial(self._load_watched, watch=self._watch, is_fresh=is_fresh)
         self._loading.start(load, self._take_review, self._take_failure)
 
     def use(self, source: LockLens) -> None:
@@ -148,6 +148,19 @@ class ReviewLoader(Widget):
         """
         self._is_drawing = False
         self._throttle.took(began, ended)
+
+    def _load_watched(self, run: Run, *, watch: FileWatch | None, is_fresh: bool) -> tuple[Review, FileWatch | None]:
+        """Load on the worker's thread; the files of a first load that fails are watched, too: they may be fixed."""
+        since = time.time_ns()
+        try:
+            return self._load(run, watch=watch, is_fresh=is_fresh)
+        except LockLensError:
+            if watch is None and not run.cancel.is_set():
+                run.tell(self._take_watch, self._source.watch(since_ns=since))
+            raise
+
+    def _take_watch(self, watch: FileWatch | None) -> None:
+        self._watch = watch
 
     def _load(self, run: Run, *, watch: FileWatch | None, is_fresh: bool) -> tuple[Review, FileWatch | None]:
         """Load on the worker's thread; return the complete review, and the watch of the files that it depends on."""
@@ -254,9 +267,11 @@ class ReviewLoader(Widget):
 
     def _take_changed_files(self, load: int, paths: tuple[str, ...]) -> None:
         """Load again where watched files changed since they were read, by the load of that number."""
-        if not paths or load != self._loading.runs or self.review is None or self._is_reading:
+        if not paths or load != self._loading.runs or self._is_reading:
             return  # the watch names them again at the next look, unless they are read anew until then
         self._changed = names_of_files(paths, self.top)
+        if self.review is None:
+            self._watch = None  # the load that failed does not know all files
         self.reload()
 
     def take_roots(self, roots: Iterable[RootReview]) -> None:
