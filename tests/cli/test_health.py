@@ -776,6 +776,16 @@ def test_what_is_locked_in_a_file_that_cannot_be_read_is_not_nothing(
     )
     found = runner(capsys, "keys", "--offline", "--format", "json")()[1]
     assert json.loads(found)["summary"]["verdict"] == "unknown"
+    # A finding that there is nothing to judge judges nothing.
+    (top / ".gitignore").write_text(f"{LOCK}\n")
+    lay(top / "unit", AWS)
+    (top / "unit/main.tf").write_text(requires(("hashicorp/aws", "~> 5.0")))
+    git(top, "add", "-A")
+    git(top, "commit", "-q", "-m", "ignored")
+    (top / "unit/main.tf").write_text(requires(("hashicorp/aws", "~> 5.1")))
+    out = runner(capsys, "hashes", "--offline")()[1]
+    assert "LK037 INFO the lock file exists, and git ignores it" in out
+    assert out.endswith("\nverdict: unknown: there is no lock file that git does not ignore\n")
 
 
 def test_the_head_counts_the_findings_that_the_rows_have(run: Run, top: Path) -> None:

@@ -115,6 +115,21 @@ def test_the_list_as_text(upgrade: Run, top: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["--list", "--safe"])
+def test_a_lock_file_that_git_ignores_is_not_absent(upgrade: Run, top: Path, mode: str) -> None:
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    (top / ".gitignore").write_text(f"{LOCK}\n")
+    subprocess.run(["git", "rm", "-qr", "--cached", f"a/{LOCK}"], cwd=top, check=True)
+    subprocess.run([*git, "commit", "-qam", "ignored"], cwd=top, check=True)
+    with (top / "a/main.tf").open("a") as file:
+        file.write("# edited\n")
+    _, out, err = upgrade(mode, "--root", "a")
+    said = out + err
+    assert f"a/{LOCK}: git ignores the lock file" in said
+    assert f"`git check-ignore -v a/{LOCK}` names the pattern" in said
+    assert "no lock file" not in said
+
+
+@pytest.mark.parametrize("mode", ["--list", "--safe"])
 def test_a_root_that_only_the_base_has_is_no_root(upgrade: Run, top: Path, mode: str) -> None:
     (top / "a" / LOCK).unlink()
     status, out, err = upgrade(mode, "--root", "a")

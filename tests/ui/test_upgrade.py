@@ -265,7 +265,7 @@ async def test_the_cursor_stays_on_its_provider_in_another_grouping(opening: Ope
 
 async def test_nothing_to_upgrade_and_what_failed(opening: Opening) -> None:
     async with opening(CandidateTable()) as on:
-        assert "No provider is locked or required here." in on.text
+        assert "No provider is locked here (lock files that git ignores are not read)." in on.text
 
     def failing(*_: object) -> CandidateTable:
         raise LockLensError("no way", hint="try another")

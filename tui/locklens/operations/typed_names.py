@@ -42,7 +42,7 @@ def select_roots(
     if selects_all:
         roots = repository_roots(folder)
         if not roots:
-            raise ConfigurationError(f"no {LOCK_FILE} in this repository", path=str(folder))
+            raise ConfigurationError(f"no {LOCK_FILE} in this repository that git does not ignore", path=str(folder))
         return roots
     selected: dict[str, None] = {}
     for name in names:

@@ -321,7 +321,6 @@ class SignersScreen(RowActionsScreen):
     GRAMMAR = SIGNERS_GRAMMAR
     LIST = SignerList
     TERMS = (("SIGNED BY", TIER_MEANINGS),)
-    EMPTY = "No provider is locked here (lock files that git ignores are not read)."
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(SIGNERS_KEYS)]
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:

@@ -21,11 +21,11 @@ from locklens.lockfile.splice import splice
 from locklens.machine import git_words
 from locklens.operations.comparison import within
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words, file_order
-from locklens.operations.root_modules import Root, RootReader, common_folder, folders_with_locks, no_root
+from locklens.operations.root_modules import Root, RootReader, common_folder, folders_with_locks, lock_path, no_root
 from locklens.project import LOCK_FILE
 from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree
 from locklens.storage.journal import WriteTarget
-from locklens.text import listing, shell_words
+from locklens.text import listing, shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -317,11 +317,15 @@ def require_sound(root: Root) -> None:
     Raises:
         ConfigurationError: It is absent or broken.
     """
+    path = lock_path(root.path)
     if not root.lock.exists:
+        if root.top is not None and (root.top / path).is_file():
+            hint = f"`git check-ignore -v {shell_word(path)}` names the pattern"
+            raise ConfigurationError("git ignores the lock file", path=path, hint=hint)
         hint = f"locklens lock or {root.tool.command} init creates it"
         if not root.configuration.required():
             hint = "nothing that was read of the root requires a provider, so that init creates none"
-        raise ConfigurationError("no lock file", path=root.lock.path, hint=hint)
+        raise ConfigurationError("no lock file", path=path, hint=hint)
     require_valid(root.lock, hint=root.merging)
 
 

@@ -304,5 +304,6 @@ def _read_all(
         elif path not in optional:
             raise refusal or no_root(tree, path)
     if not roots:
-        raise ConfigurationError(f"no {LOCK_FILE} in this repository, and no configuration in this folder")
+        words = f"no {LOCK_FILE} in this repository that git does not ignore, and no configuration in this folder"
+        raise ConfigurationError(words)
     return roots

@@ -282,7 +282,8 @@ def exit_words(review: Review, fail_on: str | None) -> str:
 
 def survey_verdict(review: Review) -> str:
     """The verdict on all that is locked: "unknown" where no lock file was there to be judged."""
-    return review.verdict if review.findings or any(root.new.exists for root in review.roots) else "unknown"
+    is_any_there = review.verdict != "ok" or any(root.new.exists for root in review.roots)
+    return review.verdict if is_any_there else "unknown"
 
 
 def unverified_words(review: Review) -> str:

@@ -141,7 +141,6 @@ class HashesScreen(MarkingScreen[Named]):
         ("PACKAGES ON THIS MACHINE, after p", _PACKAGES),
         ("INSTALL PATHS", INSTALL_PATHS),
     )
-    EMPTY = "No provider is locked here (lock files that git ignores are not read)."
     MARKS = ("entry", "entries")
     MARK_KEYS = "v, p and L"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HASHES_KEYS)]

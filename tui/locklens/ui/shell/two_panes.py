@@ -100,7 +100,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     LIST: ClassVar[type[RowList[Any]]]
     PARTS: ClassVar[tuple[str, ...]] = (*LockLensScreen.PARTS, "#notice", "RowList", "#facts")
     TERMS: ClassVar[tuple[tuple[str, Mapping[str, str]], ...]] = ()
-    EMPTY: ClassVar[str] = ""
+    EMPTY: ClassVar[str] = "No provider is locked here (lock files that git ignores are not read)."
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()

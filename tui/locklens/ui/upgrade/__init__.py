@@ -299,7 +299,7 @@ class UpgradeScreen(RowActionsScreen):
         """Return the placeholder of an empty list."""
         if self.is_unlisted or any(root.configuration is None for root in review.roots):
             return one_sentence("Reading configurations …", is_final=False)
-        return one_sentence("No provider is locked or required here.")
+        return super().nothing_to_list(review)
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of the head line."""
