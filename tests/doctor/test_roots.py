@@ -615,3 +615,38 @@ def test_a_folder_is_read_behind_what_is_before_the_lines(log: str, top: Path, d
 def test_what_is_said_of_a_folder_is_none() -> None:
     text = f"chdir: no such file\nset WORKDIR before\n{OUTPUT}"
     assert [error.folder for error in read_log(text.encode()).errors] == [""]
+
+
+def of_modules(call: str) -> str:
+    return (
+        f'Error: Module not installed\n\n  on main.tf line 1:\n   1: module "{call}" {{\n\n'
+        'This module is not yet installed. Run "terraform init" to install all modules\nrequired by this configuration.\n'
+    )
+
+
+def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Path, doctor: Any) -> None:
+    called = {"a": "./modules/a", "b": "git::https://127.0.0.1:1/b.git"}
+    files = {f"{name}/main.tf": f'module "{name}" {{\n  source = "{source}"\n}}\n' for name, source in called.items()}
+    folder = repository(tmp_path / "r", {**files, "a/modules/a/main.tf": requires(*BOTH[:1])})
+
+    def told(text: str, time: int = 2_000_000_000) -> Any:
+        log = tmp_path / "ci.log"
+        log.write_text(text, "utf-8")
+        os.utime(log, (time, time))
+        document = doctor(folder, "--offline", str(log))
+        return document, [one["command"] for one in document["remedies"]]
+
+    document, commands = told(of_modules("b"))
+    (cause,) = document["causes"]
+    assert (cause["id"], cause["verdict"]) == ("module-missing", "yes")
+    assert "of those that it calls, b is not here either" in cause["evidence"]
+    assert commands == ["terraform -chdir=b init"]
+    document, commands = told(f"$ terraform providers lock -platform=linux_amd64\n{of_modules('a')}")
+    assert document["causes"][0]["evidence"].endswith("since the call was changed")
+    assert commands == ["terraform -chdir=a init", "locklens lock --root=a"]
+    assert told(of_modules("c"))[1] == []
+    for name in called:
+        (folder / name / ".terraform/modules").mkdir(parents=True)
+        (folder / name / ".terraform/modules/modules.json").write_text('{"Modules":[]}', "utf-8")
+    assert told(of_modules("b"), 1_700_000_000)[0]["state"] == "open"
+    assert told(of_modules("a"), 1_700_000_000)[0]["state"] == "fixed"

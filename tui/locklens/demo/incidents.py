@@ -244,6 +244,10 @@ _COPIED = (
 )
 _SHARED = ("Failed to install provider from shared cache", _COPIED)
 _ABSENT = f"there is no package for {_NAME} cached in .terraform/providers"
+_NO_MODULE = (
+    "Module not installed",
+    'This module is not yet installed. Run "terraform init" to install all modules required by this configuration.',
+)
 _UNLOCKED = "acme/netbox: required by this configuration but no version is selected"
 _OUTDATED = 'acme/demo: locked version selection 1.4.2 doesn\'t match the updated version constraints "~> 2.0"'
 _VIOLATED = (
@@ -395,7 +399,8 @@ def _of_the_registry() -> tuple[SampleIncident, ...]:
 def sample_incidents() -> tuple[SampleIncident, ...]:
     """Return every incident."""
     unrequired = SampleIncident("not-required", _READ_ONLY, (lock_file(_DEMO, _NETBOX),))
-    return (*_of_packages(), *_of_the_lock_file(), *_of_the_registry(), unrequired)
+    without = SampleIncident("module-missing", _NO_MODULE, (lock_file(_DEMO),))
+    return (*_of_packages(), *_of_the_lock_file(), *_of_the_registry(), unrequired, without)
 
 
 def make_incident(incident: SampleIncident, folder: Path) -> Path:

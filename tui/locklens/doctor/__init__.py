@@ -111,6 +111,7 @@ class InstalledPlace(Struct, frozen=True):
         base: The folder that it must not lead out of.
         is_there: True if the root has been initialised here.
         setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
+        new_modules: The list of the installed modules beside it, where that was written later than the log; else "".
     """
 
     place: str
@@ -118,6 +119,7 @@ class InstalledPlace(Struct, frozen=True):
     base: str
     is_there: bool
     setting: str = ""
+    new_modules: str = ""
 
 
 class PastEntry(Struct, frozen=True):

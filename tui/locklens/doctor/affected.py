@@ -43,6 +43,11 @@ class Affected(Struct, frozen=True):
         return self._tool_line("init", *options)
 
     @property
+    def get_line(self) -> str:
+        """The command line that installs the modules of the root, and no provider."""
+        return self._tool_line("get")
+
+    @property
     def failed_line(self) -> str:
         """The command line that failed; "" where it was one of `providers`, and the log does not have it."""
         command = self.examined.message.command

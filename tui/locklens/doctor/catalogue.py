@@ -12,6 +12,7 @@ import re
 
 from msgspec import Struct
 
+from locklens.doctor.messages import MODULE_MISSING
 from locklens.doctor.model import CauseId, PackagePath
 
 _C = CauseId
@@ -505,6 +506,17 @@ CATALOGUE = (
         causes=(_C.OTHER_TOOL,),
         advice="OpenTofu took entries of Terraform's registry over: review them",
     ),
+    _row(
+        MODULE_MISSING,
+        "Error: Module not installed",
+        "Error: Module source has changed",
+        "Error: Module version requirements have changed",
+        "module is not yet installed. Run",
+        "since this module was installed. Run",
+        "local cache directory … could not be read. Run",
+        causes=(_C.MODULE_MISSING,),
+        advice="only init and get install modules: the other commands fail without them",
+    ),
     # Wrappers
     _row(
         "plugins-not-installed",
@@ -572,6 +584,7 @@ SUMMARIES = tuple(
             "Inconsistent provider versions", "Invalid dependency on built-in provider", "Invalid expression",
             "Invalid legacy provider address", "Invalid provider", "Invalid URL for provider release",
             "Missing lock for state store", "Missing required provider", "missing or corrupted",
+            "Module not installed", "Module source has changed", "Module version requirements have changed",
             "Provider not available", "Provider not found in lockfile", "Provider release not available",
             "State store provider not described",
             "Unable to download the provider",

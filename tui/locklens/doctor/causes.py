@@ -248,6 +248,16 @@ CAUSES = (
         not_offered=_NO_LIST,
     ),
     KnownCause(
+        CauseId.MODULE_MISSING,
+        "a module that the configuration calls is not installed",
+        "init installs modules, those of local folders, too; other commands stop where one is not installed as it is "
+        "called.",
+        "terraform get installs modules alone; .terraform/modules/modules.json lists those that are installed.",
+        copy_causes.module_missing,
+        provider_remedies.fix_modules,
+        Trait.ENDED_BY_INIT,
+    ),
+    KnownCause(
         CauseId.DOWNLOAD_DAMAGED,
         "the download was damaged",
         "The file that arrived is not the one that was named: cut, empty, or altered on the way.",

@@ -505,6 +505,15 @@ def plugin_missing(x: Examined) -> Judgement | None:
     return None
 
 
+def module_missing(x: Examined) -> Judgement:
+    """Judge what the message says of the modules in the folder of the failing run."""
+    missing = [one.call for one in x.configuration.missing_modules]
+    verb = "is" if len(missing) == 1 else "are"
+    here = f"; of those that it calls, {listing(missing, 3)} {verb} not here either" if missing else ""
+    words = f"the message says so: init did not run, or not since the call was changed{here}"
+    return Judgement(_YES, words, basis=Basis.RUN)
+
+
 def locked_elsewhere(x: Examined, copy: FoundPackage) -> str:
     """Return the commit or the other lock file that has a hash of a copy's files for this version; "" if none has."""
     states = [(f"commit {commit[:12]}", entry) for commit, entry in locked_states(x.past)]

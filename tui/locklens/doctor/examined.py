@@ -357,8 +357,7 @@ class Examined(Struct, frozen=True, dict=True):
     def name(self) -> str:
         """The provider as messages name it."""
         if self.address is None:
-            is_of_file = self.lock.problems or self.message.kind == "lock-invalid"
-            return "the lock file" if is_of_file else "the provider"
+            return "the lock file" if self.lock.problems else self.message.about
         return self.address.short(self.tool.default_host)
 
     @cached_property

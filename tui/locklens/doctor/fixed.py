@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor import locked_states
-from locklens.doctor.messages import OF_LACKING
+from locklens.doctor.messages import MODULE_MISSING, OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
@@ -59,6 +59,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
     if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
         return _of_any_root(x, causes)  # else, of a root that nobody names, nothing is known to be fixed
+    if kind == MODULE_MISSING:
+        new = x.installed.new_modules if x.installed is not None and not x.configuration.missing_modules else ""
+        return f"{new}, which lists the installed modules, was written later than the log" if new else ""
     if kind == "lock-invalid":
         return _readable_words(x) if x.is_repaired else ""
     if kind == "readonly-changed":
@@ -362,6 +365,8 @@ def awaits_init(x: Examined) -> bool:
     """True unless another command than init failed, and the root has its package already."""
     if x.message.kind == "plugin-missing" and not x.is_of_other_version:
         return _installed_since(x) is None
+    if x.message.kind == MODULE_MISSING:
+        return False
     return x.message.kind != "cached-package" or _reinstalled(x) is None
 
 

@@ -15,6 +15,9 @@ _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 OF_LACKING = frozenset({"not-locked", "provider-not-available"})
 """Errors of a provider that a command other than init requires, in the registry of the tool that ran."""
 
+MODULE_MISSING = "module-not-installed"
+"""The error of a command other than init, of a module that the configuration calls."""
+
 
 class NetworkReason(StrEnum):
     """The reason of a failed request, as the tool's message tells it."""
@@ -70,7 +73,7 @@ class RecognisedError(Struct, frozen=True):
         selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
         unsigned: Those that it installed and calls unauthenticated.
         command: The command of the tool that failed: "init", or one of `providers` with all its words; "" where the
-            log tells it to be such a one, and does not have its line.
+            log tells it to be such a one, or not to be init, and does not have its line.
         run: The line of the log where this run begins: errors with one number are of one run, and of one root.
     """
 
@@ -99,6 +102,11 @@ class RecognisedError(Struct, frozen=True):
     def says(self) -> tuple[str, ...]:
         """What it says, whichever run it is of."""
         return self.kind, self.provider, self.version, self.constraint
+
+    @property
+    def about(self) -> str:
+        """What it is about, where it names no provider."""
+        return {"lock-invalid": "the lock file", MODULE_MISSING: "the modules"}.get(self.kind, "the provider")
 
     @property
     def plugin_folders(self) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class CauseId(StrEnum):
     CACHE_DIFFERS = "cache-differs"
     PLUGIN_CORRUPTED = "plugin-corrupted"
     PLUGIN_MISSING = "plugin-missing"
+    MODULE_MISSING = "module-missing"
     DOWNLOAD_DAMAGED = "download-damaged"
     PACKAGE_ALTERED = "package-altered"
     KEY_REVOKED = "key-revoked"

@@ -442,6 +442,19 @@ _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
 """Errors of programs that are not there, or may not run, whatever is locked."""
 
 
+def fix_modules(one: Affected) -> Iterator[Remedy]:
+    """The modules are installed; or what failed is done without them, which locklens reads where they are here."""
+    alone, x = one.alone, one.examined
+    note = f"{one.get_line} installs the modules alone, which is enough for providers lock"
+    yield alone.remedy("install-modules", "Install the modules and the providers", _NONE, None, one.next_step, note)
+    is_lock = x.message.command.startswith("providers lock")
+    if x.configuration.missing_modules or not (is_lock or x.message.command == ""):
+        return
+    title = "Lock the providers with locklens, which reads modules in the repository without init"
+    note = "it does what providers lock does; pass --platform for each platform of that"
+    yield alone.remedy("lock", title, _LOW, None, alone.line("lock"), note)
+
+
 def _settings_line(block: str) -> str:
     """Return the command line that shows a block of the CLI configuration."""
     return f'grep -n -A 9 {block} "${{TF_CLI_CONFIG_FILE:-$HOME/.terraformrc}}"'

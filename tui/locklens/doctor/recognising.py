@@ -14,7 +14,15 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS, dialect_of_messages
 from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log
-from locklens.doctor.messages import WARNINGS, WRAPPERS, LogFacts, NetworkReason, ReadLog, RecognisedError
+from locklens.doctor.messages import (
+    MODULE_MISSING,
+    WARNINGS,
+    WRAPPERS,
+    LogFacts,
+    NetworkReason,
+    ReadLog,
+    RecognisedError,
+)
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
 
@@ -442,7 +450,8 @@ def _recognised(block: _Block) -> Iterator[RecognisedError]:
     for text in items or [block.text]:
         row = _row_of(squeezed(text), is_own=is_own)
         if row is not None:
-            yield from (replace(error, command=command) for error in _errors(text, row, block.number))
+            own = "" if row.kind == MODULE_MISSING else command
+            yield from (replace(error, command=own) for error in _errors(text, row, block.number))
 
 
 def _row_of(tight: str, *, is_own: bool) -> CatalogueRow | None:

@@ -88,7 +88,9 @@ class CopyFinder:
         shown = f"{os.path.normpath(shown)}/providers".replace(os.sep, "/")
         place = top / "providers"
         base = str(place) if setting else str(self._checkout.top)
-        return InstalledPlace(str(place), shown, base, is_there=place.is_dir())
+        modules = f"{shown.removesuffix('providers')}modules/modules.json"
+        new = modules if self.is_later(top / "modules/modules.json") else ""
+        return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), new_modules=new)
 
     def installed_in(self, root: str, entry: LockEntry) -> Iterator[FoundPackage]:
         """Yield the installed packages of a root's entry."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from contextlib import ExitStack, suppress
 from functools import cached_property, partial
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor.fixed import OF_REQUIREMENTS
-from locklens.doctor.messages import OF_LACKING
+from locklens.doctor.messages import MODULE_MISSING, OF_LACKING
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
@@ -65,6 +66,9 @@ _MOST_PARTS = 30
 
 _PLAIN_FOLDER = re.compile(r"[\w.][\w./-]*")
 """A relative path without variables."""
+
+_CALL = re.compile(r'module "[^"]{1,200}"')
+"""The beginning of a module's call, which messages show with its line."""
 
 MASK = "***"
 """What CI systems write for a secret, wherever it stands."""
@@ -292,6 +296,8 @@ class LogRoots:
     def _without_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error without a provider may be of: of the lock file, or of all that is required."""
         locks, here = list(self._checkout.locks), self._checkout.here
+        if error.kind == MODULE_MISSING and error.place and not posixpath.isabs(error.place):
+            return [path for path in self._candidates if self._has_call(posixpath.join(path, error.place), error)]
         if not error.reused and not error.searched:
             locks += [here] if here not in locks and self.has_root(here) else []
             return [path for path in locks if self.lock(path).problems] or locks
@@ -304,6 +310,11 @@ class LogRoots:
         requiring = [path for path in found if self._is_whole(path, error)]  # it may lock them since the run
         having += [path for path in requiring[:_MOST_READ] if having and self._once_lacked(path, error.searched)]
         return having or requiring or reusing or [path for path in found if self._may_have(path, error)]
+
+    def _has_call(self, file: str, error: RecognisedError) -> bool:
+        """True if a file has the call of the module that an error shows; any, where it shows none."""
+        data, call = self._checkout.tree.read(file), _CALL.search(error.text)
+        return data is not None and (call is None or call[0].encode() in data)
 
     def _once_lacked(self, path: str, names: Iterable[str]) -> bool:
         """True if the lock file of a root had none of some providers in a commit, so that it may lock them since."""

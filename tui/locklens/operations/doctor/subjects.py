@@ -227,7 +227,7 @@ class SubjectFinder:
 
     def _of_no_provider(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
         """Return all providers of roots for an error that names none, such as that of a read-only lock file."""
-        if {cause.value for cause in BY_KIND[error.kind].causes} <= {"lock-syntax", "bad-merge"}:
+        if {cause.value for cause in BY_KIND[error.kind].causes} <= {"lock-syntax", "bad-merge", "module-missing"}:
             return [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
         found = [replace(one, error=error) for one in self._of_roots(paths)]
         if error.kind == "readonly-changed":  # what is required in the other tool's registry is a subject of its own
