@@ -295,6 +295,23 @@ def test_restore_of_the_whole_file_is_what_git_checks_out(
     assert not ran.exists(), "a filter is a program"
 
 
+@pytest.mark.parametrize("broken", [b"x {", b"\xff"])
+def test_restore_of_every_entry_restores_a_file_that_cannot_be_parsed(top: Path, broken: bytes) -> None:
+    good, path = lock_of(top), top / ".terraform.lock.hcl"
+    path.write_bytes(good + broken)
+    plan = restore(Scope(top), ("aws", "tls"))
+    assert "name every provider of the revision's" in plan.failures[0].hint
+    plan = restore(Scope(top), ("aws", "tls", "null"))
+    assert not plan.failures
+    assert plan.proposal.words[-1] == ".: the whole file is restored, since it could not be parsed"
+    apply(plan.proposal)
+    assert lock_of(top) == good
+    path.unlink()
+    path.mkdir()
+    plan = restore(Scope(top), ("aws", "tls"))
+    assert plan.failures[0].hint == "fix the file first"
+
+
 def test_restore_removes_what_was_not_locked_then(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("random")))
     apply(restore(Scope(top), ["random"]).proposal)

@@ -492,6 +492,20 @@ async def test_restore_brings_back_what_was_removed(opening: Opening, top: Path)
     assert git(top, "status", "--porcelain") == ""
 
 
+async def test_restore_on_a_lock_file_that_cannot_be_parsed_restores_it(opening: Opening, top: Path) -> None:
+    git(top, "checkout", "-q", ".")
+    (top / "b" / LOCK).write_bytes((top / "b" / LOCK).read_bytes() + b"x {")
+    async with opening() as on:
+        await on.press("j")
+        assert "LK019" in on.text
+        await on.press("R")
+        await on.ready()
+        assert "after this, no entry of these files differs from HEAD" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+    assert git(top, "status", "--porcelain") == ""
+
+
 async def test_without_required_platforms_l_asks_for_which(opening: Opening, top: Path) -> None:
     before = h1_numbers(top)
     async with opening() as on:

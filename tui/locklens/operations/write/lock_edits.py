@@ -215,8 +215,6 @@ def restore(
     for root in roots:
         on_root(root.path)
         with draft.attempt(root.path):
-            if root.lock.exists:
-                require_sound(root)
             lock = locks.get(root.path)
             if lock is None:
                 words = f"{visible(revision)} has no such file, so there is nothing to restore"
@@ -227,11 +225,21 @@ def restore(
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             where_broken = f"the lock file is broken in {visible(revision)}, so nothing of it can be restored"
             require_valid(lock, hint=f"{where_broken}: name another revision with --from")
+            if not _is_replaceable(root.lock, lock, selected[root.path]):
+                require_valid(root.lock, hint=root.merging or (_WHOLE if root.lock.data else ""))
             _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, root.lock.path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
     warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
     command = command_line("restore", where, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
     return replace(draft.plan(command), restored_from=revision)
+
+
+_WHOLE = "fix the file first, or name every provider of the revision's file, which is restored as a whole then"
+
+
+def _is_replaceable(now: LockFile, then: LockFile, selected: frozenset[ProviderAddress]) -> bool:
+    """True for a file that cannot be parsed, where every entry of the revision is restored: that is the whole file."""
+    return bool(now.problems and now.data) and now.conflict is None and selected >= then.by_address.keys()
 
 
 def _restore_root(
@@ -256,13 +264,18 @@ def _restore_root(
             if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
                 words = f"{entry.version} does not satisfy {constraints}"
                 draft.note(root.path, words, address=name)
-    put_entries(draft, root, entries)
+    problems, data = root.lock.problems, root.lock.data
+    if not problems:
+        put_entries(draft, root, entries)
     left = {address: entry.written for address, entry in {**now, **entries}.items() if entry is not None}
     if left == {address: entry.written for address, entry in then.items()}:
         # The header, which names the tool, and comments come back with the last entry.
         whole = checked_out()
         draft.put_lock(root, whole)
-        if not entries and whole != root.lock.data:
-            name = root.path or "."
+        name = root.path or "."
+        if problems:
+            line = f"{name}: the whole file is restored, since it could not be parsed"
+            draft.describe(line, dry_run=line.replace("is restored", "would be restored"))
+        elif not entries and whole != data:
             line = f"{name}: lines outside of the entries are restored"
             draft.describe(line, dry_run=line.replace("are", "would be"))
