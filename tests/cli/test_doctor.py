@@ -65,6 +65,7 @@ def test_the_right_cause_comes_first(name: str, made: Any, run: Run) -> None:
         "lock-syntax",
         "not-locked",
         "wrong-source",
+        "module-missing",
     }:  # of these no entry can be asked for
         assert all(host["asked"] for host in hosts.values()), out
         assert hosts["registry.terraform.io"]["error"] is None or incident.cause in {"registry-down", "credentials"}
