@@ -181,6 +181,17 @@ async def test_sides_that_git_does_not_know_are_refused_in_the_dialog(running: R
         assert "1.0.0 -> 4.0.0" in on.text
 
 
+async def test_both_sides_can_be_typed_where_the_head_is_selected(running: Running, top: Path) -> None:
+    async with running(source_of(top, Base()), size=(140, 40)) as on:
+        await offered(on)
+        await on.press("enter")
+        assert "Select the head to compare with HEAD" in on.text
+        await on.press("slash", *"v1..v2")
+        assert "no branch, tag or recent commit matches" not in on.text
+        await on.press("enter")
+        await until(on, lambda: on.is_on_top and "1.0.0 -> 2.0.0" in on.text)
+
+
 async def test_keys_of_rows_before_there_are_rows(running: Running, top: Path) -> None:
     async with running(source_of(top, Base()), size=(140, 40)) as on:
         on.app.post_message(SidesWanted(Base("nope"), top))

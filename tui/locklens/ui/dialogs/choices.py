@@ -247,7 +247,7 @@ class SidesDialog(Dialog[Base | None]):
         yield from listed
         if self._unread.text:
             yield line(self._unread, hanging=2)
-        elif not listed and (self._base or Base.of_range(typed.strip()) is None):
+        elif not listed and Base.of_range(typed.strip()) is None:
             yield line(Span("no branch, tag or recent commit matches", Role.DIM), hanging=2)
 
     def _listed(self, words: Sequence[str]) -> Iterator[Line]:
@@ -268,8 +268,8 @@ class SidesDialog(Dialog[Base | None]):
 
     @on(Input.Submitted)
     def _take_range(self, event: Input.Submitted) -> None:
-        """Select both sides of a range; leave the filter otherwise."""
-        sides = Base.of_range(event.value.strip()) if not self._base else None
+        """Select both sides of a range, whether the base is selected or not; leave the filter otherwise."""
+        sides = Base.of_range(event.value.strip())
         if sides is not None:
             self._compare(sides)
         else:
