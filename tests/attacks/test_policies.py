@@ -265,6 +265,31 @@ def test_each_value_that_differs_is_named_as_both_sides_have_it(repository: Repo
     assert findings(repository.review()[1])["LK028"]["message"] == lead + values
 
 
+def test_what_the_base_alone_changed_since_the_fork_point_is_no_change_of_the_head(repository: Repository) -> None:
+    before, after = "A" * 40, "B" * 40
+    repository.commit_to_main("cooldown = 7\n" + pinning(before))
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy="cooldown = 3\nfail_on = 'warn'\n" + pinning(before))
+    repository.commit_to_main("cooldown = 9\nallow = ['hashicorp/*']\n" + pinning(after))
+    status, document = repository.review()
+    lead = "locklens.toml differs in the work tree, and that of the base (main) applies: "
+    values = 'cooldown "9 days" -> "3 days"; fail_on "block" -> "warn"'
+    assert (status, findings(document)["LK028"]["message"]) == (0, lead + values)
+    assert not [note for note in document["run"]["notes"] if "pending" in note]
+
+
+def test_what_the_base_no_longer_accepts_is_not_accepted_by_a_head_that_still_has_it(repository: Repository) -> None:
+    document = republished(repository)
+    guarded, accepted = 'accept_from = "head"\n', accepting(document, "LK001")
+    repository.commit_to_main(guarded + accepted)
+    git(repository.top, "rebase", "-q", "main")
+    assert findings(repository.review()[1])["LK001"]["accepted"]
+    repository.commit_to_main(guarded)
+    repository.commit(policy=guarded + accepted + pinning("A" * 40))
+    status, document = repository.review()
+    assert (status, findings(document)["LK001"]["accepted"]) == (1, None)
+
+
 def test_the_same_in_the_base_passes(repository: Repository) -> None:
     republished(repository)
     repository.commit_to_main("allow = ['acme/demo < 2.0']\n[severity]\nLK001 = 'off'\n")

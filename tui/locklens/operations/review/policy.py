@@ -92,20 +92,25 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     data, other = side.tree.read(POLICY_FILE), comparison.head.tree.read(POLICY_FILE)
     base = _parsed(data, side.name) if data is not None else Policy.none()
     origin = PolicySide.NONE if data is None else PolicySide.BASE
-    if other == data or (comparison.tip is not None and other == comparison.base.tree.read(POLICY_FILE)):
+    forked = comparison.base.tree.read(POLICY_FILE) if comparison.tip is not None else data
+    if other in (data, forked):
         return _in_force(base, origin)
     head, problem = _of_head(other)
-    keys = differing_keys(base, head) if not problem else ()
+    # What the tip alone changed since the fork point is no change of the head: a merge leaves it as the tip has it.
+    fork, unread = _of_head(forked) if comparison.tip is not None else (base, "")
+    fork = base if unread else fork
+    own = differing_keys(fork, head)
+    keys = tuple(key for key in differing_keys(base, head) if key in own) if not problem else ()
     permits = is_permitted(base, keys) and not problem
     notes = [_ignored(other, data, comparison.head.in_words, side.name)] if not permits else []
-    more = proposed(base, head)
+    more = proposed(base, proposed(fork, head))
     policy = with_proposed(base, more)
     if policy is base:
         notes += _proposals(more)
     change = PolicyChange(
         f"the base ({side.name})",
         comparison.head.in_words,
-        _differences(base, head, keys) if keys else (),
+        _differences(base, head, keys, fork) if keys else (),
         has_base=data is not None,
         is_removed=other is None,
         problem=problem,
@@ -247,13 +252,16 @@ def read_given(path: Path) -> Policy:
     return parse(data, str(path), RULES)
 
 
-def _differences(old: Policy, new: Policy, keys: Iterable[str]) -> tuple[str, ...]:
-    """Return each value that differs, as both sides have it; the name of a key whose values read the same."""
-    before, after = ({one.key: one.text for one in _shown(policy)} for policy in (old, new))
+def _differences(old: Policy, new: Policy, keys: Iterable[str], fork: Policy) -> tuple[str, ...]:
+    """Return each value that differs, as both sides have it; the name of a key whose values read the same.
+
+    Values that the new policy has from the fork point are left out.
+    """
+    before, after, forked = ({one.key: one.text for one in _shown(policy)} for policy in (old, new, fork))
     found: dict[str, list[str]] = {key: [] for key in keys}
     for name in dict.fromkeys((*before, *after)):
         was, now = before.get(name), after.get(name)
-        if was != now and (key := name.partition(".")[0]) in found:
+        if now not in (was, forked.get(name)) and (key := name.partition(".")[0]) in found:
             found[key].append(f"{name} {_value(was)} -> {_value(now)}")
     return tuple(words for key, values in found.items() for words in values or [key])
 
