@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from collecting import UNCOLLECTED
 from hypothesis import settings
-from kit.effort import IS_FULL, effort
+from kit.effort import IS_FULL, effort, off_diagonal
 from rewriting import rewrite_share
 
 settings.register_profile(
@@ -83,6 +83,16 @@ def pytest_collection(session: pytest.Session) -> None:
     worker = getattr(session.config, "workerinput", None)
     if worker is not None:
         rewrite_share(session.config, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what a sample leaves out, but nothing of a test that the command line names."""
+    if config.option.keyword or any("::" in argument for argument in config.args):
+        return
+    left_out = set(off_diagonal(items))
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=[*left_out])
 
 
 def pytest_collection_finish() -> None:

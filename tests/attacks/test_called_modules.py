@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from attacks.test_packages import HEADS, Reviewed, lay, put, rebase
+from kit.effort import DIAGONAL
 from kit.git import git
 from kit.repositories import copy_of
 
@@ -36,6 +37,7 @@ def called(top: Path, text: str, *, name: str = "calls.tf") -> None:
     rebase(top)
 
 
+@DIAGONAL
 @HEADS
 @pytest.mark.parametrize("spelt", SOURCES)
 def test_a_change_of_a_module_is_one_of_the_root_however_the_source_is_written(

@@ -26,6 +26,7 @@ from conformance.case import TERRAFORM as TOOL
 from conformance.forking import shared
 from conformance.running import is_here
 from install.conftest import HOST, Place
+from kit.effort import DIAGONAL
 from kit.waiting import LIMIT
 from packages.zips import BINARY, STORED, Item, build
 
@@ -427,6 +428,7 @@ COMMANDS = {"init": ("init",), "lock": ("lock", "--platform", PLATFORM), "upgrad
 every_command = pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 
 
+@DIAGONAL
 @every_command
 @pytest.mark.parametrize(
     ("fault", "step"),

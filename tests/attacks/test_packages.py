@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.effort import DIAGONAL
 from kit.git import git
 from kit.repositories import copy_of
 from ui.conftest import Driver, until
@@ -119,6 +120,7 @@ def test_packages_block_wherever_they_lie(top: Path, capsys: pytest.CaptureFixtu
     assert {one["LK036"]["file"]: path for path, one in found.findings.items()} == BROUGHT
 
 
+@DIAGONAL
 @HEADS
 @pytest.mark.parametrize("name", [".terraform", "terraform.d", "terraform.d/plugins", "terraform-provisioner-x"])
 @pytest.mark.parametrize("folder", ["infra", "empty"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from attacks.test_packages import HEADS, Reviewed, lay
+from kit.effort import DIAGONAL
 from kit.git import git
 from kit.repositories import copy_of
 
@@ -82,6 +83,7 @@ BESIDE = {
 }
 
 
+@DIAGONAL
 @HEADS
 @pytest.mark.parametrize("spelt", BESIDE)
 def test_another_spelling_beside_what_is_read_blocks(
@@ -140,6 +142,7 @@ NAMED = {
 }
 
 
+@DIAGONAL
 @HEADS
 @pytest.mark.parametrize("named", NAMED)
 def test_another_spelling_of_a_place_that_the_configuration_names_blocks(

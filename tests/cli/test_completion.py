@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit.effort import DIAGONAL
 from kit.git import git
 from kit.repositories import commit, copy_of
 
@@ -108,6 +109,7 @@ def lay_work(folder: Path) -> None:
     git(folder, "branch", "$(touch${IFS}PWNED)")
 
 
+@DIAGONAL
 @pytest.mark.parametrize("line", CASES)
 @pytest.mark.parametrize("shell", OFFERS)
 def test_a_shell_completes(shell: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import trustme
 from kit.command_line import no_screen
+from kit.effort import DIAGONAL
 from kit.git import git
 from kit.loopback import server_context, serving, write_authority
 from msgspec.structs import replace
@@ -58,6 +59,7 @@ def in_conflict(theirs: bytes) -> SampleIncident:
     return replace(incident, locks=(ours, ours[:at] + block))
 
 
+@DIAGONAL
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("theirs", [lock_file(NEWER), b""], ids=["hashes-of-each", "one-list-of-hashes"])
 def test_a_merge_takes_the_entry_of_the_side_that_its_fix_names(

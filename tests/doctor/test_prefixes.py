@@ -12,7 +12,7 @@ from textwrap import wrap
 
 import pytest
 from doctor.recording import HOST, RECORDED
-from kit.effort import effort, some
+from kit.effort import DIAGONAL, effort, some
 from msgspec.structs import replace
 
 from locklens.demo.incidents import boxed_log
@@ -101,6 +101,7 @@ PACKED: dict[str, Callable[[str], str]] = {
 }  # fmt: skip
 
 
+@DIAGONAL
 @pytest.mark.parametrize("how", PACKED)
 @pytest.mark.parametrize("look", ["boxed", "coloured", "plain"])
 @pytest.mark.parametrize("message", [MISMATCH, CONFLICT], ids=["mismatch", "conflict"])

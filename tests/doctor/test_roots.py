@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from kit.command_line import no_screen
+from kit.effort import DIAGONAL
 from kit.git import git
 from kit.repositories import copy_of, repository
 from msgspec.structs import replace
@@ -69,6 +70,7 @@ def roots_of(document: Any) -> list[list[str]]:
     return [one["roots"] for one in document["errors"]]
 
 
+@DIAGONAL
 @pytest.mark.parametrize("log", [
     LISTED + INSTALLING + failed("acme/demo", "1.4.2"),
     LISTED + failed("acme/demo", "1.4.2") + failed("acme/netbox", "3.9.1"),
@@ -111,6 +113,7 @@ def test_a_root_that_was_changed_since_the_log_is_its_root(change: str, top: Pat
     assert not any(one.startswith("the log is of") for one in notes), "its error is over"
 
 
+@DIAGONAL
 @pytest.mark.parametrize("first", ["dns", "net"])
 @pytest.mark.parametrize("is_unlike", [False, True])
 def test_without_a_list_a_root_that_locklens_upgraded_is_fixed_as_all_with_its_version_are(
@@ -244,6 +247,7 @@ def test_the_current_folder_s_root_is_not_taken_where_it_has_nothing_of_the_log(
         assert note.startswith("no root here locks or requires hashicorp/vault: ")
 
 
+@DIAGONAL
 @pytest.mark.parametrize("before", [
     "##[group]Run terraform -chdir=eu/mail init -input=false\n", "$ cd eu/mail && terraform init\n",
     "Run cd eu/mail && terraform init\n", "##[group]Run cd eu/mail\n",
@@ -375,6 +379,7 @@ GONE = {
 }
 
 
+@DIAGONAL
 @pytest.mark.parametrize("kind", GONE)
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("roots", [("net",), ("net", "newer")])
@@ -415,6 +420,7 @@ READ_ONLY = (
 )
 
 
+@DIAGONAL
 @pytest.mark.parametrize("is_of_module", [False, True])
 @pytest.mark.parametrize("log", [GONE["not-locked"], READ_ONLY])
 def test_a_root_whose_requirement_was_reverted_failed_and_none_that_locks_the_provider(

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from kit.command_line import no_screen
+from kit.effort import DIAGONAL
 from kit.git import git
 from kit.schemas import validate
 from msgspec.structs import replace
@@ -896,12 +897,13 @@ def test_hashes_that_end_an_error_on_a_platform_that_is_assumed_say_so(made: Any
 
 
 OWN_FIXES = (
-    "h1-missing", "platform-missing", "mirror-differs", "hand-edit", "bad-merge", "lock-syntax", "other-tool", "constraint-conflict",
+    "h1-missing", "mirror-differs", "platform-missing", "hand-edit", "bad-merge", "lock-syntax", "other-tool", "constraint-conflict",
     "not-locked", "republished", "key-expired", "key-changed", "yanked", "mirror-lacks", "wrong-source", "not-required",
 )  # fmt: skip
 """Causes that a change of the repository, or of a mirror in it, ends."""
 
 
+@DIAGONAL
 @pytest.mark.parametrize("state", ["uncommitted", "committed", "cloned"])
 @pytest.mark.parametrize("cause", OWN_FIXES)
 def test_after_its_own_fix_a_cause_is_over_and_not_ruled_out(

@@ -7,6 +7,7 @@ import tracemalloc
 
 import pytest
 from executables.files import BLOB, NAMES, TEXT, elf, info, table, varint
+from kit.effort import DIAGONAL
 from kit.go_programs import STRIPPED, built, needs_go
 
 from locklens.executables import ExecutableFormat
@@ -129,6 +130,7 @@ HOSTILE = {
 }
 
 
+@DIAGONAL
 @pytest.mark.parametrize("wanted", [None, frozenset[str]()], ids=["all functions", "no functions"])
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_programs_take_little_memory(kind: str, wanted: frozenset[str] | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from install.conftest import HOST, Place
+from kit.effort import DIAGONAL
 
 from locklens.demo.faults import Fault, FaultRule
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
@@ -36,6 +37,7 @@ def refused(outcome: RootResult, phrase: str) -> str:
     return found[0].hint
 
 
+@DIAGONAL
 @pytest.mark.parametrize("fault", AT_ONCE)
 @pytest.mark.parametrize("dialect", [TERRAFORM, OPENTOFU], ids=["terraform", "opentofu"])
 @pytest.mark.parametrize("command", ["init", "lock"])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from install.conftest import HOST, Place
+from kit.effort import DIAGONAL
 
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
@@ -58,6 +59,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("locklens.sources.http.sending.wait_before", lambda *_, **__: 0.01)
 
 
+@DIAGONAL
 @pytest.mark.parametrize("fault", ON_THE_WAY)
 @pytest.mark.parametrize("command", ["init", "lock"])
 def test_a_package_that_does_not_arrive(place: Place, fault: str, command: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from itertools import product
 from typing import TypeVar
 
 import pytest
@@ -33,3 +34,25 @@ def effort(sample: _Amount, full: _Amount) -> _Amount:
 def some(cases: Iterable[_Amount], every: int) -> list[_Amount]:
     """Of cases of one kind, every which, from the first one on."""
     return list(cases)[:: effort(every, 1)]
+
+
+DIAGONAL = pytest.mark.diagonal
+"""Of a test with several parametrisations, a sample has each value of each, but not each with all values of the others."""
+
+
+def off_diagonal(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests that a sample leaves out of those with this mark; a full run has all of them."""
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not IS_FULL and item.get_closest_marker(DIAGONAL.name):
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return [item for table in tables.values() for item in _off_diagonal_of(table)]
+
+
+def _off_diagonal_of(table: list[pytest.Item]) -> list[pytest.Item]:
+    sizes = [
+        len(mark.args[1]) for mark in table[0].iter_markers("parametrize")
+    ]  # in the order of the loops, the outer first
+    cells = list(product(*map(range, sizes)))
+    diagonal = {tuple(step % size for size in sizes) for step in range(max(sizes))}
+    return [item for cell, item in zip(cells, table, strict=True) if cell not in diagonal]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from conformance.case import OPENTOFU, TERRAFORM, TOOLS, Files, Tool, requires
 from conformance.running import is_here
+from kit.effort import DIAGONAL
 from kit.waiting import LIMIT, until
 from msgspec.structs import replace
 from operations.benches import BOTH, CASE, bench, files, run
@@ -355,6 +356,7 @@ STATE = {
 TESTS = 'run "x" {\n  command = plan\n  module {\n    source = "./tests/m"\n  }\n}\n'
 
 
+@DIAGONAL
 @both
 @pytest.mark.parametrize("is_of_state", [False, True], ids=["tests", "state"])
 def test_what_only_tests_or_the_state_require_is_mirrored_where_it_is_locked(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kit.effort import some
+from kit.effort import DIAGONAL, some
 from kit.git import git
 from pipelines.conftest import PROGRAM, TOP, Runner
 
@@ -367,6 +367,7 @@ def test_one_comment_is_kept_up_to_date(runner: Runner) -> None:
         assert {token for _, _, token in server.asked} == {"Bearer secret-token"}
 
 
+@DIAGONAL
 @pytest.mark.parametrize(("status", "ends"), [(403, 0), (404, 0), (401, 0), (500, 1)])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_comment_that_may_not_be_written(runner: Runner, method: str, status: int, ends: int) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from collecting import UNCOLLECTED
+from kit.effort import DIAGONAL
 from kit.loopback import serving
 from msgspec import Struct
 
@@ -117,6 +118,7 @@ def told_by_terraform(root: Path, cases: list[Case], *options: str) -> dict[str,
     return told
 
 
+@DIAGONAL
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("upgrade", [False, True], ids=["init", "upgrade"])
 def test_the_same_choice(tmp_path: Path, seed: int, *, upgrade: bool) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.effort import DIAGONAL
 from textual.command import CommandPalette
 from textual.widgets import Input
 from ui.conftest import ServingSource
@@ -28,6 +29,7 @@ def serving(samples: Samples) -> ServingSource:
     return ServingSource(samples.full(), others={view: ServingSource(samples.full()) for view in views})
 
 
+@DIAGONAL
 @BOTH
 @pytest.mark.parametrize("tabs", [(), ("2",), ("3",), ("4",), ("4", "2", "1"), ("2", "3", "2")], ids=" ".join)
 async def test_every_tab_is_left_at_once(samples: Samples, running: Running, key: str, tabs: tuple[str, ...]) -> None:
@@ -41,6 +43,7 @@ async def test_every_tab_is_left_at_once(samples: Samples, running: Running, key
     assert on.app.return_value == 0
 
 
+@DIAGONAL
 @BOTH
 @pytest.mark.parametrize(
     ("opening", "dialog"), [("question_mark", TextDialog), ("d", TextDialog), ("F", PreviewScreen)], ids=["?", "d", "F"]
