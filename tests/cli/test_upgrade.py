@@ -151,6 +151,17 @@ def test_without_the_cooldown(upgrade: Run, top: Path) -> None:
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo", "other"}
 
 
+def test_why_names_the_version_that_upgrade_selects_by_what_the_lock_file_records(
+    run: Run, upgrade: Run, top: Path
+) -> None:
+    (top / "a/main.tf").unlink()
+    status, out, _ = run("why", "demo", "--no-cache", "--", "a")
+    assert "recorded in the lock file: no configuration in this folder" in out
+    (version,) = re.findall(r"UPGRADE +selects (\S+)\n", out)
+    status, out, err = upgrade("demo", "--root", "a")
+    assert (status, out) == (0, f"a: acme/demo 1.0.0 -> {version}\nwrote a/.terraform.lock.hcl\n"), err
+
+
 def test_majors_are_eligible_where_the_user_takes_them_in(upgrade: Run, top: Path) -> None:
     (top / "a/main.tf").write_text((top / "a/main.tf").read_text().replace("~> 1.0", ">= 1.0"))
     found = document(upgrade, "--root", "a")
