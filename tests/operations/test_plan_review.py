@@ -250,6 +250,10 @@ def test_the_entry_of_an_older_commit_is_judged_as_in_the_review_after_it(top: P
     asked = request(top, environ)
     plan = restore(Scope(top, ("a",)), ["demo"], "HEAD~")
     (planned,) = (one for one in plan_reviewed(plan, asked).review.findings if one.rule == "LK001")
+    back = plan_reviewed(restore(Scope(top, ("a",)), ["demo"], "HEAD~"), request(top, environ, base="HEAD~"))
+    assert [(one.message, str(one.accepted)) for one in back.review.findings if one.rule == "LK001"] == [
+        (planned.message, "HEAD has it already")
+    ], "what is replaced is that of HEAD"
     apply(plan.proposal)
     (written,) = (one for one in review(asked).findings if one.rule == "LK001")
     assert written == planned

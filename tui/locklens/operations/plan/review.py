@@ -362,6 +362,9 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
             if finding.rule == _EDITED and plan.restored_from:
                 words = f"its version and hashes are those of {shown_revision(plan.restored_from)}"
                 finding = replace(finding, message=f"{finding.message}; {words}", case=finding.case or "restored")
+        if is_over and finding.rule == _REPUBLISHED:
+            # The entry that is replaced is not of the release: the step shows it, and Review from there does.
+            return replace(finding, accepted=_already_in(_HEAD if is_from_head else _ON_DISK))
         return None if is_over else finding
 
     return _judged(review, judge)
