@@ -420,7 +420,10 @@ def test_an_entry_that_opentofu_migrates_is_one_finding(is_listed: bool) -> None
 def test_what_opentofu_does_not_migrate() -> None:
     asked = replace(configuration(replace(requirement("aws"), address=OPENTOFU.parse_source("aws"))), dialect=OPENTOFU)
     both = lock(block("5.1.0", ZH["0"], label=OPENTOFUS), block("5.1.0", ZH["1"]))
-    assert rules(held_against(asked, both).findings) == ["LK007"], "the old entry is not used any more"
+    (orphan,) = held_against(asked, both).findings
+    assert orphan.rule == "LK007", "the old entry is not used any more"
+    assert orphan.message == f"OpenTofu does not require {AWS}: by its rules main.tf:3 requires {OPENTOFUS}"
+    assert wording_of(orphan).title == "Locked for the other tool's registry"
     other = block("1.0.0", ZH["0"], label="registry.terraform.io/acme/aws")
     assert sorted(rules(held_against(asked, lock(other)).findings)) == ["LK006", "LK007"]
     under_terraform = configuration(replace(requirement("aws"), address=OPENTOFU.parse_source("aws")))

@@ -248,7 +248,12 @@ _ALL = (
             "unknown": RuleWording(
                 "Not known whether it is required",
                 "Keep it, unless `terraform providers` shows that nothing requires it.",
-            )
+            ),
+            "other tool": RuleWording(
+                "Locked for the other tool's registry",
+                "Lock the root with one tool: `locklens prune --tool TOOL` removes the entries that this tool does not "
+                "require.",
+            ),
         },
     ),
     Rule(

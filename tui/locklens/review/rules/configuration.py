@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from locklens.dialect import DIALECTS
 from locklens.lockfile.update import predecessor, successor
 from locklens.project.configuration import Configuration, Contributor, Requirement, constraint_place
 from locklens.review.model import NOT_REQUIRED_RULE, Severity
@@ -51,6 +54,14 @@ def _not_required(address: ProviderAddress, lock: LockFile, configuration: Confi
     if unknown := configuration.unknown_reason:
         message = f"could not determine whether {address} is required: {unknown}"
         yield Verdict(message, entry.line, severity=Severity.INFO, case=UNKNOWN)
+        return
+    dialect = configuration.dialect
+    twin = replace(address, host=dialect.default_host)
+    if address.host in {one.default_host for one in DIALECTS.values()} and configuration.requires(twin):
+        # The other tool may read the same requirement as one of this provider.
+        places = _places(askers(configuration.of(twin)))
+        message = f"{dialect.product} does not require {address}: by its rules {places} requires {twin}"
+        yield Verdict(message, entry.line, case=OTHER_TOOL)
     else:
         yield Verdict(f"nothing requires {address}", entry.line)
 
@@ -127,6 +138,9 @@ def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 NOT_LOCKED = "LK006"
 UNKNOWN = "unknown"
 """The case of a requirement that cannot be determined."""
+
+OTHER_TOOL = "other tool"
+"""The case of a provider that the configuration has from the registry of the tool that judges."""
 MOVED = "LK015"
 
 CHECKS: Mapping[str, Callable[[ProviderAddress, LockFile, Configuration], Iterator[Verdict]]] = {
