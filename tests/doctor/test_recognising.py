@@ -220,9 +220,12 @@ def test_json_output_is_read() -> None:
         ("the request failed after 2 attempts: 401 Unauthorized", NetworkReason.DENIED),
         ("429 Too Many Requests", NetworkReason.LIMITED),
         ("503 Service Unavailable", NetworkReason.SERVER),
+        ("giving up after 3 attempt(s)", NetworkReason.GAVE_UP),
+        ("giving up after 3 attempt(s): dial tcp 10.0.0.1:443: connect: connection refused", NetworkReason.REFUSED),
+        ("giving up after 1 attempt(s): something that nobody heard of", None),
     ],
 )
-def test_reasons_of_requests(words: str, reason: NetworkReason) -> None:
+def test_reasons_of_requests(words: str, reason: NetworkReason | None) -> None:
     error = read_log(boxed_log((QUERY, f"{LIST} {DISCOVERY} {GET} {words}")).encode()).errors[0]
     assert error.reason is reason
 

@@ -34,6 +34,7 @@ class NetworkReason(StrEnum):
     DENIED = "access was denied"
     LIMITED = "too many requests (429)"
     SERVER = "the server failed (5xx)"
+    GAVE_UP = "too many requests (429), or a failure of the server (5xx)"
     ABSENT = "the file does not exist there (404)"
     MALFORMED = "something that is not HTTP"
     PLAIN = "something that is not TLS"

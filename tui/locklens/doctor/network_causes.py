@@ -183,10 +183,13 @@ def registry_down(x: Examined) -> Judgement | None:
     reason, here = x.message.reason, _repeated(x)
     if x.message.kind == "sums-differ":
         return _wrong_answer(x)
-    if reason in {_N.SERVER, _N.LIMITED, _N.MALFORMED, _N.PLAIN, _N.LOOP}:
+    if reason in {_N.SERVER, _N.LIMITED, _N.GAVE_UP, _N.MALFORMED, _N.PLAIN, _N.LOOP}:
         # Who gave the answer is not known: a proxy on the way may have.
         title = f"a request to {_host(x)} was answered: {reason}"
-        words = clauses(f"the message says so: {reason}", here.words)
+        said = f"the message says so: {reason}"
+        if reason is _N.GAVE_UP:
+            said = "the message gives no status: OpenTofu repeats a download, and gives up so, after 429 and 5xx alone"
+        words = clauses(said, here.words)
         return Judgement(_YES, words, as_of=here.as_of, basis=Basis.RUN, title=title)
     if reason in _ON_THE_WAY:
         words = clauses(str(reason), here.words)

@@ -216,8 +216,11 @@ _WORDS_OF_REASONS = {
     NetworkReason.LOOP: ("stopped after 10 redirects",),
     NetworkReason.FOREIGN_PAGE: ("content-type", "failed to decode discovery", "invalid character '<'"),
     NetworkReason.SERVER: ("internal server error", "bad gateway", "service unavailable", "gateway time-out",
-                           "response code: 50", "giving up after"),
+                           "response code: 50"),
 }  # fmt: skip
+
+_GAVE_UP = re.compile(r"giving up after \d{1,9} attempt\(s\)(?!:)")
+"""OpenTofu's last words on a download that was repeated for its status; a failure without an answer follows them."""
 
 
 class _Event(Struct):
@@ -517,6 +520,8 @@ def _reason(text: str) -> NetworkReason | None:
     if answer := _CONNECT.search(text):
         return NetworkReason.PROXY if answer["refused"] else NetworkReason.PROXY_FAILED
     found = next((one for one, words in _WORDS_OF_REASONS.items() if any(word in text for word in words)), None)
+    if found is None and _GAVE_UP.search(text):
+        return NetworkReason.GAVE_UP
     if "proxyconnect" not in text or found in {NetworkReason.CERTIFICATE, NetworkReason.PROXY}:
         return found
     return NetworkReason.PROXY_NAME if found is NetworkReason.NAME else NetworkReason.PROXY_DOWN
