@@ -47,6 +47,22 @@ def test_each_error_of_the_catalogue(row: tuple[str, str, str]) -> None:
         assert {error.version for error in found} == {V}
 
 
+@pytest.mark.parametrize(
+    ("before", "tool"),
+    [
+        ("$ cd live && tofu init -input=false", "opentofu"),
+        ("##[group]Run terraform -chdir=live init", "terraform"),
+        ("#8 [build 4/5] RUN tofu init -lockfile=readonly", "opentofu"),
+        ("+ terraform init\n+ tofu init", ""),
+        ("To begin, run terraform init and then look at it", ""),
+        ("uses: hashicorp/setup-terraform@v3", ""),
+    ],
+)
+def test_a_command_line_tells_the_tool_where_no_message_does(before: str, tool: str) -> None:
+    failure = f"Error: {FAILED}\n\n{WHILE} unexpected EOF\n"
+    assert read_log(f"{before}\n{failure}".encode()).facts.tool == tool
+
+
 @pytest.mark.parametrize("tool", ["terraform", "opentofu"])
 def test_advice_behind_a_list_is_no_part_of_its_last_error(tool: str) -> None:
     log = read_log((DATA / "recorded" / f"{tool}-plugin-missing.log").read_bytes())

@@ -113,7 +113,8 @@ def dialect_of_header(text: str) -> Dialect | None:
 
 
 _OF_MESSAGES = {
-    r"OpenTofu|\btofu init": OPENTOFU, r"Terraform uses|terraform init|terraform providers": TERRAFORM,
+    r"OpenTofu|\btofu init|not signed with a valid signing key": OPENTOFU,
+    r"Terraform uses|terraform init|terraform providers": TERRAFORM,
     r"opentofu\.org": OPENTOFU, r"hashicorp\.com": TERRAFORM,
 }  # fmt: skip
 """What messages say of the tool, the surest first: either tool may name hosts of both."""

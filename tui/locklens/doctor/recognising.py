@@ -198,6 +198,11 @@ _IMAGE = re.compile(
     r"(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4})"
 )
 _ADVICE = re.compile(r".*uses external plugins.*|(?:terraform|tofu) init(?: -upgrade)?")
+_COMMAND = re.compile(
+    r"(?:^|&& ?|; ?|[$+#>%] |\b(?:Run|RUN|cmd:|command:) )(?P<tool>terraform|tofu)(?: -\S{1,500}){0,5}"
+    r" (?:init|plan|apply|validate|providers|test)(?= -| lock| mirror|\s*(?:$|[;&|]))"
+)
+"""A command line of either tool, in a shell's or a CI system's words, and not in a sentence."""
 _EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 _WORDS_OF_REASONS = {
@@ -590,10 +595,16 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
         advice = (line.text for line in lines if _ADVICE.fullmatch(line.text))
         words = " ".join((*(error.text for error in errors), *advice))
         ran = dialect_of_messages(words)
-        tool = ran.name if ran is not None else ""
+        tool = ran.name if ran is not None else _commanded(lines)
     named = [error.platform for error in errors if error.platform]
     platform = named[0] if named else max(platforms, key=lambda one: platforms[one], default=runner)
     return LogFacts(tool, version, platform)
+
+
+def _commanded(lines: Sequence[LogLine]) -> str:
+    """Return the tool of all command lines; "" where they name both, or none."""
+    named = {match["tool"] for line in lines for match in _COMMAND.finditer(line.text)}
+    return next((tool.name for tool in DIALECTS.values() if named == {tool.command}), "")
 
 
 def _runner_platform(name: str, rest: str) -> str:
