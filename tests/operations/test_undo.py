@@ -127,6 +127,16 @@ def test_a_new_file_is_removed_and_comes_back(top: Path) -> None:
     assert contents(top) == after
 
 
+def test_redo_applies_what_was_undone_last(top: Path) -> None:
+    for name in ("first.txt", "second.txt", "third.txt"):
+        apply(FileChanges(top, (PlannedFile(name, None, b"x"),), (), f"locklens {name}"))
+        apply(undo(top).proposal)
+    for name in ("third.txt", "second.txt", "first.txt"):
+        assert not (top / name).exists()
+        apply(undo(top, is_redo=True).proposal)
+        assert (top / name).read_bytes() == b"x"
+
+
 def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
     stages = [contents(top)]
     for number in range(3):

@@ -67,15 +67,21 @@ def add_undo_options(parser: Parser) -> None:
     """Add the options of `undo`."""
     parser.begin(
         "Revert the last write in the repository, made by a command or on the screen; a second undo reverts the "
-        "one before. --redo applies an undone write again. If a file changed since, it is named and nothing is "
-        "reverted.",
+        "one before. --redo applies the one again that was undone last. If a file changed since, it is named and "
+        "nothing is reverted.",
         "[OPTION...] [ID]",
         _run_undo,
     )
-    parser.add_argument("write", nargs="?", default="", metavar="ID", help="write to revert (default: the last)")
+    parser.add_argument(
+        "write",
+        nargs="?",
+        default="",
+        metavar="ID",
+        help="write to revert (default: the last), or to apply again with --redo",
+    )
     group = parser.group("operation")
     group.flag("--list", "write nothing; list the applied writes with their time and files")
-    group.flag("--redo", "apply an undone write again")
+    group.flag("--redo", "apply an undone write again (default: the one that was undone last)")
     parser.group("scope and output").add_events()
 
 

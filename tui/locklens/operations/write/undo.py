@@ -56,11 +56,13 @@ class AppliedWrite(Struct, frozen=True):
         record: Its files, time, command line and commit message.
         files: The files, relative to the repository's top.
         is_undone: True if it was reverted and not applied again.
+        reverted_since: Number of writes that were reverted or applied again after it was.
     """
 
     record: Record
     files: tuple[str, ...]
     is_undone: bool
+    reverted_since: int = 0
 
     @property
     def id(self) -> str:
@@ -109,15 +111,15 @@ def recorded(folder: Path, *, journal: Journal | None = None) -> Recorded:
 
 
 def _applied(top: Path, journal: Journal) -> tuple[AppliedWrite, ...]:
-    undone: dict[str, bool] = {}
+    undone: dict[str, tuple[bool, int]] = {}
     writes: list[AppliedWrite] = []
     for record in journal.writes(top):
         if record.undoes or record.redoes:
             # The newest reversal of a write decides.
-            undone.setdefault(record.undoes or record.redoes, bool(record.undoes))
+            undone.setdefault(record.undoes or record.redoes, (bool(record.undoes), len(undone)))
         else:
             names = (*_names(record, top).values(), *(_shown(folder.place, top) for folder in record.folders))
-            writes.append(AppliedWrite(record, names, undone.get(record.id, False)))
+            writes.append(AppliedWrite(record, names, *undone.get(record.id, (False, 0))))
     return tuple(writes)
 
 
@@ -126,7 +128,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
 
     Args:
         folder: In the repository, or the folder that was written in where there is none.
-        write: Id of the write; "" for the newest that is not undone, or the oldest undone one for a redo.
+        write: Id of the write; "" for the newest that is not undone, or for a redo the one that was undone last.
         is_redo: True to apply an undone write again.
         journal: The records; None for the user's own.
 
@@ -226,7 +228,7 @@ def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo:
     if not candidates:
         hint = "locklens undo --redo applies an undone write again" if writes and not is_redo else ""
         raise ConfigurationError(f"nothing to {verb} here", path=str(top), hint=hint)
-    return candidates[-1 if is_redo else 0].record
+    return min(candidates, key=lambda each: each.reverted_since).record if is_redo else candidates[0].record
 
 
 def _later_writes(writes: Sequence[AppliedWrite], record: Record) -> tuple[str, ...]:
