@@ -76,6 +76,8 @@ provider "registry.opentofu.org/acme/other" {
 }
 provider "$(touch PWNED)" {
 }
+provider "registry.terraform.io/hashicorp/-r" {
+}
 """
 CASES = {
     "locklens re": ({"review", "restore"}, {"main", "hashes"}),
@@ -93,6 +95,7 @@ CASES = {
     "locklens restore --from ": ({"main", "v1"}, {"$(touch${IFS}PWNED)"}),
     "locklens why ": ({"hashicorp/aws", "corp.example/acme/demo"}, {"$(touch", "main"}),
     "locklens upgrade hash": ({"hashicorp/aws"}, {"acme/other"}),
+    "locklens upgrade a": ({"aws", "acme/other"}, {"hashicorp/aws", "-r"}),
     "locklens prune ": ({"hashicorp/aws"}, {"main"}),
     "locklens demo --incident key": ({"key-expired", "key-changed"}, {"yanked"}),
     "locklens textconv a-f": ({"a-file"}, {"review"}),

@@ -102,6 +102,9 @@ _ENTRY += r"""-e 's,^provider "registry\.opentofu\.org/\([^"]*\)".*,\1,p' -e t "
 _ENTRY += r"""-e 's,^provider "\([^"]*\)".*,\1,p'"""
 """Addresses without the host of a default registry, as they are typed."""
 
+_SHORT = "LC_ALL=C sed -e p -e 's,^hashicorp/,,'"
+"""Those of HashiCorp also by their type alone: commands take both."""
+
 _REFERENCES = (
     "git for-each-ref --count=500 --sort=-creatordate '--format=%(refname:short)' refs/heads refs/tags refs/remotes"
 )
@@ -116,7 +119,7 @@ _locklens_list_providers() {{
     if [ -f {_LOCK} ]; then printf '%s\\n' {_LOCK}; else {_LOCK_FILES} 2>/dev/null; fi
   }} | head -n 50 | while IFS= read -r file; do
     if [ -f "./$file" ]; then head -c 1048576 "./$file" | LC_ALL=C sed -n {_ENTRY}; fi
-  done | LC_ALL=C grep -E '{_PLAIN}' | sort -u
+  done | {_SHORT} | LC_ALL=C grep -E '{_PLAIN}' | sort -u
 }}
 """
 
@@ -147,7 +150,7 @@ function _locklens_providers
     test -f {_LOCK}; or set files ({_LOCK_FILES} 2>/dev/null | head -n 50)
     for file in $files
         test -f "./$file"; and head -c 1048576 "./$file" | LC_ALL=C sed -n {_ENTRY}
-    end | LC_ALL=C grep -E '{_PLAIN}' | sort -u
+    end | {_SHORT} | LC_ALL=C grep -E '{_PLAIN}' | sort -u
 end
 """
 
