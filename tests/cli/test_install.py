@@ -55,6 +55,22 @@ def test_a_lock_file_without_providers_has_no_checksums_to_retain(place: Place, 
     assert "found no need for changes" in run("lock", "--platform", "linux_amd64")[1]
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("demo", "did you mean acme/demo?"),
+        ("acme/dem", "did you mean acme/demo?"),
+        ("corp/zzz", "locklens why lists what requires a provider"),
+    ],
+)
+def test_a_name_that_is_not_required_is_answered_with_one_that_is(
+    place: Place, run: Run, typed: str, hint: str
+) -> None:
+    status, _, err = run("lock", "--platform", "linux_amd64", typed)
+    assert (status, err.splitlines()[-1]) == (1, f"hint: {hint}")
+    assert not place.lock_file.exists()
+
+
 def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) -> None:
     status, out, err = run("lock", "--check", "--platform", "linux_amd64")
     assert (status, out) == (1, ".terraform.lock.hcl: would change\n")

@@ -210,16 +210,13 @@ def _refuse_ambiguity(text: str, roots: Sequence[Root], meant: dict[str, tuple[P
 
 
 def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
-    import difflib
-
     names = sorted({root.name_of(address) for root in roots for address in root.providers})
-    by_type = {name.rpartition("/")[2]: name for name in names}
-    near = difflib.get_close_matches(text, names, 1) or difflib.get_close_matches(text.rpartition("/")[2], by_type, 1)
+    near = meant(text, names)
     unread = [root for root in roots if not root.lock.is_complete]
     if unread:
         hint = _hint_of_unread(unread)
     elif near:
-        hint = f"did you mean {by_type.get(near[0], near[0])}?"
+        hint = near
     elif names:
         hint = f"required or locked here: {_listing(names, 'and')}"
     else:
@@ -239,6 +236,15 @@ def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
     if len(roots) != 1:
         found = f"none of the {len(roots)} roots requires or locks"
     return ConfigurationError(f"{found} {text!r}{limits}", hint=hint)
+
+
+def meant(text: str, names: Sequence[str]) -> str:
+    """Return the question whether a name like the typed one was meant; "" if none is like it."""
+    import difflib
+
+    by_type = {name.rpartition("/")[2]: name for name in names}
+    near = difflib.get_close_matches(text, names, 1) or difflib.get_close_matches(text.rpartition("/")[2], by_type, 1)
+    return f"did you mean {by_type.get(near[0], near[0])}?" if near else ""
 
 
 def _hint_of_unread(roots: Sequence[Root]) -> str:

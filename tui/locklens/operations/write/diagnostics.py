@@ -15,6 +15,7 @@ from locklens.errors import ConfigurationError
 from locklens.lockfile.render import lost_comments
 from locklens.lockfile.update import Difference
 from locklens.operations.plan import RootResult
+from locklens.operations.typed_names import meant
 from locklens.review.health import OF_INIT
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ def named(
             selected[address] = by_address[address]
         elif not root.tool.is_builtin(address):
             words = f"The provider {address} is not required by the current configuration"
-            hint = "locklens why lists what requires a provider"
+            near = meant(text, sorted(map(root.name_of, by_address)))
+            hint = near or "locklens why lists what requires a provider"
             diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words, hint=hint))
     return list(selected.values()), diagnostics
 
