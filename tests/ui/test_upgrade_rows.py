@@ -432,6 +432,25 @@ def test_steps_start_where_an_unlisted_version_would_be_listed() -> None:
     assert all(of.moved(both, -1).target(one) != of.target(one) for one in both), "no root keeps the others from older"
 
 
+def test_no_target_stands_above_the_newest_of_several_locked_versions() -> None:
+    listed = "1.0.0:400 1.1.0:300 1.2.0:200 2.0.0:100 3.0.0:50"
+    both = [offer(listed, f"= {locked}", locked=locked, root=root) for root, locked in (("a", "1.1.0"), ("b", "1.2.0"))]
+    of = selection_of(*both)
+
+    def targets(of: UpgradeSelection) -> list[str]:
+        found = (of.target(one) for one in both)
+        return [str(choice.version) if choice is not None else "-" for choice in found]
+
+    assert targets(of) == ["-", "-"]
+    seen = []
+    for by in (1, 1, 1, -1, -1, -1, -1, -1, -1, 1, 1, 1, 1):
+        of = of.moved(both, by)
+        seen.append(targets(of))
+    assert seen[:5] == [["2.0.0"] * 2, ["3.0.0"] * 2, ["3.0.0"] * 2, ["2.0.0"] * 2, ["-", "-"]]
+    assert seen[5:9] == [["1.2.0", "-"], ["-", "1.1.0"], ["1.0.0"] * 2, ["1.0.0"] * 2]
+    assert seen[9:] == [["-", "1.1.0"], ["1.2.0", "-"], ["2.0.0"] * 2, ["3.0.0"] * 2]
+
+
 def test_the_line_to_edit() -> None:
     held = FilePlace("a/main.tf", 1)
     assert upgrade_target(rows(selection_of(HELD))[1], selection_of(HELD)).place == held

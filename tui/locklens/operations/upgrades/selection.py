@@ -456,7 +456,16 @@ class UpgradeSelection(Struct, frozen=True):
         if target is None:
             return self
         stepped = dict(self.stepped)
-        begun = self._began_with_none(asked, target) & stepped.keys() if by < 0 and target == reached else frozenset()
+        begun: frozenset[CandidateKey] = frozenset()
+        if by < 0 and reached is not None:
+            began = self._began_with_none(asked, reached)
+            # Of several locked versions, no target at all stands between the newest one and the next.
+            newest = max(filter(None, locked), key=_order, default=None) if len(locked) > 1 else None
+            is_above = newest is not None and _order(target) <= _order(newest) < _order(reached)
+            if target == reached or (is_above and len(began) == len(asked)):
+                begun = began & stepped.keys()
+            elif newest == reached in steps and not any(map(self._has_target, asked)):
+                target = reached
         if begun:
             # Below the oldest version is no version, where that is what the steps began with.
             stepped = {key: version for key, version in stepped.items() if key not in begun}
@@ -483,6 +492,10 @@ class UpgradeSelection(Struct, frozen=True):
             if self.recommendation(offer).suggested is None
             and (offer.locked is None or _order(offer.locked) < _order(reached))
         )
+
+    def _has_target(self, offer: UpgradeCandidates) -> bool:
+        """True if a version is recommended or was stepped to, be it the locked one."""
+        return offer.key in self.stepped or self.recommendation(offer).suggested is not None
 
     def _reached(self, offer: UpgradeCandidates) -> Version | None:
         """The version of which the others are newer or older: the target, or else the locked one, listed or not."""
