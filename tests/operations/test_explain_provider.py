@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,21 @@ def test_nothing_is_satisfied_or_free_where_constraints_are_unread(tmp_path: Pat
     result = asked(tmp_path, "aws", offered=offers("5.0.0", "5.1.0"))
     assert "  a  5.0.0  unknown  ~> 5.0\n" in said(result)
     assert "  NEWER        5.1.0  not held back by the constraints that can be read\n" in said(result)
+
+
+def test_upgrade_stops_where_written_constraints_are_unread_and_nowhere_else(tmp_path: Path) -> None:
+    far = requiring("hashicorp/aws ~> 5.0") + 'module "far" { source = "acme/far/aws" }\n'
+    locked = lock("hashicorp/aws 5.0.0").replace(b"  hashes", b'  constraints = "~> 5.0"\n  hashes')
+    own = requiring("hashicorp/aws ~> 5.0")
+    files: dict[str, str | bytes] = {"far/main.tf": far, "both/main.tf": own, "new/main.tf": own}
+    files |= {f"{root}/terragrunt.hcl": "" for root in ("unit", "both", "new")}
+    files |= {f"{root}/.terraform.lock.hcl": locked for root in ("far", "unit", "both", "alone")}
+    write(tmp_path, {**files, "new/.terraform.lock.hcl": lock("hashicorp/tls 4.0.0")})
+    git(tmp_path, "init", "-q")
+    result = asked(tmp_path, "aws", offered=offers("5.0.0", "5.1.0"))
+    sections = dict(re.findall(r"^(\S+)  registry.*\n(?:  .*\n)*?  UPGRADE      (.*)", said(result), re.MULTILINE))
+    stops = "stops, for not all constraints can be read; by the others it selects 5.1.0"
+    assert sections == {"far": stops} | dict.fromkeys(("unit", "both", "new", "alone"), "selects 5.1.0")
 
 
 def test_a_list_without_the_locked_version_is_dated(tmp_path: Path) -> None:

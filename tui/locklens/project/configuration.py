@@ -318,8 +318,10 @@ class Configuration(Struct, frozen=True, dict=True):
     @cached_property
     def unknown_reason(self) -> str:
         """The reason why it is unknown if a provider is required; "" if it is known."""
-        if reason := self._unread():
-            return reason
+        if not self.has_files:
+            return self.undeclared_reason
+        if self.unread_reason:
+            return self.unread_reason
         if self.state.kind in {"remote", "unreadable"}:
             return self.state.detail or "the state is remote"
         if self.undeclared_reason:
@@ -329,11 +331,14 @@ class Configuration(Struct, frozen=True, dict=True):
     @property
     def unknown_constraints(self) -> str:
         """The reason why a constraint may be unknown; "" if all are known. A state has none, wherever it is."""
-        return self._unread() or self.undeclared_reason
+        return self.unread_reason or self.undeclared_reason
 
-    def _unread(self) -> str:
-        if not self.has_files:
-            return self.undeclared_reason
+    @property
+    def unread_reason(self) -> str:
+        """The reason why constraints that are written somewhere could not be read, so that upgrade stops; "" if none.
+
+        A folder that does not declare all is no reason: what its lock file records is known.
+        """
         if self.missing_modules:
             groups = by_trouble(self.missing_modules)
             listed = {why: [f"{one.call} ({one.source})" for one in those] for why, those in groups.items()}

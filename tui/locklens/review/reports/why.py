@@ -274,7 +274,7 @@ def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterato
         words = upgrade_words(offer, offer.upgraded)
         if not is_same and root.policy.pin(root.explanation.address) is not None:
             words += ", if a pinned key signs it"
-        if root.configuration.unknown_constraints and not root.explanation.is_recorded:
+        if root.configuration.unread_reason:
             words = f"stops, for not all constraints can be read; by the others it {words}"
         yield _fact("UPGRADE", f"{words}{note}", copied=version)
         yield from _held_lines("NEWER", offer.newer, root, folder)
