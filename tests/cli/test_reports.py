@@ -21,6 +21,7 @@ from locklens.operations.review.request import is_told
 
 LOCK = "infra/.terraform.lock.hcl"
 ENTRY = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:{}",\n  ]\n}}\n'
+IDENTITY = ("-c", "user.name=n", "-c", "user.email=e@example.com")
 NAMES = {
     "text": "a.txt",
     "json": "a.json",
@@ -45,7 +46,7 @@ def with_an_edit(folder: Path) -> None:
     (folder / "infra").mkdir()
     for number, version in enumerate(("1.0.0", "1.1.0")):
         (folder / LOCK).write_text(ENTRY.format(version, "0" * 64))
-        words = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e@example.com"]
+        words = ["git", "-C", str(folder), *IDENTITY]
         subprocess.run([*words, "add", "-A"], check=True)
         subprocess.run([*words, "commit", "-qm", str(number)], check=True)
 
@@ -72,6 +73,16 @@ def test_one_run_writes_every_report(clone: Path) -> None:
             assert json.loads(written)["roots"] == json.loads(alone)["roots"]
         else:
             assert written == alone, form
+
+
+def test_a_review_without_changes_points_to_the_check_of_every_root(clone: Path) -> None:
+    (clone / LOCK).write_text("broken {")
+    subprocess.run(["git", "-C", str(clone), *IDENTITY, "commit", "-qam", "broken"], check=True)
+    words = "not judged: 1 root that is unchanged; `locklens health` checks every root"
+    status, said, _ = review(clone)
+    assert (status, said.splitlines()[-2:]) == (0, [words, "verdict: ok"])
+    assert f"\n- {words.capitalize()}.\n" in review(clone, "--format", "markdown")[1]
+    assert "not judged" not in review(clone, "HEAD~1")[1]
 
 
 def test_reports_say_that_nothing_could_be_reviewed(clone: Path) -> None:

@@ -233,6 +233,15 @@ def left_out_words(review: Review) -> str:
     return f"not compared: {files}, of roots that were not named" if review.left_out else ""
 
 
+def unjudged_words(review: Review) -> str:
+    """The roots of a review that lists none, and what judges them; "" for any other review."""
+    number = review.all_roots - review.left_out
+    if review.roots or not number:
+        return ""
+    are = "is" if number == 1 else "are"
+    return f"not judged: {counted(number, 'root')} that {are} unchanged; `locklens health` checks every root"
+
+
 def roots_and_changes(review: Review) -> str:
     """The roots with something to list, of all roots, and the changes: "31 of 32 roots, 38 changes (28 distinct)"."""
     several = f"{len(review.roots)} of " if review.all_roots > len(review.roots) else ""

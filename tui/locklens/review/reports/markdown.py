@@ -116,6 +116,8 @@ class _Comment:
             yield f"- {unverified}."
         if left_out := reports.left_out_words(review):
             yield f"- {left_out[0].upper()}{left_out[1:]}."
+        if unjudged := reports.unjudged_words(review):
+            yield f"- {unjudged[0].upper()}{unjudged[1:]}."
         yield "- The code of the providers, and the versions of modules, which lock files do not pin: never checked."
         for host in sorted(review.hosts, key=lambda host: host.host):
             if host.error is not None:

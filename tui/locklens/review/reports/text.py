@@ -194,6 +194,8 @@ class _Printer:
             yield f"registry {host}"
         if words := reports.left_out_words(review):
             yield words
+        if words := reports.unjudged_words(review):
+            yield words
         for note in review.notes:
             yield f"note: {note}"
         checked = [root for root in review.roots if not _has_something(root)]
