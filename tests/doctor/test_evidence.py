@@ -7,12 +7,15 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from kit.command_line import no_screen
 from kit.git import git
+from kit.loopback import server_context, serving, write_authority
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -890,3 +893,52 @@ def test_an_h1_of_unknown_platform_is_counted_beside_those_of_known_ones(
     assert f"no h1 of linux_amd64 is locked for acme/demo 1.4.2 {words}" in given
     total = len(more) + 1
     assert f"{total} h1 locked beside 5 zh of packages {words}" in without or not more
+
+
+@pytest.fixture
+def mirrored(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, Any]], Path]]:
+    """A package that was refused, and a network mirror as the only place of the settings, which lists hashes for it."""
+    folder, authority = made(INCIDENTS["download-damaged"]), trustme.CA()
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(write_authority(authority, tmp_path / "ca.pem")))
+    with serving(server_context(authority, "localhost")) as server:
+        block = (
+            f'provider_installation {{\n  network_mirror {{\n    url = "{server.url("/p/", "localhost")}"\n  }}\n}}\n'
+        )
+        settings = tmp_path / "demo.tfrc"
+        settings.write_text(settings.read_text("utf-8") + block, "utf-8")
+
+        def listing(archive: dict[str, Any]) -> Path:
+            below = "/p/registry.terraform.io/acme/demo"
+            server.gives(f"{below}/index.json", {"versions": {"1.4.2": {}}})
+            server.gives(f"{below}/1.4.2.json", {"archives": {"linux_amd64": {"url": "demo.zip", **archive}}})
+            return Path(folder)
+
+        yield listing
+
+
+def test_the_hashes_that_a_network_mirror_lists_are_compared(mirrored: Any, doctor: Any) -> None:
+    other, h1 = f"zh:{'ab' * 32}", "h1:4444444444444444444444444444444444444444444="
+    folder = mirrored({"hashes": [other]})
+    found = _of(doctor(folder, "ci.log"), "mirror-differs")
+    assert re.search(r"the package that https://localhost:\d+/p/ lists is zh:abababab\.\.\., which the signed SHA256SUMS", found["evidence"])  # fmt: skip
+    assert "that the failing run installed it is not known" in found["evidence"]
+    assert found["verdict"] == "likely"  # what is listed now may not be what the run got
+    alone = doctor(folder, "--", "live/prod")
+    assert _of(alone, "mirror-differs")["verdict"] == "yes"
+    fix = next(one for one in alone["remedies"] if one["id"] == "fill-mirror")
+    assert "which serves https://localhost:" in fix["note"]
+    assert "aside" not in json.dumps(alone["remedies"])
+    folder = mirrored({"hashes": [h1]})
+    found = _of(doctor(folder, "--offline", "ci.log"), "mirror-differs")
+    assert "the settings here name https://localhost:" in found["evidence"]  # which is not asked
+
+
+def test_what_a_network_mirror_lists_may_not_be_comparable(mirrored: Any, doctor: Any) -> None:
+    folder = mirrored({})
+    found = _of(doctor(folder, "ci.log"), "mirror-differs")
+    assert (found["verdict"], "lists no hash for linux_amd64" in found["evidence"]) == ("unknown", True)
+    entry = re.findall('"(zh:[0-9a-f]+)"', (folder / "live/prod" / LOCK).read_text("utf-8"))
+    found = _of(doctor(mirrored({"hashes": entry}), "ci.log"), "mirror-differs")
+    assert (found["verdict"], "has a locked hash" in found["evidence"]) == ("unknown", True)
+    assert _of(doctor(folder, "--", "live/prod"), "mirror-differs")["verdict"] == "no"

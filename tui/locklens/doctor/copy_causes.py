@@ -128,7 +128,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if found:
         return _copy(x, found)
     if x.error is None:
-        return _of_unknown_origin(x) or _unasked(x)
+        return _of_unknown_origin(x) or _served(x) or _unasked(x)
     if (moved := _moved(x, "mirror")) is not None:
         return moved
     if x.replaced and not x.asks_registry:
@@ -139,7 +139,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if x.message.kind == "mirror-checksum":
         return _of_index(x)
     if path is not None and path.is_on_server:
-        return _unknown_file(x)
+        return _served(x) or _unknown_file(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
 
 
@@ -180,11 +180,23 @@ def _of_unknown_origin(x: Examined) -> Judgement | None:
     return replace(judged, verdict=_UNKNOWN, evidence=words, missing="the origin of the package: --install-path")
 
 
+def _served(x: Examined) -> Judgement | None:
+    """Judge the hashes that a mirror on a server lists now, which nothing tells to be those of the failing run."""
+    one = x.served
+    if one is None or one.problem:
+        return None
+    if not one.zh and x.packed and _judged_copy(x, one).verdict is _LIKELY:
+        words = f"{one.path} is {short(one.shown_hash)}, which is not locked; its zip file may be one that is"
+        return Judgement(_UNKNOWN, words, _OF_SERVER, x.as_of, basis=Basis.HERE)
+    return _copy(x, (one,))
+
+
 def _unasked(x: Examined) -> Judgement | None:
     """Return that nothing is known about the mirrors on servers which the settings name; None where they name none."""
     if not x.servers or x.entry is None:
         return None
-    words = f"init would ask {listing([one.place for one in x.servers], 2)}, which is not asked here"
+    problem = f": {x.served.problem}" if x.served is not None else ", which is not asked here"
+    words = f"init would ask {listing([one.place for one in x.servers], 2)}{problem}"
     return Judgement(
         _UNKNOWN, words, "its packages", command=x.command_line("verify", *words_of_root(x)), basis=Basis.HERE
     )
@@ -194,7 +206,8 @@ def _unknown_file(x: Examined) -> Judgement:
     """Return the cause where a mirror on a server has the copy: a file, which no command finds in a folder."""
     words, missing = "the mirror's copy is not at hand", _OF_SERVER
     if x.servers and x.entry is not None:
-        words = f"{words}; the settings here name {listing([one.place for one in x.servers], 2)}"
+        problem = f": {x.served.problem}" if x.served is not None else ""
+        words = f"{words}; the settings here name {listing([one.place for one in x.servers], 2)}{problem}"
         missing = f"{missing}; {x.command_line('verify', *words_of_root(x))} compares what it serves now"
     return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
 

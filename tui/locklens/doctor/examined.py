@@ -105,7 +105,7 @@ class Examined(Struct, frozen=True, dict=True):
         made_by: The commit that made the entry as it is, if it is known, and no merge; else "".
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
-        is_offered: True if the mirror on a server, which the settings here name, gives now what the run did not get.
+        served: What the mirror on a server, which the settings here name, gives or lists now; None if it was not asked.
         moved: The package that was moved aside here later than the log, by the path that it had; None without one.
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off.
@@ -165,7 +165,7 @@ class Examined(Struct, frozen=True, dict=True):
     downloads: tuple[str, ...] = ()
     twins: tuple[ElsewhereEntry, ...] = ()
     hashes_of: str = ""
-    is_offered: bool = False
+    served: FoundPackage | None = None
     is_offline: bool = False
     moved: FoundPackage | None = None
     fitting: tuple[str, ...] = ()

@@ -98,7 +98,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
         return "" if _speaks(x, causes) else _exchanged(x)
-    if x.is_offered:
+    if x.is_of_server and x.served is not None:
         mirror = x.failing_mirror or x.oci_mirror or x.servers[0].place
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.machine)}"
     is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror

@@ -341,7 +341,8 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
         size = one.size_of(x.platform)
         yield one.alone.remedy("reinstall", "Install the locked package", _NONE, size, one.next_step)
         return
-    if packed is None and (x.replaced or (x.incident.path is not None and x.incident.path.is_on_server)):
+    is_of_server = x.served is not None or (x.incident.path is not None and x.incident.path.is_on_server)
+    if packed is None and (x.replaced or is_of_server):
         yield from fix_mirror(one)
         return
     place = one.path(packed.path) if packed is not None else x.message.place or "DIR"

@@ -16,7 +16,7 @@ from locklens.doctor.examined import from_top
 from locklens.doctor.fixed import awaits_init
 from locklens.doctor.judging import Several, joined_causes, remedies_for, requirements_at_fault, stand_ins
 from locklens.doctor.messages import ReadLog
-from locklens.doctor.model import Diagnosis, ErrorPlace, Incident
+from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
 from locklens.lockfile import LockEntry
@@ -213,8 +213,20 @@ def _looked_up(
             for one, x, entry in locked
             if x.is_of_server
         ],
+        listed=[(one.root.tool, entry, x.platform_on_disk, x.servers) for one, x, entry in locked if _is_served(x)],
         unlocked=[(x.tool, x.address) for x in found if x.entry is None and x.address is not None],
     )
+
+
+def _is_served(x: Examined) -> bool:
+    """True if the package comes from a mirror on a server, by the run, the user or the settings, and may differ there.
+
+    Where a folder has it, too, that is compared.
+    """
+    path, row = x.incident.path, BY_KIND.get(x.message.kind)
+    is_asked = path is not None and path.is_on_server if x.error is not None else not x.asks_registry
+    is_of_cause = row is None or CauseId.MIRROR_DIFFERS in row.causes
+    return is_asked and is_of_cause and x.platform_on_disk != "" and not x.is_of_server and not x.of_kind("mirror")
 
 
 def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> Examined:

@@ -6,16 +6,19 @@ A package that arrived damaged elsewhere is downloaded up to three times, to tel
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
+from locklens.doctor import FoundPackage
 from locklens.doctor.messages import NetworkReason, RecognisedError
 from locklens.errors import RunCancelledError, SourceError
 from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
 from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
+from locklens.operations.verification import listed_package, mirror_name
 from locklens.packages import Limits
 from locklens.releases import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
@@ -28,12 +31,12 @@ from locklens.versions import neighbour, precedence
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.review.request import ReviewEvent
+    from locklens.project.installation import InstallationMethod
     from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata
     from locklens.trust import Signer
@@ -50,7 +53,7 @@ class LookedUp(Struct, frozen=True):
         neighbour: The signer of the next version before; None if unknown.
         downloads: Same as in `Examined`.
         hashes_of: Same as in `Examined`.
-        is_offered: Same as in `Examined`.
+        served: Same as in `Examined`.
     """
 
     change: Change
@@ -58,7 +61,7 @@ class LookedUp(Struct, frozen=True):
     neighbour: Signer | None = None
     downloads: tuple[str, ...] = ()
     hashes_of: str = ""
-    is_offered: bool = False
+    served: FoundPackage | None = None
 
     @property
     def is_unlisted(self) -> bool:
@@ -99,6 +102,7 @@ def look_up_entries(
     *,
     damaged: Sequence[tuple[Dialect, LockEntry, str, tuple[str, ...]]] = (),
     lacked: Sequence[tuple[Dialect, LockEntry, str, Path]] = (),
+    listed: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     unlocked: Sequence[tuple[Dialect, ProviderAddress]] = (),
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
@@ -106,8 +110,9 @@ def look_up_entries(
     Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
     before anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its
     platform, "" where only the hashes of the message tell it, and these hashes. `lacked` are entries whose package a
-    mirror on a server did not have: each with its platform, and the root whose settings name the mirror. Of `unlocked`
-    providers, which are in no lock file, the versions are looked up.
+    mirror on a server did not have: each with its platform, and the root whose settings name the mirror. `listed` are
+    those that one may have given: each with its platform, and the mirrors of the settings. Of `unlocked` providers,
+    which are in no lock file, the versions are looked up.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -127,10 +132,8 @@ def look_up_entries(
             from locklens.operations.review.prove import Proving
 
             Proving(session, known, provable, everything=request.prove == "all").work(confirm, on_event)
-        offers = {
-            _key(tool, entry): _is_offered(session, tool, entry, platform, root)
-            for tool, entry, platform, root in lacked
-        }
+        offers = {_key(one[0], one[1]): _offered(session, *one) for one in lacked}
+        offers |= {_key(one[0], one[1]): _listed(session, *one) for one in listed}
         found = {}
         for key, subject in subjects.items():
             case = settled_case(subject, known, session.cache.hashes)
@@ -144,7 +147,7 @@ def look_up_entries(
             neighbour = _neighbour(lookup, case, known)
             other = _version_of_hashes(session, lookup, case)
             change = trace(subject.change, case)
-            found[key] = LookedUp(change, case, neighbour, downloads, other, offers.get(key, False))
+            found[key] = LookedUp(change, case, neighbour, downloads, other, offers.get(key))
         questions = [ListingId(tool.name, address) for tool, address in dict.fromkeys(unlocked)]
         known.update(zip(questions, session.pool.map(lookup.answer, questions), strict=True))
         listings = {(one.tool, one.address): fact for one in questions if isinstance(fact := known[one], Listing)}
@@ -153,15 +156,33 @@ def look_up_entries(
         return LookedUpEntries(found, listings, session.notes, hosts)
 
 
-def _is_offered(session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, root: Path) -> bool:
-    """True if a place that the root's settings name gives a package now."""
+def _offered(
+    session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, root: Path
+) -> FoundPackage | None:
+    """Return a package, without its hashes, that a place which the root's settings name gives now; else None."""
     source = session.installation(tool, root)
     try:
         metadata = source.package(entry.address, entry.version, Platform.parse(platform))
         with source.open_package(metadata):
-            return True
+            return FoundPackage("mirror", str(source), platform)
     except (SourceError, ValueError):
-        return False
+        return None
+
+
+def _listed(
+    session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, mirrors: Sequence[InstallationMethod]
+) -> FoundPackage | None:
+    """Return the hashes that the first mirror which has a package lists for it now; None where none has it.
+
+    Where it cannot be asked, or lists none, the problem stands for them.
+    """
+    registries, build = session.registries(tool), (entry.address, entry.version, Platform.parse(platform))
+    for method in mirrors:
+        source = registries.installation(Path(), [method])
+        if (found := listed_package(build, method, source, [entry.accepted])) is not None:
+            path, problem = f"the package that {mirror_name(method)} lists", "" if found.hashes else found.reason
+            return FoundPackage("mirror", path, platform, found.hashes, problem)
+    return None
 
 
 def platform_by_hash(case: Case, hashes: Sequence[str]) -> str:
