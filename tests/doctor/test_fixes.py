@@ -1274,3 +1274,46 @@ def test_what_failed_is_tried_again_and_not_init(line: str, again: str | None, m
     out = doctor(folder, "--offline", "--tool", "opentofu", "--format", "text", "ci.log")
     assert ("Run the command that failed again" in out) == (again is None)
     assert f"{'packages/' * 7}live-prod." in out, "no word is broken"
+
+
+@pytest.mark.parametrize("has_lock", [True, False])
+def test_a_constraint_on_a_version_that_is_not_listed_is_rewritten(made: Any, doctor: Any, *, has_lock: bool) -> None:
+    folder = made(SampleIncident("", ("none",), (b"",), (("acme/demo", "1.9.9"),)))
+    if not has_lock:
+        (folder / LOCK).unlink()
+        git(folder, "commit", "-qam", "unlocked")
+    message = "no available releases match the given constraints 1.9.9"
+    told = f"Could not retrieve the list of available versions for provider acme/demo: {message}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", told)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["causes"][0]["evidence"].endswith(
+        'satisfies 1.9.9 ("1.9.9" at live/prod/main.tf:5); 1.5.0 is listed'
+    )
+    (fix,) = document["remedies"]
+    if not has_lock:  # upgrade changes one that is there
+        assert (fix["command"], fix["hint"]) == (None, "locklens why acme/demo --root=live/prod")
+        return
+    assert fix["command"] == "locklens upgrade acme/demo=1.5.0 --edit-constraints --root=live/prod"
+    assert main([*shlex.split(fix["command"])[1:], "--no-cache"], no_screen) == 0
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+@pytest.mark.parametrize(("constraint", "words"), [
+    ("~> 1.4", "upgrade acme/demo=1.4.2"), ("1.5.0", "upgrade acme/demo=1.4.2 --edit-constraints"),
+])  # fmt: skip
+def test_a_release_whose_list_lacks_the_package_is_left_for_another_one(
+    constraint: str, words: str, made: Any, doctor: Any
+) -> None:
+    rule = FaultRule(Fault.SUMS_WITHOUT_PACKAGE, "registry.terraform.io/acme/demo", "1.5.0")
+    folder = made(SampleIncident("", ("none",), (b"",), (("acme/demo", constraint),), rules=(rule,)))
+    told = 'checksum list has no SHA-256 hash for "terraform-provider-demo_1.5.0_linux_amd64.zip"'
+    message = f"Error while installing acme/demo v1.5.0: {told}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", message)), "utf-8")
+    fix = next(
+        one for one in doctor(folder, "ci.log")["remedies"] if one["command"] == f"locklens {words} --root=live/prod"
+    )
+    assert main([*shlex.split(fix["command"])[1:], "--no-cache"], no_screen) == 0
+    (folder / LOCK).unlink()
+    git(folder, "commit", "-qam", "unlocked")
+    fix = next(one for one in doctor(folder, "ci.log")["remedies"] if one["id"] == "change-constraint")
+    assert (fix["command"], "1.4.2" in fix["note"]) == (None, True)

@@ -14,6 +14,7 @@ from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
+from locklens.versions import newest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -248,11 +249,10 @@ def constraint_conflict(x: Examined) -> Judgement | None:
     if is_about_listing and x.listing is not None and x.listing.is_known:
         fitting = [one.version for one in x.listing.versions if constraints.admits(one.version)]
         if not fitting:
-            number = len(x.listing.versions)
+            number, best = len(x.listing.versions), newest(one.version for one in x.listing.versions)
             words = "the only listed version does not satisfy"
-            words = (
-                f"{words if number == 1 else f'none of {number} listed versions satisfies'} {constraints} ({places})"
-            )
+            words = words if number == 1 else f"none of {number} listed versions satisfies"
+            words = f"{words} {constraints} ({places}){f'; {best} is listed' if best is not None else ''}"
             return Judgement(_YES, words, as_of=x.listing.as_of, title=_NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may not offer them"

@@ -107,7 +107,7 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     """The constraints are rewritten for a version that they exclude, where they are in the root's own files."""
     x = one.examined
     locked = x.entry.version if x.entry is not None else None
-    if version is None or x.address is None:
+    if version is None or x.address is None or not x.lock.exists:
         return
     fitting = (each for other in x.others if other.root in one.roots for each in other.requirements)
     excluding = [each for each in (*x.required, *fitting) if not each.constraints.admits(version)]
@@ -134,6 +134,35 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     yield one.written("change-constraint", title, cost, size, write, *notes)
 
 
+def with_another_version(one: Affected) -> Iterator[Remedy]:
+    """A provider that is not locked is locked at another version than the one that fails, which init would select."""
+    x, failed = one.examined, one.examined.message.version
+    listed = listed_versions(x) if failed else []
+    others = [each for each in listed or () if str(each) != failed]
+    best = newest(each for each in others if x.constraints.admits(each))
+    if best is not None:
+        yield with_version(one, best, f"{best} is the newest other version that is listed and allowed")
+    elif listed is None:
+        yield with_version(one, "VERSION", f"VERSION stands for another than {failed} that satisfies the constraints")
+    elif (latest := _latest(others)) is not None:
+        what = f"Change the constraint on {x.name}, by hand"
+        rewritten = list(_with_other_constraints(one.alone, latest))
+        yield from rewritten or [
+            _by_hand(one.alone, "change-constraint", what, "each constraint", f"{latest} is listed")
+        ]
+
+
+def with_version(one: Affected, version: Version | str, note: str) -> Remedy:
+    """Return the remedy that locks a provider, which is not locked, at another version than init selects."""
+    name = one.examined.name
+    if not one.examined.lock.exists:  # upgrade changes one that is there
+        return _by_hand(
+            one.alone, "change-constraint", f"Require {name} {version} alone, by hand", "each constraint", note
+        )
+    command = one.line("upgrade", f"{name}={version}")
+    return one.remedy("upgrade", f"Lock another version of {name}", _LOW, None, command, note)
+
+
 def _can_admit(required: Requirement, version: Version) -> bool:
     """True if a constraint can be rewritten for a version: one that excludes exactly this one is left as it is."""
     try:
@@ -158,6 +187,8 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
     is_newest = x.entry is not None and x.entry.version == _latest(listed or ())
     if x.entry is not None and is_there and (is_newest or not any(each.id == "upgrade" for each in offered)):
         offered += _with_other_constraints(alone, x.entry.version)
+    if x.entry is None and listed and not clash:
+        offered += _with_other_constraints(alone, _latest(listed))
     if not offered:
         what = "one of the constraints that exclude one another" if clash else f"the constraint on {x.name}"
         offered.append(_by_hand(alone, "change-constraint", f"Change {what}, by hand", "each constraint"))

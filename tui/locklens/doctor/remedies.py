@@ -14,7 +14,7 @@ from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade
+from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade, with_another_version, with_version
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.lockfile import pinned
 from locklens.project.configuration import constraint_place
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
-    from locklens.versions import Version
 
 _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
@@ -61,7 +60,7 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         if platform and x.platforms and platform not in x.platforms:
             listed = listed_versions(x, platform) or ()
             best = newest(version for version in listed if x.constraints.admits(version))
-            yield _elsewhere(one) if best is None else _with_version(one, best, f"it has a package of {platform}")
+            yield _elsewhere(one) if best is None else with_version(one, best, f"it has a package of {platform}")
         return
     if x.message.kind == "lock-incomplete":
         yield _with_other_platforms(one)
@@ -277,7 +276,8 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     elif x.message.kind == "version-gone" and x.entry is not None and x.entry.version in (listed_versions(x) or ()):
         yield run_again(one)
     words = "whether the host has the package of that version was not asked"
-    for other in () if x.entry is None else upgrade(one, f"Upgrade {x.name} to another version that is listed"):
+    title = f"Upgrade {x.name} to another version that is listed"
+    for other in with_another_version(one) if x.entry is None else upgrade(one, title):
         is_open = x.message.reason is NetworkReason.ABSENT and other.command
         yield replace(other, note=clauses(other.note, words)) if is_open else other
 
@@ -298,13 +298,10 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     title = f"Upgrade {one.examined.name}: {_refused(one.examined)} is refused as long as its signature is not valid"
     if is_revoked:
         title = f"Upgrade {one.examined.name}, once its publisher has signed a version with another key"
-    if one.examined.entry is None and (refused := one.examined.message.version):
-        yield _with_another_version(one, refused)
-    elif not one.examined.is_of_other_version:
+    if not one.examined.is_of_other_version:
         unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
-        for other in upgrade(one, title):
-            note = clauses(other.note, unchecked if other.command else "")
-            yield replace(other, note=note)
+        for other in with_another_version(one) if one.examined.entry is None else upgrade(one, title):
+            yield replace(other, note=clauses(other.note, unchecked if other.command else ""))
     if is_of_age:
         yield _signed_anew(one)
         yield _without_enforcement(one)
@@ -330,25 +327,6 @@ def _without_enforcement(one: Affected) -> Remedy:
 def _refused(x: Examined) -> str:
     """Return the version that the message is about, else the locked one."""
     return x.message.version or (str(x.entry.version) if x.entry is not None else "its version")
-
-
-def _with_another_version(one: Affected, refused: str) -> Remedy:
-    """Return the remedy for a provider that is not locked, whose newest version is refused: upgrade selects that."""
-    x = one.examined
-    listed = listed_versions(x) or []
-    best = newest(each for each in listed if x.constraints.admits(each) and str(each) != refused)
-    if best is not None:
-        words = f"{best} is the newest other version that is listed and allowed; who signed it is not known"
-        return _with_version(one, best, words)
-    note = f"VERSION stands for another one than {refused} that satisfies the constraints, and that a listed key signed"
-    return _with_version(one, "VERSION", note)
-
-
-def _with_version(one: Affected, version: Version | str, note: str) -> Remedy:
-    """Return the remedy that locks a provider, which is not locked, at another version than init selects."""
-    name = one.examined.name
-    command = one.line("upgrade", f"{name}={version}")
-    return one.remedy("upgrade", f"Lock another version of {name}", _LOW, None, command, note)
 
 
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
