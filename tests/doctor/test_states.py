@@ -957,6 +957,12 @@ def test_a_log_without_a_platform_that_may_be_newer_than_its_fix_has_a_note_of_w
     (note,) = (one for one in document["run"]["notes"] if one.startswith(words))
     assert document["state"] == "open"
     assert note.endswith("the error of a run before that is over (run init again), and one after it has another cause")
+    main_tf = folder / "live/prod/main.tf"
+    main_tf.write_bytes(b"<<<<<<< HEAD\n" + main_tf.read_bytes())
+    notes = doctor(folder, "--offline", log)["run"]["notes"]
+    (note,) = (one for one in notes if one.startswith(words))
+    assert note.endswith("the error of a run before that is over, and one after it has another cause")
+    assert "the configuration has an error (live/prod/main.tf:1), and init fails until it is mended" in notes
 
 
 @pytest.mark.parametrize("is_committed", [False, True])

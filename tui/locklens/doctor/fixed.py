@@ -465,7 +465,7 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
     if lacking is not None and after is not None and _before_cover(x) is None:
         words = f"commit {after.commit[:12]} locks a hash of the package, and commit {lacking.commit[:12]} did not"
-        return f"{words}: the error of a run before it is over (run init again), and one after it has another cause"
+        return f"{words}: {_over(x, 'it')}"
     before = next(iter(x.origins.earlier_states), None)
     if before is None or before.entry is None:
         return ""
@@ -481,10 +481,19 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     ask, words = f"whether it covers {x.platform} is not known", _again_words(x) or _more_words(x, before)
     if not x.platform:
         one = "if the package of the failing run has one, which its platform may tell (--platform OS_ARCH)"
-        over = "the error of a run before that is over (run init again), and one after it has another cause"
         is_more = before.accepted < x.locked
-        ask = f"{one}, {over}" if is_more else "whether that covers the failing run, its platform may tell: --platform"
+        ask = (
+            f"{one}, {_over(x, 'that')}"
+            if is_more
+            else "whether that covers the failing run, its platform may tell: --platform"
+        )
     return words if is_certain else f"{words}: {ask}"
+
+
+def _over(x: Examined, change: str) -> str:
+    """Return that only the error of a run before a change is over; init passes then, where nothing else stops it."""
+    again = "" if obstacle_words(x) else " (run init again)"
+    return f"the error of a run before {change} is over{again}, and one after it has another cause"
 
 
 def _more_words(x: Examined, before: PastEntry) -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor import is_for_twin, locked_states
+from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
@@ -38,10 +39,12 @@ _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
 def run_again(one: Affected) -> Remedy:
     """Return the step after a fix."""
-    note = "if it fails again, diagnose its new log"
+    left, note = obstacle_words(one.examined), "if it fails again, diagnose its new log"
     if not one.examined.fitting:
         note = f"{note}; if the log was of another root, name that with -- ROOT"
-    return one.alone.remedy("run-again", "Run init again", _NONE, None, one.next_step, note)
+    return one.alone.remedy(
+        "run-again", "Run init again", _NONE, None, one.next_step, left, note, is_partial=bool(left)
+    )
 
 
 def run_command_again(one: Affected) -> Remedy:

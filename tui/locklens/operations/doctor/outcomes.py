@@ -31,7 +31,7 @@ class Outcome(Struct, frozen=True):
         affected: What is known about it, with its causes.
         ended: What has changed since its error, in a clause; "" where it is still to be expected.
         over: The same where nothing else fails in the root now; else "".
-        obstacle: Why init fails there whatever the lock file has, where the error has ended; "" for no such reason.
+        obstacle: Why init fails there whatever the lock file has, as far as a log is diagnosed; "" for no such reason.
         standing: The causes for which init fails there all the same, with the providers that they are of.
     """
 
@@ -82,7 +82,7 @@ def outcomes_of(
     past = of_messages(affected, ["" if found else words for words, found in zip(ended, standing, strict=True)])
     outcomes = []
     for one, own, words, sound, found in zip(subjects, affected, ended, past, standing, strict=True):
-        obstacle = obstacle_words(own.examined) if words or sound else ""
+        obstacle = obstacle_words(own.examined) if is_of_log else ""
         outcomes.append(Outcome(one, own, words or sound, "" if obstacle else sound, obstacle, tuple(found)))
     return outcomes
 
@@ -123,7 +123,7 @@ def notes_of(
     yield from (of_other_packages(one.x) for one in outcomes if one.over)
     if not is_fixed:
         yield from (_of_obstacle(one) for one in outcomes if one.obstacle and not obstacle_of(outcomes))
-        left = (one for one in outcomes if not (one.standing or one.obstacle))
+        left = (one for one in outcomes if not (one.standing or (one.obstacle and one.has_ended)))
         yield from (changed_words(one.x, one.affected.causes) for one in left)
         of_others = (one.x for one in outcomes if one.x.is_of_other_version and not one.has_ended)
         yield from (_of_other_version(x) for x in of_others if not x.fitting)
@@ -146,8 +146,12 @@ def _of_standing(x: Examined, words: str, found: Sequence[tuple[Examined, Cause]
 
 
 def _of_obstacle(one: Outcome) -> str:
-    """Return a note on an error that is over, where its root's configuration keeps init from succeeding."""
-    return one.obstacle if one.standing else f"the error in {one.x.where} is over ({one.ended}), but {one.obstacle}"
+    """Return a note on a root whose configuration keeps init from succeeding, and on its error where that is over."""
+    return (
+        one.obstacle
+        if one.standing or not one.has_ended
+        else f"the error in {one.x.where} is over ({one.ended}), but {one.obstacle}"
+    )
 
 
 def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:

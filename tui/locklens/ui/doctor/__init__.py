@@ -109,7 +109,7 @@ _VERDICTS = {
     "CONFIRMED": "a fact makes a cause certain, or tells what is left to mend",
     "LIKELY": "something speaks for a cause, and does not prove it",
     "CANNOT SAY": "several causes are possible; the missing facts are named",
-    "FIXED": "what the log is about has changed since: run init again",
+    "FIXED": "what the log is about has changed since: run what failed again",
 }
 
 
