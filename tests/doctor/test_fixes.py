@@ -1317,3 +1317,49 @@ def test_a_release_whose_list_lacks_the_package_is_left_for_another_one(
     git(folder, "commit", "-qam", "unlocked")
     fix = next(one for one in doctor(folder, "ci.log")["remedies"] if one["id"] == "change-constraint")
     assert (fix["command"], "1.4.2" in fix["note"]) == (None, True)
+
+
+def test_what_git_has_of_a_version_is_offered_where_its_hashes_are_of_another(made: Any, doctor: Any) -> None:
+    incident = INCIDENTS["hand-edit"]
+    own = lock_file(sample_entry("acme/netbox", "3.10.0", "~> 3.9"))
+    folder = made(replace(incident, locks=(own, *incident.locks)))
+    first, second = git(folder, "log", "--reverse", "--format=%h", "--abbrev=12", "--", LOCK).split()[:2]
+    document = doctor(folder, "--offline", "ci.log")
+    commands = [one["command"] for one in document["remedies"] if one["id"] == "restore-entry"]
+    assert {*commands} == {f"locklens restore acme/netbox --from {one} --root=live/prod" for one in (first, second)}
+    (note,) = (one["note"] for one in document["remedies"] if first in (one["command"] or ""))
+    assert note.startswith("it locks 3.10.0 with other packages")
+    assert main(["restore", "acme/netbox", "--from", first, "--root=live/prod"], no_screen) == 0
+    assert (folder / LOCK).read_bytes() == own
+
+
+def test_the_entry_of_a_commit_that_satisfies_the_constraints_is_offered(made: Any, doctor: Any) -> None:
+    newer, older = (sample_entry("acme/demo", version, "~> 1.4") for version in ("1.5.0", "1.4.2"))
+    folder = made(SampleIncident("", ("none",), (lock_file(newer), lock_file(older)), (("acme/demo", "~> 1.5"),)))
+    words = (
+        "locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.5; "
+        "must use terraform init -upgrade to allow selection of new versions"
+    )
+    told = f"Could not retrieve the list of available versions for provider acme/demo: {words}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", told)), "utf-8")
+    first = git(folder, "log", "--reverse", "--format=%h", "--abbrev=12", "--", LOCK).split()[0]
+    for options in ((), ("--offline",)):
+        commands = [one["command"] for one in doctor(folder, *options, "ci.log")["remedies"]]
+        assert f"locklens restore acme/demo --from {first} --root=live/prod" in commands
+    told = "no available releases match the given constraints ~> 1.5"  # what the source does not have, no entry mends
+    words = f"Could not retrieve the list of available versions for provider acme/demo: {told}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", words)), "utf-8")
+    assert "restore-entry" not in {one["id"] for one in doctor(folder, "--offline", "ci.log")["remedies"]}
+
+
+def test_an_entry_that_was_taken_out_is_restored(made: Any, doctor: Any) -> None:
+    demo, netbox = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    both = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    folder = made(SampleIncident("", ("none",), (lock_file(demo, netbox), lock_file(demo)), both))
+    (folder / "ci.log").write_text(boxed_log(INCIDENTS["not-locked"].message), "utf-8")
+    first = git(folder, "log", "--reverse", "--format=%h", "--abbrev=12", "--", LOCK).split()[0]
+    fix = next(one for one in doctor(folder, "--offline", "ci.log")["remedies"] if one["id"] == "restore-entry")
+    assert fix["command"] == f"locklens restore acme/netbox --from {first} --root=live/prod"
+    assert main(shlex.split(fix["command"])[1:], no_screen) == 0
+    assert (folder / LOCK).read_bytes() == lock_file(demo, netbox)
+    assert doctor(folder, "--offline", "ci.log")["state"] == "fixed"

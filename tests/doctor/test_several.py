@@ -475,9 +475,9 @@ def test_init_locks_what_only_the_state_requires(equal: Path, doctor: Any) -> No
     git(equal, "commit", "-qam", "demo removed")
     words = "  - provider registry.terraform.io/acme/demo: required by this configuration but no version is selected"
     (equal / "ci.log").write_text(boxed_log(("Inconsistent dependency lock file", words)), "utf-8")
-    assert [one["command"] for one in doctor(equal, "ci.log", "--", "live/qa")["remedies"]] == [
-        "locklens init --root=live/qa"
-    ]
+    restored, *fixes = [one["command"] for one in doctor(equal, "ci.log", "--", "live/qa")["remedies"]]
+    assert restored.startswith("locklens restore acme/demo --from ")
+    assert fixes == ["locklens init --root=live/qa"]
     assert main(["init", "--no-cache", "--root=live/qa"], no_screen) == 0
     assert doctor(equal, "ci.log", "--", "live/qa")["state"] == "fixed"
 

@@ -15,10 +15,8 @@ from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
+from locklens.doctor.past_remedies import earlier, excluding, fitting_past, fix_entry, restored, restored_file
 from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade, with_another_version, with_version
-from locklens.hashes import hashes_of_files, packages_of
-from locklens.lockfile import pinned
-from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing, shell_words
@@ -26,12 +24,10 @@ from locklens.trust.authentication import Refusal
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from locklens.doctor import PastEntry
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
-    from locklens.lockfile import LockEntry
 
 _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
@@ -84,7 +80,7 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         return
     if not x.stale:  # to an entry with a zh that the release does not have, lock adds nothing
         yield from _with_platform(one)
-    yield from _earlier(one)
+    yield from earlier(one)
 
 
 def _elsewhere(one: Affected) -> Remedy:
@@ -162,98 +158,6 @@ def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, no
     yield one.remedy(remedy, f"{title}, from the mirror", cost, size, command, words, note)
 
 
-def _earlier(one: Affected) -> Iterator[Remedy]:
-    """The entry of an earlier commit that had what is missing."""
-    x = one.examined
-    if x.entry is None:
-        return
-    copies = {text for copy in x.packages if copy.platform == one.platform for text in copy.of_files}
-    needed = {x.expected[one.platform]} if one.platform in x.expected else copies - x.unpacked
-    for past in x.past:
-        entry = past.entry
-        if entry is None or not past.is_of(x.entry.version) or entry.accepted == x.locked:
-            continue
-        unpacked = hashes_of_files(entry.hashes)
-        is_sure = bool(needed & unpacked)
-        has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
-        if has_it or (x.is_known and x.stale and not (entry.accepted & x.stale)):
-            yield from _restored(one, past, _of_platform(one, entry, is_open=not needed))
-            return
-
-
-def _of_platform(one: Affected, entry: LockEntry, *, is_open: bool) -> str:
-    """Return the note on what an earlier entry has of the platform; `is_open` if the `h1` of that is not known."""
-    x = one.examined
-    if x.platforms.get(one.platform) in packages_of(entry.hashes) - x.packed:
-        return f"it has the zh of {one.platform}"
-    more = len(hashes_of_files(entry.hashes) - x.unpacked)
-    locked = "which is locked no longer" if more == 1 else "which are locked no longer"
-    return f"it has {more} h1 {locked}: that of the platform may be among them" if more and is_open else ""
-
-
-def _restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]:
-    """The entry of a commit is restored; hashes that are not signed have a cost in trust.
-
-    Roots whose files have that entry in another commit have a fix of their own.
-    """
-    x = one.examined
-    assert x.entry is not None
-    assert past.entry is not None
-    version = past.entry.version
-    added = past.accepted - x.locked
-    known = x.listed | {*x.computed.values()} if x.listed and version == x.entry.version else frozenset()
-    unsigned = added - known
-    if unsigned:
-        number = counted(len(unsigned), "added hash", "added hashes")
-        words = f"{number} not known as signed"
-        note = f"{note}; {words}" if note else words
-    which, group, is_partial = "", one, False
-    if version != x.entry.version:
-        which, admitting = f" ({version})", one.admitting(version)
-        group = admitting or one
-        words = one.left_out(group.roots) if admitting else f"init fails: the constraints do not allow {version}"
-        is_partial = admitting is None
-        note = clauses(note, words)
-    parts = group.by_commit(past)
-    restored = [root for _, part in parts for root in part.roots]
-    note = clauses(note, group.left_out(restored, past.commit))
-    for commit, part in parts:
-        write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
-        found = part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
-        yield replace(found, is_partial=is_partial)
-
-
-def fix_entry(one: Affected) -> Iterator[Remedy]:
-    """The last committed entry that differs, for edits and merges by hand."""
-    x = one.examined
-    if x.entry is None:
-        return
-    if x.origins.before_edit is not None:
-        yield from _restored(one, x.origins.before_edit)
-        return
-    if x.origins.sides is not None:
-        yield from _restored(one, x.origins.sides[0])
-        return
-    if (twin := x.origins.sound_twin) is not None:
-        title = f"Copy the block of {x.release} at {twin.lock_file}:{twin.entry.line} into {x.lock.path}, by hand"
-        shown = shell_words([*x.git, "diff", "--no-index", "--", x.lock.path, twin.lock_file])
-        note = "its zh are signed, and its h1 are not"
-        yield one.alone.remedy("copy-entry", title, _NONE, 0, "", note, hint=shown)
-        return
-    past = next((each for each in x.past if each.entry and pinned(each.entry) != pinned(x.entry)), None)
-    if past is None or past.entry is None:
-        yield from upgrade(one, f"Upgrade {x.name}: the new version comes with its own hashes")
-    elif past.entry.version == x.entry.version:
-        yield from _restored(one, past)
-    else:
-        listed = listed_versions(x)
-        is_there = listed is None or x.entry.version in listed
-        group = one.admitting(past.entry.version) or one
-        upgraded = group.line("upgrade", f"{x.name}={x.entry.version}")
-        then = f"then {upgraded} writes the hashes of that version"
-        yield from _restored(one, past, then if is_there else "")
-
-
 def fix_republished(one: Affected) -> Iterator[Remedy]:
     """Another version, or the package of today once it is trusted."""
     x = one.examined
@@ -261,7 +165,7 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
         yield run_again(one)
         return
     if x.origins.before_edit is not None and x.is_known:
-        yield from _restored(one, x.origins.before_edit)
+        yield from restored(one, x.origins.before_edit)
     yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
         return  # Nobody should trust unverified code for a guess.
@@ -354,7 +258,9 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
     commit, was = next(iter(locked_states(x.past[:2])), ("", None))
     if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
-        yield replace(_restored_file(x, commit), note=note)
+        yield replace(restored_file(x, commit), note=note)
+    elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.past[:2])) is not None:
+        yield from restored(one, past, note)
     if x.address is not None and x.configuration.is_of_init(x.address):
         title = f"Lock {x.name} with init: only the state or test files require it, which lock does not read"
         yield one.remedy("init", title, _LOW, None, one.line("init"), note)
@@ -393,27 +299,9 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     command = shell_words([*x.git, "diff", revision, "--", x.lock.path])
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
-    restored = _restored_file(x, x.readable_commit)
+    whole = restored_file(x, x.readable_commit)
     left = list(excluding(x, (one.entry for one in x.before_damage if one.entry is not None)))
-    yield replace(restored, note="; ".join((restored.note, *left)), is_partial=bool(left))
-
-
-def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:
-    """Yield which constraints of the configuration exclude what some entries lock."""
-    for entry in entries:
-        for one in x.configuration.of(entry.address):
-            if not one.constraints.admits(entry.version):
-                locked = f"{entry.address.short(x.tool.default_host)} {entry.version}"
-                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {locked}"
-
-
-def _restored_file(x: Examined, commit: str) -> Remedy:
-    """Return the remedy that restores the whole lock file of a commit; hashes that come with it have to be reviewed."""
-    revision = commit[:12]
-    command = shell_words([*x.git, "restore", "-s", revision, "--", x.lock.path])
-    note = "all that was changed in the file since then is lost"
-    cost = _NONE if commit in x.without_new else _LOW
-    return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, cost, 0, command, note)
+    yield replace(whole, note="; ".join((whole.note, *left)), is_partial=bool(left))
 
 
 def fix_tool(one: Affected) -> Iterator[Remedy]:
@@ -421,7 +309,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     writer = x.lock.writer
     if x.tool_commit and (x.other_registry or x.error is None):
-        yield _restored_file(x, x.tool_commit)
+        yield restored_file(x, x.tool_commit)
         return
     if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
         title = f"Use {writer.product}, which wrote the lock file"

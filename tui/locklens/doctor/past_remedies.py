@@ -1,0 +1,174 @@
+"""The fixes that bring back what git has: the entry of an earlier commit, or its whole lock file. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.doctor.model import Remedy, TrustCost
+from locklens.doctor.provider_remedies import fix_constraint, listed_versions, upgrade
+from locklens.hashes import hashes_of_files, packages_of
+from locklens.lockfile import pinned
+from locklens.project.configuration import constraint_place
+from locklens.text import clauses, counted, shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.doctor import PastEntry
+    from locklens.doctor.affected import Affected
+    from locklens.doctor.examined import Examined
+    from locklens.lockfile import LockEntry
+    from locklens.versions import Version
+
+_NONE, _LOW = TrustCost.NONE, TrustCost.LOW
+
+
+def earlier(one: Affected) -> Iterator[Remedy]:
+    """The entry of an earlier commit that had what is missing."""
+    x = one.examined
+    if x.entry is None:
+        return
+    copies = {text for copy in x.packages if copy.platform == one.platform for text in copy.of_files}
+    needed = {x.expected[one.platform]} if one.platform in x.expected else copies - x.unpacked
+    for past in x.past:
+        entry = past.entry
+        if entry is None or not past.is_of(x.entry.version) or entry.accepted == x.locked:
+            continue
+        unpacked = hashes_of_files(entry.hashes)
+        is_sure = bool(needed & unpacked)
+        has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
+        if has_it or (x.is_known and x.stale and not (entry.accepted & x.stale)):
+            yield from restored(one, past, _of_platform(one, entry, is_open=not needed))
+            return
+
+
+def _of_platform(one: Affected, entry: LockEntry, *, is_open: bool) -> str:
+    """Return the note on what an earlier entry has of the platform; `is_open` if the `h1` of that is not known."""
+    x = one.examined
+    if x.platforms.get(one.platform) in packages_of(entry.hashes) - x.packed:
+        return f"it has the zh of {one.platform}"
+    more = len(hashes_of_files(entry.hashes) - x.unpacked)
+    locked = "which is locked no longer" if more == 1 else "which are locked no longer"
+    return f"it has {more} h1 {locked}: that of the platform may be among them" if more and is_open else ""
+
+
+def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]:
+    """The entry of a commit is restored; hashes that are not signed have a cost in trust.
+
+    Roots whose files have that entry in another commit have a fix of their own.
+    """
+    x = one.examined
+    assert past.entry is not None
+    version = past.entry.version
+    is_same = x.entry is not None and version == x.entry.version
+    added = past.accepted - x.locked
+    known = x.listed | {*x.computed.values()} if x.listed and is_same else frozenset()
+    unsigned = added - known
+    if unsigned:
+        number = counted(len(unsigned), "added hash", "added hashes")
+        words = f"{number} not known as signed"
+        note = f"{note}; {words}" if note else words
+    which, group, is_partial = "", one, False
+    if not is_same:
+        which, admitting = f" ({version})", one.admitting(version)
+        group = admitting or one
+        words = one.left_out(group.roots) if admitting else f"init fails: the constraints do not allow {version}"
+        is_partial = admitting is None
+        note = clauses(note, words)
+    parts = group.by_commit(past)
+    note = clauses(note, group.left_out([root for _, part in parts for root in part.roots], past.commit))
+    for commit, part in parts:
+        write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
+        found = part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
+        yield replace(found, is_partial=is_partial)
+
+
+def restored_file(x: Examined, commit: str) -> Remedy:
+    """Return the remedy that restores the whole lock file of a commit; hashes that come with it have to be reviewed."""
+    revision = commit[:12]
+    command = shell_words([*x.git, "restore", "-s", revision, "--", x.lock.path])
+    note = "all that was changed in the file since then is lost"
+    cost = _NONE if commit in x.without_new else _LOW
+    return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, cost, 0, command, note)
+
+
+def fix_entry(one: Affected) -> Iterator[Remedy]:
+    """The last committed entry that differs, for edits and merges by hand."""
+    x = one.examined
+    if x.entry is None:
+        return
+    if x.origins.before_edit is not None:
+        yield from restored(one, x.origins.before_edit)
+        return
+    if x.origins.sides is not None:
+        yield from restored(one, x.origins.sides[0])
+        return
+    if (twin := x.origins.sound_twin) is not None:
+        title = f"Copy the block of {x.release} at {twin.lock_file}:{twin.entry.line} into {x.lock.path}, by hand"
+        shown = shell_words([*x.git, "diff", "--no-index", "--", x.lock.path, twin.lock_file])
+        note = "its zh are signed, and its h1 are not"
+        yield one.alone.remedy("copy-entry", title, _NONE, 0, "", note, hint=shown)
+        return
+    if (own := _with_own_packages(x)) is not None:
+        yield from restored(one, own, f"it locks {x.entry.version} with other packages")
+    past = next((each for each in x.past if each.entry and pinned(each.entry) != pinned(x.entry)), None)
+    if past is own and own is not None:
+        return
+    if past is None or past.entry is None:
+        yield from upgrade(one, f"Upgrade {x.name}: the new version comes with its own hashes")
+    elif past.entry.version == x.entry.version:
+        yield from restored(one, past)
+    else:
+        listed = listed_versions(x)
+        is_there = listed is None or x.entry.version in listed
+        group = one.admitting(past.entry.version) or one
+        upgraded = group.line("upgrade", f"{x.name}={x.entry.version}")
+        then = f"then {upgraded} writes the hashes of that version"
+        yield from restored(one, past, then if is_there else "")
+
+
+def _with_own_packages(x: Examined) -> PastEntry | None:
+    """Return the newest state that locks other packages alone for the version: its own, as far as is known."""
+    assert x.entry is not None
+    for past in x.past if _may_be_there(x, x.entry.version) else ():
+        packed = packages_of(past.accepted)
+        is_its_own = past.is_of(x.entry.version) and not past.borrowed_from and (packed <= x.listed or not x.is_known)
+        if packed and is_its_own and not packed & x.packed:
+            return past
+    return None
+
+
+def fix_conflict(one: Affected) -> Iterator[Remedy]:
+    """Another version or other constraints; or the newest earlier entry that satisfies them, which git alone has."""
+    yield from fix_constraint(one)
+    x = one.examined
+    past = fitting_past(x, x.past) if x.entry is not None and not x.fitting else None
+    if past is not None and x.entry is not None and not past.is_of(x.entry.version):
+        yield from restored(one.alone, past)
+
+
+def fitting_past(x: Examined, states: Iterable[PastEntry]) -> PastEntry | None:
+    """Return the first of some states of the entry that satisfies the constraints, which are all known; else None."""
+    if not x.required or x.configuration.unknown_constraints:
+        return None
+    for one in states:
+        if one.entry is not None and not one.borrowed_from and x.constraints.admits(one.entry.version):
+            return one if _may_be_there(x, one.entry.version) else None
+    return None
+
+
+def _may_be_there(x: Examined, version: Version) -> bool:
+    """True unless the registry, or the message of the failing run, says that it does not have a version."""
+    listed = listed_versions(x)
+    return version in listed if listed is not None else x.message.kind not in {"no-matching-release", "version-gone"}
+
+
+def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:
+    """Yield which constraints of the configuration exclude what some entries lock."""
+    for entry in entries:
+        for one in x.configuration.of(entry.address):
+            if not one.constraints.admits(entry.version):
+                locked = f"{entry.address.short(x.tool.default_host)} {entry.version}"
+                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {locked}"
