@@ -483,7 +483,7 @@ def fix_modules(one: Affected) -> Iterator[Remedy]:
     if x.configuration.missing_modules or not (is_lock or x.message.command == ""):
         return
     title = "Lock the providers with locklens, which reads modules in the repository without init"
-    note = "it does what providers lock does; pass --platform for each platform of that"
+    note = "it does what providers lock does; name the platforms of that, too"
     yield alone.remedy("lock", title, _LOW, None, alone.line("lock"), note)
 
 
