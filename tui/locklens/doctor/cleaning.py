@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -482,22 +483,25 @@ def _guessed_shapes(lines: Sequence[str]) -> list[re.Pattern[str]]:
 
 def _shape(tokens: Sequence[str]) -> str:
     """Return a pattern of a prefix: digits, values and what is in brackets may be others in the next line."""
-    words = []
-    for number, token in enumerate(tokens):
-        if token[0] == "[" and token[-1] == "]":
-            words.append(r"\[[^\]]{0,200}\]")
-        elif token[0] == "=" and len(token) > 1:
-            words.append(r"=[^\s\"\[]{1,200}")
-        elif token in _STREAMS:
-            words.append(f"(?:{'|'.join(_STREAMS)})")
-        elif token.isspace():
-            is_last = number == len(tokens) - 1
-            words.append(r"(?:[ \t]{1,40}|$)" if is_last else r"[ \t]{1,40}")
-        elif any(character.isdigit() for character in token):
-            words.append(r"[A-Za-z]{0,80}[0-9][0-9A-Za-z]{0,80}\+?")
-        else:
-            words.append(re.escape(token))
+    words = [_word(token) for token in tokens]
+    if tokens and tokens[-1].isspace():
+        words[-1] = r"(?:[ \t]{1,40}|$)"
     return "".join(words)
+
+
+@lru_cache(maxsize=1024)
+def _word(token: str) -> str:
+    if token[0] == "[" and token[-1] == "]":
+        return r"\[[^\]]{0,200}\]"
+    if token[0] == "=" and len(token) > 1:
+        return r"=[^\s\"\[]{1,200}"
+    if token in _STREAMS:
+        return f"(?:{'|'.join(_STREAMS)})"
+    if token.isspace():
+        return r"[ \t]{1,40}"
+    if any(character.isdigit() for character in token):
+        return r"[A-Za-z]{0,80}[0-9][0-9A-Za-z]{0,80}\+?"
+    return re.escape(token)
 
 
 def _split(line: str, at: int | None, shapes: Iterable[re.Pattern[str]]) -> tuple[str, str]:
