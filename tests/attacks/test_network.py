@@ -120,7 +120,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "protocols": lambda: versions(9_000, "protocols", 50, '"%x"'),
     "platforms": lambda: versions(3_600, "platforms", 40, '{"os":"%x","arch":"b"}'),
 }
-PROVIDERS = effort(8, 16)
+PROVIDERS = effort(4, 16)
 
 
 @contextmanager

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kit.repositories import copy_of
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import environment, write_cli_configuration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
 
@@ -25,6 +29,11 @@ def lead_to(monkeypatch: pytest.MonkeyPatch, registry: DemoRegistry, folder: Pat
     """Let every request of this process go to a registry; its configuration is in `folder`."""
     for name, value in environment(write_cli_configuration(registry, folder)).items():
         monkeypatch.setenv(name, value)
+
+
+@cache
+def _lay(incident: SampleIncident) -> Callable[[Path], object]:
+    return partial(make_incident, incident)
 
 
 class Incidents(ExitStack):
@@ -41,7 +50,8 @@ class Incidents(ExitStack):
         registry.start()
         self.callback(registry.stop)
         lead_to(self._monkeypatch, registry, self._folder)
-        made = make_incident(incident, self._folder / "repository")
+        made = copy_of(_lay(incident), self._folder / "repository")
+        os.utime(made / "ci.log")  # the run is of now
         for name, value in incident_environment(incident, made).items():
             self._monkeypatch.setenv(name, value)
         return made

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kit.git import git
 
-Lay = Callable[[Path], None]
+Lay = Callable[[Path], object]
 """Makes what is wanted in a folder that is there and empty; a function of a module, so that it is the same in each test."""
 
 
