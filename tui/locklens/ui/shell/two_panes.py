@@ -317,9 +317,10 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Show the placeholder or the panes."""
         if not self.is_open:
             return
-        lines = self.notice()
-        self.set_class(bool(lines), "-notice")
-        self.query_one("#notice", LineView).show_lines(lines)
+        lines, notice = self.notice(), self.query_one("#notice", LineView)
+        # Not by a class of the screen, which would have the styles of everything on it found anew.
+        notice.display, self.query_one("#panes").display = bool(lines), not lines
+        notice.show_lines(lines)
         self.keep_focus()
 
     def on_screen_resume(self) -> None:
@@ -332,7 +333,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def keep_focus(self) -> None:
         """Focus the pane that had the focus last, if nothing has it while the panes are shown."""
-        if self.is_open and self.focused is None and self.app.app_focus and not self.has_class("-notice"):
+        if self.is_open and self.focused is None and self.app.app_focus and self._are_panes_shown:
             self.set_focus(self.detail if self.has_class("-detail") else self.left)
 
     def on_descendant_focus(self) -> None:
@@ -368,7 +369,12 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     def _has_row(self) -> bool:
         """True if a row is highlighted, and in sight."""
-        return self.left.current is not None and not self.has_class("-notice")
+        return self.left.current is not None and self._are_panes_shown
+
+    @property
+    def _are_panes_shown(self) -> bool:
+        """True unless a placeholder stands in their place."""
+        return self.query_one("#panes").display
 
     @property
     def idle_keys(self) -> frozenset[str]:
