@@ -10,13 +10,16 @@ from collections.abc import AsyncIterator, Callable, Collection, Hashable, Itera
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from kit.effort import IS_FULL
 from msgspec.structs import replace
+from textual import _callback as callback
 from textual._compositor import Compositor
 from textual._context import active_app
+from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.worker import WorkerCancelled
 
@@ -58,7 +61,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual._queue import Queue
-    from textual.css.model import RuleSet
     from textual.message import Message
     from textual.message_pump import MessagePump
     from textual.pilot import Pilot
@@ -579,6 +581,19 @@ def parsed_once(
     return _PARSED[key]
 
 
+_COUNTED: dict[CodeType, int] = {}
+_count_parameters = callback._count_parameters
+
+
+def counted_once(function: Callable[..., object]) -> int:
+    """How many parameters a function has; every app has methods of its own, of the same code."""
+    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
+        return _count_parameters(function)
+    if function.__code__ not in _COUNTED:
+        _COUNTED[function.__code__] = _count_parameters(function)
+    return _COUNTED[function.__code__]
+
+
 @pytest.fixture(autouse=True)
 def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     if not IS_FULL:
@@ -586,6 +601,8 @@ def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", all_handled)
     monkeypatch.setattr(Stylesheet, "_parse_rules", parsed_once)
+    monkeypatch.setattr(callback, "_count_parameters", counted_once)
+    monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)  # Textual's is the same in Python
     monkeypatch.setenv("EDITOR", "/bin/vi")  # a key line names its key where one is set
     monkeypatch.delenv("VISUAL", raising=False)
 

@@ -122,7 +122,7 @@ SEARCHED = effort({"sides", "lines"}, DIALOGS.keys())
 async def test_each_key_of_a_dialog_acts(name: str, samples: Samples, running: Running) -> None:
     make, keys = DIALOGS[name]
     acted = list[object]()
-    async with running(samples.full()) as on:
+    async with running(samples.review(samples.root())) as on:  # what is below a dialog is painted and laid out with it
 
         async def reopen() -> None:
             while not on.is_on_top:
