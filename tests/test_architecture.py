@@ -345,7 +345,7 @@ def members(modules: dict[str, Module]) -> dict[str, frozenset[str]]:
 LEFT_OUT = {
     ("ui.review.outline", "Sort"): {"SEVERITY"},  # the outline is made in this order
     ("ui.phrases", "ChangeKind"): {"UPGRADE", "DOWNGRADE", "MOVED", "UNCHANGED"},  # shown as they are called
-    ("operations.plan.review", "ChangeKind"): {  # all of them a change of hashes, or none
+    ("operations.plan.commit_message", "ChangeKind"): {  # all of them a change of hashes, or none
         *("NEW_HASHES", "REMOVED_HASHES", "CHANGED_HASHES", "REPLACED_HASHES", "UNCHANGED")
     },
     ("operations.upgrades.doubts", "Reason"): {"CONSTRAINT", "ABSENT"},  # a blocker of its own, and none

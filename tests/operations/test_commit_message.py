@@ -12,7 +12,7 @@ from ui.conftest import Samples
 from locklens.addresses import parse_source
 from locklens.lockfile import LockEntry
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
-from locklens.operations.plan.review import SUBJECT_LENGTH, commit_message
+from locklens.operations.plan.commit_message import SUBJECT_LENGTH, commit_message
 from locklens.review import Proof
 from locklens.review.model import ChangeKind, Evidence, Review, Severity
 from locklens.trust import Signer, SigningKey, Tier

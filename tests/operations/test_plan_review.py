@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -440,6 +441,28 @@ def test_a_plan_on_top_of_an_uncommitted_change_is_judged_as_the_review_after_it
         change.removed,
         change.findings,
     )
+
+
+@pytest.mark.parametrize("is_health", [False, True])
+def test_the_findings_of_an_edited_entry_that_the_plan_leaves_are_counted_apart(
+    top: Path, environ: dict[str, str], *, is_health: bool
+) -> None:
+    lock = top / "a" / LOCK
+    lock.write_text(lock.read_text().replace('"3.9.1"', '"3.9.0"'))
+    asked = request(top, environ)
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
+        plan = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",)).plan(supply)
+    if is_health:
+        found = review_plan(plan, asked, scan_health(HealthRequest(top, network=asked.network)).review)
+    else:
+        found = plan_reviewed(plan, asked)
+    assert [change.address.type for change in found.review.changes] == ["demo"]
+    (place, numbers), *others = found.known_findings.items()
+    assert (place, others) == ("the work tree", [])
+    assert numbers[Severity.BLOCK]
+    apply(plan.proposal)
+    counted = {severity: number for severity, number in review(asked).severity_counts.items() if number}
+    assert Counter(found.review.severity_counts) + numbers == counted
 
 
 def test_what_only_the_work_tree_has_of_an_entry_comes_with_the_plan(top: Path, environ: dict[str, str]) -> None:

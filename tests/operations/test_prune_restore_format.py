@@ -14,7 +14,7 @@ from locklens.errors import ConfigurationError, RepositoryError
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
 from locklens.operations.plan import Plan, Scope
-from locklens.operations.plan.review import commit_message
+from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.write.apply import apply
 from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.operations.write.undo import undo

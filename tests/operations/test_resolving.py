@@ -16,7 +16,8 @@ from locklens.operations.compare import open_git
 from locklens.operations.health import HealthRequest, scan_health
 from locklens.operations.merge import MergeSides, Preference, merge_sides
 from locklens.operations.plan import Plan, Scope
-from locklens.operations.plan.review import commit_message, known_findings, review_plan
+from locklens.operations.plan.commit_message import commit_message
+from locklens.operations.plan.review import known_findings, review_plan
 from locklens.operations.review.opened import open_review
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review

@@ -31,7 +31,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base, RootSettings
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan import FileChanges, Plan, Scope
-from locklens.operations.plan.review import commit_message
+from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.apply import FileOperation, Operation, apply
 from locklens.operations.write.lock import Lock
@@ -212,8 +212,8 @@ async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening
         assert "ready: enter writes" in on.status
         assert "PLAN  1 provider, 2 roots, 2 files" in on.plan
         assert "^ hashicorp/aws  5.84.0 -> 5.86.1  as in HEAD  2 roots" in on.plan
-        # The orphan of both roots is none of the plan's, and what HEAD has is not judged again.
-        assert "findings: none new; the work tree already has 2 more (2 WARN)" in on.plan
+        # What is found of the other entries is none of the plan's, and what HEAD has is not judged again.
+        assert "findings: none new; the work tree already has 3 more (2 WARN 1 INFO)" in on.plan
         assert "4 entries unchanged" in on.plan
         assert "ok  review" in on.plan
         assert "--  write  2 files, all or none, on enter" in on.plan

@@ -1,8 +1,6 @@
-"""Reviews a plan before it is written, and makes the commit message that quotes the review.
+"""Reviews a plan before it is written.
 
-The planned files are compared with HEAD, as Review shows them once written; without a commit, with those on disk. The
-message has the changes since HEAD in its subject, and the review and the signers in trailers: its last paragraph,
-`Key: value` each, as `git interpret-trailers` reads them.
+The planned files are compared with HEAD, as Review shows them once written; without a commit, with those on disk.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.addresses import ProviderAddress, display_host
+from locklens.addresses import ProviderAddress
 from locklens.errors import NoRepositoryError
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
@@ -36,21 +34,19 @@ from locklens.review.model import (
     SideName,
     by_severity,
 )
-from locklens.review.reports import findings_in_words, hashes_of_review
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.root import layout_words
-from locklens.text import counted, visible
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from locklens.operations.plan import Plan, PlannedChange, PlannedFile
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
     from locklens.review.model import SideKind
 
-_ON_DISK, _HEAD = "the work tree", "HEAD"
+ON_DISK, INDEX, _HEAD = "the work tree", "git's index", "HEAD"
 _UNREADABLE = "LK019"
 _REPUBLISHED = "LK001"
 _LAYOUT = "LK018"
@@ -72,6 +68,8 @@ class PlanReview(Struct, frozen=True):
             `against` is.
         has_others: True if a commit has other entries too: of the planned lock files, or of others that are staged.
         is_committed: True if the planned files are as in HEAD.
+        beside: The findings of entries that are others than HEAD's in the planned lock files and stay as they are, by
+            severity and the place that has them.
         uncommitted: The changes of the plan as a commit makes them: from the entries of HEAD; None where HEAD is not
             known.
     """
@@ -84,6 +82,15 @@ class PlanReview(Struct, frozen=True):
     has_others: bool = False
     is_committed: bool = False
     uncommitted: tuple[PlannedChange, ...] | None = None
+    beside: Mapping[str, Mapping[Severity, int]] = {}
+
+    @property
+    def known_findings(self) -> dict[str, Counter[Severity]]:
+        """The numbers of findings that the plan does not add, by the place that has them already."""
+        known = known_findings(self.review)
+        return {
+            place: Counter(known.get(place)) + Counter(self.beside.get(place)) for place in {**known, **self.beside}
+        }
 
 
 def review_plan(
@@ -118,8 +125,11 @@ def review_plan(
         against, committed = _committed(plan, comparison.repository, reviewed.base)
         drafted = review_lock_files(comparison, request, made_from=reviewed)
         locks = _planned_locks(plan, drafted)
-        drafted = drafted if plan.is_merge else _of_the_plan(drafted, locks)
-        review = complete_review(comparison, drafted, request, on_event=on_event, cancel=cancel)
+        of_plan = drafted if plan.is_merge else _with_changes(drafted, lambda *of: _is_planned(locks, *of))
+        review = complete_review(comparison, of_plan, request, on_event=on_event, cancel=cancel)
+        left = _with_changes(drafted, lambda *of: _is_beside(locks, *of))
+        if left.changes:
+            left = _without_told(complete_review(comparison, left, request, cancel=cancel), review)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
         review = _of_the_result(review, unlike, plan, is_from_head=is_from_head)
@@ -132,7 +142,11 @@ def review_plan(
             against, committed = _committed(plan, comparison.repository, SideName("git", _HEAD, _HEAD))
         number = sum(map(len, _unlike_base(review, committed).values()))
         untouched = sum(len(sides.after.by_address.keys() - sides.planned) for sides in locks.values())
-        return PlanReview(review, untouched, against, number, tip, *_beside_head(plan, locks, comparison))
+        where = INDEX if plan.proposal.target.is_index else ON_DISK
+        beside = {where: left.severity_counts} if any(left.severity_counts.values()) else {}
+        return PlanReview(
+            review, untouched, against, number, tip, *_beside_head(plan, locks, comparison), beside=beside
+        )
     finally:
         comparison.close()
 
@@ -156,7 +170,7 @@ def _comparison(plan: Plan) -> Comparison:
         # The next commit has the index's configuration, whatever the work tree has.
         under = IndexTree(repository)
     old, new = OverlayTree(before, under), OverlayTree(after, under)
-    written = {file.path: file for file in _locks(plan)}
+    written = {file.path: file for file in planned_lock_files(plan)}
     locks = set(written)
     if repository is not None:
         locks.update(lock_paths(repository, under))
@@ -195,7 +209,8 @@ def _has_head(repository: Repository | None) -> bool:
     return repository is not None and not repository.is_unborn
 
 
-def _locks(plan: Plan) -> Iterator[PlannedFile]:
+def planned_lock_files(plan: Plan) -> Iterator[PlannedFile]:
+    """Return the lock files that a plan writes."""
     return (file for file in plan.proposal.files if file.path.rpartition("/")[2] == LOCK_FILE)
 
 
@@ -203,7 +218,7 @@ def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tup
     """Return the name of a base ("" if it is not a revision), and the planned lock files in it."""
     if repository is None or base.revision is None:
         return "", {}
-    contents = {file.path: repository.show(base.revision, file.path) for file in _locks(plan)}
+    contents = {file.path: repository.show(base.revision, file.path) for file in planned_lock_files(plan)}
     return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
 
 
@@ -262,7 +277,7 @@ _Planned = dict[str, _PlannedLock]
 
 
 def _planned_locks(plan: Plan, drafted: Review) -> _Planned:
-    written = {file.path: file.old or b"" for file in _locks(plan)}
+    written = {file.path: file.old or b"" for file in planned_lock_files(plan)}
 
     def before(root: RootReview) -> LockFile:
         data = written[root.lock_file]
@@ -364,7 +379,7 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
                 finding = replace(finding, message=f"{finding.message}; {words}", case=finding.case or "restored")
         if is_over and finding.rule == _REPUBLISHED:
             # The entry that is replaced is not of the release: the step shows it, and Review from there does.
-            return replace(finding, accepted=_already_in(_HEAD if is_from_head else _ON_DISK))
+            return replace(finding, accepted=_already_in(_HEAD if is_from_head else ON_DISK))
         return None if is_over else finding
 
     return _judged(review, judge)
@@ -411,8 +426,8 @@ def _before(
     if not is_of_commit:
         before = {path: lock.before for path, lock in locks.items()}
         same = (one for one in reviewed.roots if not any(differing(before.get(one.lock_file, one.new), one.new)))
-        yield replace(reviewed, roots=tuple(same)), _ON_DISK
-        places.append((comparison.worktree or comparison.base.tree, _ON_DISK, concerned))
+        yield replace(reviewed, roots=tuple(same)), ON_DISK
+        places.append((comparison.worktree or comparison.base.tree, ON_DISK, concerned))
     if repository is not None:
         head = repository.empty_tree if repository.is_unborn else repository.resolve(_HEAD)
         if is_of_commit or (not repository.is_unborn and reviewed.base.revision in {None, head}):
@@ -436,13 +451,7 @@ def _without_those_before(review: Review, before: Review, where: str) -> Review:
 
     An entry that the base has not, such as one that was upgraded on disk and not committed, comes with its findings.
     """
-    known = {
-        _identity(root, change, finding)
-        for root in before.roots
-        for change, findings in ((None, root.findings), *((change, change.findings) for change in root.changes))
-        for finding in findings
-        if not RULES[finding.rule].effect.is_of_step
-    }
+    known = {one for one, finding in _identified(before) if not RULES[finding.rule].effect.is_of_step}
     files = {root.lock_file: root.new for root in before.roots}
 
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding:
@@ -462,6 +471,14 @@ def _is_of_the_base(root: RootReview, change: Change | None, finding: Finding, l
     sides = (one.by_address.get(change.address) for one in (root.old, lock))
     one, other = (entry and entry.written for entry in sides)
     return one == other
+
+
+def _identified(review: Review) -> Iterator[tuple[tuple[str, ...], Finding]]:
+    """Yield each finding of the roots, with what makes it the same in another review."""
+    for root in review.roots:
+        for change, findings in ((None, root.findings), *((change, change.findings) for change in root.changes)):
+            for finding in findings:
+                yield _identity(root, change, finding), finding
 
 
 def _identity(root: RootReview, change: Change | None, finding: Finding) -> tuple[str, ...]:
@@ -497,7 +514,7 @@ def _accepted(review: Review, unlike: _Unlike, base: str) -> Review:
 def known_findings(review: Review) -> dict[str, dict[Severity, int]]:
     """Return the numbers of findings that a plan does not add, by the place that has them already."""
     places = dict.fromkeys(filter(None, map(_known_in, review.findings)))
-    return {place: _counts_in(place, review) for place in sorted(places, key=_ON_DISK.__eq__)}
+    return {place: _counts_in(place, review) for place in sorted(places, key=ON_DISK.__eq__)}
 
 
 def _counts_in(place: str, review: Review) -> dict[Severity, int]:
@@ -509,181 +526,30 @@ def _known_in(finding: Finding) -> str:
     return finding.accepted.already_in if finding.accepted is not None else ""
 
 
-def _of_the_plan(review: Review, locks: _Planned) -> Review:
-    """Return a review without the changes of entries that the plan leaves as they are."""
-    planned = {path: sides.planned for path, sides in locks.items()}
-
-    def is_planned(root: RootReview, change: Change) -> bool:
-        if root.lock_file not in planned:
-            return change.kind is not ChangeKind.UNCHANGED
-        return not planned[root.lock_file].isdisjoint({change.address, change.moved_from})
-
-    roots = (
-        replace(root, changes=tuple(one for one in root.changes if is_planned(root, one))) for root in review.roots
-    )
+def _with_changes(review: Review, is_wanted: Callable[[RootReview, Change], bool]) -> Review:
+    """Return a review with some of its changes."""
+    roots = (replace(root, changes=tuple(one for one in root.changes if is_wanted(root, one))) for root in review.roots)
     return replace(review, roots=tuple(roots))
 
 
-SUBJECT_LENGTH = 72
-"""Columns of a subject that tools show."""
-
-_VERBS = {
-    "upgrade": "upgrade",
-    "downgrade": "downgrade",
-    "add": "lock",
-    "restore": "restore",
-    "move": "move",
-    "remove": "remove",
-    "hashes": "update the hashes of",
-    "constraints": "update the constraints of",
-}
-_KINDS = {
-    ChangeKind.UPGRADE: "upgrade",
-    ChangeKind.DOWNGRADE: "downgrade",
-    ChangeKind.NEW_PROVIDER: "new provider",
-    ChangeKind.REMOVED: "removal",
-    ChangeKind.MOVED: "move",
-    ChangeKind.CONSTRAINTS_ONLY: "change of constraints",
-}
-_HASHES = "change of hashes"
-_PLURALS = {"change of constraints": "changes of constraints", _HASHES: "changes of hashes"}
-_NAMED = 2
+def _is_planned(locks: _Planned, root: RootReview, change: Change) -> bool:
+    """True for a change of an entry that the plan changes."""
+    if root.lock_file not in locks:
+        return change.kind is not ChangeKind.UNCHANGED
+    return not locks[root.lock_file].planned.isdisjoint({change.address, change.moved_from})
 
 
-def commit_message(plan: Plan, review: Review | None, *, title: str = "") -> str:
-    """Return the whole message, without a line feed at its end; "" for a plan that writes nothing.
-
-    Args:
-        plan: The plan that is written.
-        review: The review of the plan; None for a message without trailers.
-        title: The title of the operation: the message of a plan that writes no lock file.
-    """
-    if not plan.proposal.files:
-        return ""
-    if title and not any(file.path.endswith(LOCK_FILE) for file in plan.proposal.files):
-        return visible(title)
-    subject = _subject(plan)
-    parts = [subject]
-    if review is not None:
-        parts.append("\n".join(_trailers(review)))
-    return "\n\n".join(parts)
+def _is_beside(locks: _Planned, root: RootReview, change: Change) -> bool:
+    """True for a change since HEAD of an entry that the plan leaves as it is, which is committed with the plan's."""
+    is_other = root.lock_file in locks and change.address in locks[root.lock_file].others
+    return is_other and not _is_planned(locks, root, change)
 
 
-def _subject(plan: Plan) -> str:
-    tries = (_summary(plan, _places, is_brief=False), _summary(plan, _places, is_brief=True))
-    brief = _summary(plan, lambda roots: counted(len(roots), "root"), is_brief=True)
-    return next((text for text in tries if len(text) <= SUBJECT_LENGTH), brief)
+def _without_told(left: Review, told: Review) -> Review:
+    """Return the review of the entries that a plan leaves as they are, without what the plan's own review says too."""
+    known = {one for one, _ in _identified(told)}
 
+    def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:
+        return None if change is None or _identity(root, change, finding) in known else finding
 
-def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bool) -> str:
-    """Return what is done and where; changes of the same roots share these."""
-    if not plan.changes:
-        where = places(sorted(file.path.rpartition("/")[0] for file in _locks(plan)))
-        had_conflict = any(parse(file.old or b"", file.path).conflict is not None for file in _locks(plan))
-        verb = "Restore" if plan.restored_from else "Resolve the conflict of" if had_conflict else "Fix the format of"
-        return f"{verb} the lock file in {where}"
-    kinds: dict[str, list[PlannedChange]] = {}
-    for change in plan.changes:
-        kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)
-        kinds.setdefault(kind, []).append(change)
-    shared: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    short = _short_names({change.address for change in plan.changes})
-    for kind, changes in kinds.items():
-        for name, alike in _by_name(kind, changes, short, is_brief=is_brief).items():
-            roots = tuple(sorted({change.root for change in alike}))
-            shared.setdefault(roots, {}).setdefault(_VERBS[kind], []).append(name)
-    parts, last = [], ""
-    for roots, names_of in shared.items():
-        clauses = []
-        for verb, names in names_of.items():
-            clauses.append(" and ".join(names) if verb == last else f"{verb} {' and '.join(names)}")
-            last = verb
-        parts.append(f"{', '.join(clauses)} in {places(roots)}")
-    summary = ", ".join(parts)
-    return f"{summary[0].upper()}{summary[1:]}"
-
-
-def _change_kind(change: PlannedChange) -> str:
-    if change.kind != "change" or change.old is None or change.new is None:
-        return change.kind
-    return "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
-
-
-def _short_names(addresses: Iterable[ProviderAddress]) -> dict[ProviderAddress, str]:
-    """Return the name of each provider: its type, with the namespace and the host where others share it."""
-    parts = {one: (one.type, one.namespace, display_host(one.host)) for one in addresses}
-    shared = Counter(own[:number] for own in parts.values() for number in (1, 2, 3))
-    needed = {one: 1 + sum(shared[own[:number]] > 1 for number in (1, 2)) for one, own in parts.items()}
-    return {one: visible("/".join(reversed(own[: needed[one]]))) for one, own in parts.items()}
-
-
-def _by_name(
-    kind: str, changes: Sequence[PlannedChange], short: Mapping[ProviderAddress, str], *, is_brief: bool
-) -> dict[str, Sequence[PlannedChange]]:
-    """Return the changes of one kind by what is named of them: up to two providers with versions, else a number."""
-    by_name: dict[str, list[PlannedChange]] = {}
-    for change in changes:
-        by_name.setdefault(_named(kind, change, short[change.address]), []).append(change)
-    if is_brief or len(by_name) > _NAMED:
-        return {counted(len({change.address for change in changes}), "provider"): changes}
-    return {**by_name}
-
-
-def _named(kind: str, change: PlannedChange, name: str) -> str:
-    if kind in {"upgrade", "downgrade"} and change.new is not None:
-        return f"{name} to {visible(str(change.new.version))}"
-    if kind == "move":
-        return f"{name} to {visible(display_host(change.address.host))}"
-    if kind in {"add", "restore"} and change.new is not None:
-        return f"{name} {visible(str(change.new.version))}"
-    return name
-
-
-def _places(roots: Sequence[str]) -> str:
-    """Return the names of roots, or their number if a shell might not read one as a plain word within quotes."""
-    if len(roots) > _NAMED or not all(map(_is_plain, roots)):
-        return counted(len(roots), "root")
-    return " and ".join(root or "the top folder" for root in roots)
-
-
-def _is_plain(root: str) -> bool:
-    return visible(root) == root and all(character.isalnum() or character in " _-+./@" for character in root)
-
-
-def _trailers(review: Review) -> Iterable[str]:
-    yield f"Lock-Review: {_reviewed(review)}"
-    keys = {
-        key.fingerprint
-        for change in _changed(review)
-        if change.new is not None and change.new_signer is not None
-        for key in change.new_signer.keys
-    }
-    if keys:
-        yield f"Lock-Signers: {', '.join(sorted(keys))}"
-
-
-def _changed(review: Review) -> list[Change]:
-    """Return the changes without the entries of a merge that stay as they are."""
-    return [change for change in review.changes if change.kind is not ChangeKind.UNCHANGED]
-
-
-def _reviewed(review: Review) -> str:
-    kinds: dict[str, list[ProviderAddress]] = {}
-    for change in _changed(review):
-        kinds.setdefault(_KINDS.get(change.kind, _HASHES), []).append(change.address)
-    parts = []
-    for kind, addresses in kinds.items():
-        # One provider may change in several roots; the subject counts providers.
-        providers = len(frozenset(addresses))
-        of = f" of {counted(providers, 'provider')}" if providers < len(addresses) else ""
-        parts.append(f"{counted(len(addresses), kind, _PLURALS.get(kind, ''))}{of}")
-    found, numbers = sum(review.severity_counts.values()), findings_in_words(review)
-    parts.append(counted(found, "finding") + (f" ({numbers})" if found else ""))
-    for place, counts in known_findings(review).items():
-        parts.append(f"{sum(counts.values())} more {'there' if place == _ON_DISK else 'committed'} before")
-    if hashes := hashes_of_review(review):
-        parts.append(hashes)
-    lacking = sum(change.lacks_facts for change in _changed(review))
-    if lacking and not review.hashes.unverified:
-        parts.append(f"not all is known of {counted(lacking, 'change')}")
-    return ", ".join(parts)
+    return _judged(left, judge)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep, step_after
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.operations.plan.review import PlanReview, commit_message, known_findings
+from locklens.operations.plan.commit_message import commit_message
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.project import LOCK_FILE
 from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity, worst
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from locklens.errors import LockLensError, Place
     from locklens.operations.plan import Plan, PlannedChange
+    from locklens.operations.plan.review import PlanReview
     from locklens.review.model import Change as ReviewedChange
 
 COMMAND = "command"
@@ -507,7 +508,7 @@ def _result_lines(standing: PlanProgress) -> Iterator[Line]:
     yield line(f"  hashes: +{added} -{removed}{since}   ", proof)
     found = review.distinct_findings()
     spans = [severity_and_number(severity, number) for severity, number in review.severity_counts.items() if number]
-    yield line("  findings: ", *(spans or [_no_findings(review)]), *_known_findings(review), hanging=4)
+    yield line("  findings: ", *(spans or [_no_findings(plan_review)]), *_known_findings(plan_review), hanging=4)
     yield from _finding_lines(found)
     if plan_review.against and standing.writes_lock_file:
         left = plan_review.still_differing
@@ -538,18 +539,18 @@ def _unknown_words(review: Review) -> Iterator[str]:
                 yield from (f"{name}: {words}" for words in unknown_facts(change))
 
 
-def _no_findings(review: Review) -> Span:
+def _no_findings(plan_review: PlanReview) -> Span:
     """Say that nothing counts, but not as good news where facts are missing."""
-    words, end = ("none new", "; ") if known_findings(review) else ("none", "")
-    if any(map(unknown_facts, review.changes)):
+    words, end = ("none new", "; ") if plan_review.known_findings else ("none", "")
+    if any(map(unknown_facts, plan_review.review.changes)):
         return Span(f"{words}, but not all is known{end}", Role.WARN)
     return Span(f"{words}{end}", Role.GOOD)
 
 
-def _known_findings(review: Review) -> Iterator[Span]:
-    """The findings that the base, or the files on disk, have already, by severity."""
+def _known_findings(plan_review: PlanReview) -> Iterator[Span]:
+    """The findings that the base, or the files before the plan, have already, by severity."""
     parts = []
-    for place, counts in known_findings(review).items():
+    for place, counts in plan_review.known_findings.items():
         numbers = [f"{number} {severity.value.upper()}" for severity, number in counts.items() if number]
         parts.append(f"{place} already has {sum(counts.values())} more ({' '.join(numbers)})")
     if parts:
