@@ -124,6 +124,10 @@ def test_the_sample_with_its_registry(run: Run, sample: Path, monkeypatch: pytes
     assert counts(value)["behind"] == 2
     behind = next(one for root in value["roots"] for one in root["findings"] if one["rule"] == "LK038")
     assert "elastic/ec 0.12.2 is 229 days older than 0.12.4, 1 newer version in range" in behind["message"]
+    # Another key signed the newer one, which is nothing to take for its age alone.
+    (command,) = (one["command"] for one in value["checks"] if one["id"] == "behind")
+    upgrade = "locklens upgrade --safe registry.terraform.io/elastic/ec --"
+    assert command == f"{upgrade} infra/prod/search infra/stage/search"
     assert {one["host"] for one in value["run"]["hosts"] if one["asked"]} >= {"registry.terraform.io"}
     summary = value["summary"]
     assert summary["ok"] + summary["unknown"] + summary["worse"] == summary["roots"] == 32
@@ -246,6 +250,14 @@ def test_hashes_that_nothing_explains_stand_beside_an_ok(run: Run, top: Path) ->
     assert (summary["hashes"], summary["unverified_hashes"]) == (8, 2)
     assert run()[1].endswith("verdict: ok, 2 of 8 locked hashes not verified\n")
     assert "- `2 of 8 locked hashes not verified`\n" in run("--format", "markdown")[1]
+
+
+def test_outside_of_a_repository_what_is_behind_is_upgraded_root_by_root(run: Run, top: Path) -> None:
+    for root in ("new", "old"):
+        lay(top / root, ("elastic/ec", "0.12.2", "~> 0.12"))
+    (command,) = (one["command"] for one in document(run, status=0)["checks"] if one["id"] == "behind")
+    upgrade = "locklens upgrade --safe registry.terraform.io/elastic/ec --"
+    assert command == f"{upgrade} new && {upgrade} old"
 
 
 def test_what_is_behind_is_unknown_where_constraints_are_unread(run: Run, top: Path) -> None:

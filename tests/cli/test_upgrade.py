@@ -209,6 +209,16 @@ def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
 
 
+def test_named_providers_are_listed_and_moved_alone(upgrade: Run, top: Path) -> None:
+    found = document(upgrade, "acme/other", "pinned", "--root", "a")
+    assert [one["provider"].rpartition("/")[2] for one in found["candidates"]] == ["other", "pinned"]
+    assert upgrade("--safe", "other", "--root", "a") == (0, "nothing was changed\n", "")
+    assert upgrade("--safe", "demo", "--root", "a")[:2] == (
+        0,
+        "a: acme/demo 1.0.0 -> 1.1.0\nwrote a/.terraform.lock.hcl\n",
+    )
+
+
 def test_a_required_provider_that_cannot_be_locked_is_named(upgrade: Run, top: Path) -> None:
     main, lock = top / "a/main.tf", top / "a" / LOCK
     main.write_text(main.read_text().replace('"1.0.0"', '"~> 3.0"'))
@@ -274,7 +284,8 @@ def test_a_folder_of_packages_in_a_root_is_no_root(upgrade: Run, top: Path) -> N
     ("words", "part"),
     [
         (["--list", "--safe"], "--list and --safe cannot be used together"),
-        (["--safe", "demo"], "take no PROVIDER"),
+        (["--safe", "demo=1.1.0"], "take no PROVIDER=VERSION"),
+        (["--list", "none", "--root", "a"], "does not require or lock 'none'"),
         (["--list", "--json"], "takes no --dry-run or --json"),
         (["--format", "json"], "--format requires --list"),
         (["--include-major"], "--include-major requires --list or --safe"),

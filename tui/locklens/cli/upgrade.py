@@ -57,8 +57,9 @@ def add_upgrade_options(parser: Parser) -> None:
 def _check_upgrade(options: Namespace) -> None:
     if options.safe and options.list:
         raise UsageError("--list and --safe cannot be used together", hint="--list writes nothing, --safe writes")
-    if (options.safe or options.list) and (options.providers or options.platform or options.edit_constraints):
-        raise UsageError("--list and --safe take no PROVIDER, --platform or --edit-constraints")
+    has_versions = any("=" in name for name in options.providers)
+    if (options.safe or options.list) and (has_versions or options.platform or options.edit_constraints):
+        raise UsageError("--list and --safe take no PROVIDER=VERSION, --platform or --edit-constraints")
     check_source_options(options)
     if (options.safe or options.list) and (methods := source_methods(options)):
         raise UsageError(f"--list and --safe ask registries, and take no {methods[0].kind.option}")
@@ -165,7 +166,10 @@ def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
     from locklens.operations.upgrades.lookup import survey_upgrades
 
     surveyed = survey_upgrades(
-        locklens.request, ignores_cooldown=options.ignore_cooldown, takes_majors=options.include_major
+        locklens.request,
+        tuple(options.providers),
+        ignores_cooldown=options.ignore_cooldown,
+        takes_majors=options.include_major,
     )
     _warn_of_cooldown(surveyed.review.policy, options)
     return surveyed

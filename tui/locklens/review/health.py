@@ -60,6 +60,7 @@ class Check(Struct, frozen=True):
         needs: What it cannot be made without.
         command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
         asked_by: The field of the policy, a key of `_UNASKED`, without which nobody asks for it; "" for none.
+        options: Options of the command.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Check(Struct, frozen=True):
     needs: Need
     command: str = ""
     asked_by: str = ""
+    options: tuple[str, ...] = ()
 
     def objection(self, policy: Policy) -> str:
         """Return why the policy does not ask for it; "" if it does."""
@@ -117,7 +119,8 @@ CHECKS = (
     Check("replaced-module", "replaced modules inside", ("LK046",), Need.BUILDS),
     Check("not-canonical", "formatting differs", ("LK018",), Need.ENTRIES, "format"),
     Check("lock-missing", "lock file missing or ignored", ("LK037",), Need.FILES, "lock"),
-    Check("behind", "180 days behind newest in range", ("LK038",), Need.DATES, "upgrade"),
+    # Age alone is no reason to take a version that needs a decision, such as one that another key signed.
+    Check("behind", "180 days behind newest in range", ("LK038",), Need.DATES, "upgrade", options=("--safe",)),
     Check("module-not-exact", "module version not exact", ("LK029",), Need.FILES),
     Check("non-ascii", "non-ASCII provider name", ("LK034",), Need.ENTRIES),
 )
@@ -222,6 +225,7 @@ class Health(Struct, frozen=True):
             those that are not known.
         reach: By the folder of a root what `lock` and `upgrade` can do in it.
         hashes: All locked hashes; no check judges those that are not verified.
+        is_git: True in a git repository.
     """
 
     folder: str
@@ -232,6 +236,7 @@ class Health(Struct, frozen=True):
     signers: Mapping[tuple[str, ProviderAddress], str] = field(default_factory=dict)
     reach: Mapping[str, RootReach] = field(default_factory=dict)
     hashes: HashCount = HashCount()
+    is_git: bool = True
 
     @property
     def undecided(self) -> frozenset[str]:
@@ -433,7 +438,12 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
     if check.command == "lock":
         return _locking(found, health)
     if check.command == "upgrade":
-        return _upgrading(found, health)
+        upgrading = _upgrading(found, health)
+        if health.is_git or not check.options:
+            return upgrading
+        # Outside of a repository, --safe takes one root.
+        apart = (replace(fix, roots=(root,)) for fix in upgrading.fixes for root in fix.roots)
+        return replace(upgrading, fixes=tuple(apart))
     return CheckRemedy((Fix(tuple(sorted(found))),) if found else ())
 
 
@@ -593,7 +603,7 @@ def command_words(check: Check, fix: Fix, health: Health) -> tuple[str, ...]:
     """Return the command of a fix, as words."""
     required = health.review.policy.required if check.command == "lock" else ()
     platforms = (word for each in required for word in ("--platform", str(each)))
-    return tuple(command_on(health.top, check.command, *platforms, *fix.words, roots=fix.roots))
+    return tuple(command_on(health.top, check.command, *check.options, *platforms, *fix.words, roots=fix.roots))
 
 
 def commands_text(check: Check, found: CheckRemedy, health: Health) -> str:

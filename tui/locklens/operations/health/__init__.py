@@ -148,7 +148,8 @@ def scan_health(
         tools = {root.review.new.writer or TERRAFORM for root in roots} if request.tool is None else {request.tool}
         policy = with_local_paths(effective.policy, request.network.environ, tools)
         effective = replace(effective, policy=policy)
-    scan = _Scan(request, effective, os.fspath(layout.tree.top), roots, group_entries(roots), _unsearched_words(layout))
+    top, unsearched = os.fspath(layout.tree.top), _unsearched_words(layout)
+    scan = _Scan(request, effective, top, roots, group_entries(roots), unsearched, layout.is_git)
     if request.network is not None:
         scan.has_advisories, problem = look_inside(scan.groups, request.network.cache, effective.policy)
         scan.problems = tuple(filter(None, [problem]))
@@ -171,6 +172,7 @@ class _Scan(Struct):
     roots: list[ReadRoot]
     groups: list[EntryGroup]
     unsearched: tuple[str, ...]
+    is_git: bool
     has_advisories: bool = False
     problems: tuple[str, ...] = ()
 
@@ -213,6 +215,7 @@ class _Scan(Struct):
             signers_of(self.groups, roots),
             {root.review.path: _reach_by(root, answers, effective.policy) for root in roots},
             locked_hashes(self.groups),
+            self.is_git,
         )
 
     def unknown(self, lacking: Mapping[Need, Mapping[str, set[int]]]) -> dict[str, dict[str, tuple[str, ...]]]:

@@ -19,6 +19,7 @@ from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.review.inside import advisory_lookup
 from locklens.operations.review.opened import open_review
 from locklens.operations.root_modules import Root, no_root
+from locklens.operations.typed_names import selected_by_root
 from locklens.operations.upgrades import (
     CandidateTable,
     KnownRelease,
@@ -60,12 +61,14 @@ class CandidateRequest(Struct, frozen=True):
         roots: The root modules.
         network: Network settings; None for no requests.
         base: Hosts that the base's lock files name, comparison form.
+        providers: Typed names of the providers to look up; () for all.
     """
 
     top: Path
     roots: tuple[Root, ...]
     network: NetworkSettings | None
     base: frozenset[str] = frozenset()
+    providers: tuple[str, ...] = ()
 
     @classmethod
     def of_review(cls, review: Review, top: Path, network: NetworkSettings | None) -> CandidateRequest:
@@ -138,6 +141,7 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
     refused: list[RefusedRoot] = []
     guards: dict[tuple[RequirementSite, str | None], str] = {}
     tree = FileSystem(request.top)
+    named = selected_by_root(request.providers, request.roots) if request.providers else {}
     for root in request.roots:
         try:
             require_upgradable(root, allows_missing=True)
@@ -145,7 +149,7 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
             refused.append(RefusedRoot(root.path, root.lock.path, error))
             continue
         fetched = data_folder(tree, root.path, os.environ)
-        addresses = root.configuration.required() | frozenset(root.lock.by_address)
+        addresses = named.get(root.path, root.configuration.required() | frozenset(root.lock.by_address))
         guarded = {}
         for one in (one for address in addresses for one in root.requirements(address) if one.constraint):
             if (one.site, fetched) not in guards:
@@ -227,17 +231,22 @@ class UpgradeSurvey(Struct, frozen=True):
 
 
 def survey_upgrades(
-    request: ReviewRequest, *, ignores_cooldown: bool = False, takes_majors: bool = False
+    request: ReviewRequest,
+    providers: tuple[str, ...] = (),
+    *,
+    ignores_cooldown: bool = False,
+    takes_majors: bool = False,
 ) -> UpgradeSurvey:
     """Look up upgrades, and select the eligible ones, like `a` on the screen, signers included.
 
     Args:
         request: Opens the locked providers, and has the network settings.
+        providers: Typed names of the providers to look up; () for all.
         ignores_cooldown: True to recommend releases of any age.
         takes_majors: True if major versions are eligible.
 
     Raises:
-        LockLensError: There is nothing to upgrade on disk, or a root is only on the base.
+        LockLensError: There is nothing to upgrade on disk, a root is only on the base, or no root has a provider.
         RunCancelledError: The run was cancelled.
     """
     opened = open_review(replace(request, network=None))
@@ -251,7 +260,7 @@ def survey_upgrades(
         if root.status is LockStatus.DELETED and (root.configuration is None or not root.configuration.has_files):
             raise no_root(WorkTree(top), root.path)
     terms = UpgradePolicy(review.policy, takes_majors=takes_majors, ignores_cooldown=ignores_cooldown)
-    candidates = CandidateRequest.of_review(review, top, request.network)
+    candidates = replace(CandidateRequest.of_review(review, top, request.network), providers=providers)
     selection = UpgradeSelection(terms=terms).with_offers(look_up_candidates(candidates))
     selection = selection.with_safe(selection.safe)
     if candidates.network is not None:

@@ -760,7 +760,7 @@ _ALL = (
         "`locklens health` reports it.",
         "Fixes of old releases are rare, and an upgrade over many versions is harder to review.",
         "Run `locklens upgrade --list` in the root.",
-        "Upgrade with `locklens upgrade`, or narrow the constraint if the version is meant to stay.",
+        "Upgrade with `locklens upgrade --safe`, or narrow the constraint if the version is meant to stay.",
         "registry",
     ),
     Rule(
