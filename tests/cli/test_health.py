@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -253,6 +254,7 @@ def test_hashes_that_nothing_explains_stand_beside_an_ok(run: Run, top: Path) ->
 
 
 def test_outside_of_a_repository_what_is_behind_is_upgraded_root_by_root(run: Run, top: Path) -> None:
+    shutil.rmtree(top / ".git")
     for root in ("new", "old"):
         lay(top / root, ("elastic/ec", "0.12.2", "~> 0.12"))
     (command,) = (one["command"] for one in document(run, status=0)["checks"] if one["id"] == "behind")

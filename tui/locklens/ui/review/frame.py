@@ -277,6 +277,7 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
     lines = [fact_line(name, Span(text)) for name, text in facts]
     signs = [(reports.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
         ("?", "about the root"),
+        ("<", "git conflict"),
         ("✓", "reviewed"),
         (STAGED, "staged"),
         (PENDING, "accepted"),
