@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -18,6 +19,7 @@ from kit.schemas import json_report
 from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
 
+from locklens.cli.main import main
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.compare import open_git
@@ -273,7 +275,7 @@ def test_only_the_marked_blocks_are_staged(top: Path) -> None:
     assert plan.proposal.words == (
         ".: hashicorp/aws 1.0.0 -> 2.0.0 is staged", ".: hashicorp/tls 1.0.0 -> none is staged"
     )  # fmt: skip
-    assert plan.proposal.command == f"git add -p -- {LOCK}"
+    assert plan.proposal.command == "locklens stage hashicorp/aws hashicorp/tls --root ."
     assert [one.words for one in plan.remarks] == ["left in the work tree: hashicorp/random, hashicorp/archive"]
     assert (plan.proposal.target, plan.proposal.files[0].old, plan.proposal.files[0].new) == (
         WriteTarget.INDEX, OLD, index(top)
@@ -331,16 +333,18 @@ def test_what_is_staged_of_others_stays(top: Path) -> None:
     assert said(index(top)) == {"aws": "2.0.0", "null": "7.0.0", "random": "1.0.0", "tls": "1.0.0"}
 
 
-def test_a_new_file_gets_its_header_and_the_marked_blocks(tmp_path: Path) -> None:
+def test_a_new_file_gets_its_header_and_the_marked_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     top = repository(tmp_path / "top", {})
     put(top, {f"a/{LOCK}": NEW, f"b/{LOCK}": NEW})
     found = reviewing(top)
     chosen = {one.id for root in found.roots if root.path == "b" for one in root.changes if one.address.type == "aws"}
     plan = marked_blocks(found, top, chosen).plan()
-    assert " add -N -- " in plan.proposal.command, "git add -p offers no file that the index does not know"
-    subprocess.run(plan.proposal.command, shell=True, cwd=tmp_path, input=b"y\ny\n", check=True)
-    assert git(top, "ls-files", "-s", "--", f"b/{LOCK}").split()[1] == git(top, "hash-object", f"b/{LOCK}")
-    git(top, "rm", "-q", "-r", "--cached", ".")
+    words = shlex.split(plan.proposal.command)
+    assert words == ["locklens", "-C", str(top), "stage", "hashicorp/aws", "--root", "a", "--root", "b"]
+    main(words[1:], lambda request, view: 99)
+    assert [index(top, file.path) for file in plan.proposal.files] == [file.new for file in plan.proposal.files]
+    git(top, "read-tree", "--empty")
     apply(plan.proposal)
     assert index(top, f"a/{LOCK}") == index(top, f"b/{LOCK}") == lock(entry("aws", "2.0.0"))
     assert git(top, "ls-files", "-s", "b").startswith("100644 ")
@@ -398,7 +402,11 @@ def test_every_root_that_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(heard) == ["a", "b c", "é"]
     assert len({index(top, f"{root}/{LOCK}") for root in heard}) == 1
     assert said(index(top, f"é/{LOCK}")) == {"aws": "2.0.0", "null": "1.0.0", "random": "3.0.0", "tls": "1.0.0"}
-    assert plan.proposal.command == f"git add -p -- {LOCK} '../b c/{LOCK}' '../é/{LOCK}'"
+    assert plan.proposal.command.startswith("locklens stage hashicorp/aws hashicorp/random --root . --root '../b c' ")
+    commit = index(top, f"a/{LOCK}")
+    git(top, "reset", "-q")
+    main(shlex.split(plan.proposal.command)[1:], lambda request, view: 99)
+    assert {index(top, f"{root}/{LOCK}") for root in heard} == {commit}
 
 
 def test_a_change_as_young_as_the_index_and_of_the_same_size_is_seen(top: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - msgspec reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,7 +14,8 @@ from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
 from locklens.machine import git_words
-from locklens.operations.plan import Plan, PlannedChange, PlannedFile
+from locklens.operations.comparison import RootSettings
+from locklens.operations.plan import Plan, PlannedChange, PlannedFile, Scope, command_line
 from locklens.operations.plan.builder import PlanBuilder
 from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
@@ -181,8 +182,7 @@ class _Staging:
         self._on_root = on_root
         self._draft = PlanBuilder(disk.top, WriteTarget.INDEX, staged_words)
         self._whole: list[str] = []
-        self._partial: list[str] = []
-        self._new: list[str] = []
+        self._partial: dict[tuple[str, ...], list[str]] = {}
 
     def run(self, chosen: Iterable[StagedBlocks]) -> None:
         """Plan every root; one with an error is left untouched."""
@@ -242,13 +242,13 @@ class _Staging:
     def plan(self) -> Plan:
         """Return the plan."""
         commands = [self._git_add(*self._whole)] if self._whole else []
-        # `git add -p` offers no file that the index does not know.
-        commands += [self._git_add(*self._new, option="-N")] if self._new else []
-        commands += [self._git_add(*self._partial, option="-p")] if self._partial else []
+        for names, roots in self._partial.items():
+            where = Scope.at(Path(self._disk.top), roots, RootSettings())
+            commands.append(command_line("stage", where, names))
         return self._draft.plan(" && ".join(commands))
 
-    def _git_add(self, *paths: str, option: str = "") -> str:
-        return shell_words(git_words(self._disk.top, "add", *filter(None, [option]), paths=paths))
+    def _git_add(self, *paths: str) -> str:
+        return shell_words(git_words(self._disk.top, "add", paths=paths))
 
     def _is_sound(self, blocks: StagedBlocks, indexed: IndexedFile) -> bool:
         with self._draft.attempt(blocks.root.path):
@@ -287,9 +287,11 @@ class _Staging:
             return
         self._draft.put(PlannedFile(root.lock_file, indexed.data, new))
         is_whole = new == (added.data if added is not None else None)
-        (self._whole if is_whole else self._partial).append(root.lock_file)
-        if not is_whole and not indexed.mode:
-            self._new.append(root.lock_file)
+        if is_whole:
+            self._whole.append(root.lock_file)
+        else:
+            names = sorted(one.short(root.tool.default_host) for one in blocks.providers)
+            self._partial.setdefault(tuple(names), []).append(root.path)
         self._report(blocks, indexed.data, new, is_whole=is_whole)
 
     def _grafted(self, blocks: StagedBlocks, old: bytes | None, donor: bytes | None) -> bytes | None:
