@@ -341,7 +341,7 @@ def test_a_new_file_gets_its_header_and_the_marked_blocks(tmp_path: Path, monkey
     chosen = {one.id for root in found.roots if root.path == "b" for one in root.changes if one.address.type == "aws"}
     plan = marked_blocks(found, top, chosen).plan()
     words = shlex.split(plan.proposal.command)
-    assert words == ["locklens", "-C", str(top), "stage", "hashicorp/aws", "--root", "a", "--root", "b"]
+    assert words == ["locklens", "-C", "top", "stage", "hashicorp/aws", "--root", "a", "--root", "b"]
     main(words[1:], lambda request, view: 99)
     assert [index(top, file.path) for file in plan.proposal.files] == [file.new for file in plan.proposal.files]
     git(top, "read-tree", "--empty")
