@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kit.effort import DIAGONAL
 from kit.git import git
-from kit.repositories import commit, copy_of
+from kit.repositories import commit, copy_of, put
 
 from locklens.cli.commands import COMMANDS
 from locklens.cli.main import main
@@ -101,12 +101,16 @@ CASES = {
     "locklens textconv a-f": ({"a-file"}, {"review"}),
     "locklens review --policy a-f": ({"a-file"}, {"review"}),
     "locklens lock --root a-": ({"a-folder"}, {"a-file"}),
+    "locklens upgrade aws -- ": ({"live/app", "live/new"}, {"aws", "hashicorp/aws"}),
+    "locklens review -- live/a": ({"live/app"}, {"live/new", "main"}),
+    "locklens lock --platform linux": ({"linux_amd64", "linux_arm64"}, {"darwin_arm64"}),
 }
 
 
 def lay_work(folder: Path) -> None:
     git(folder, "init", "-q")
-    commit(folder, {"a-file": "", ".terraform.lock.hcl": LOCK})
+    commit(folder, {"a-file": "", ".terraform.lock.hcl": LOCK, "live/app/.terraform.lock.hcl": ""})
+    put(folder, {"live/new/.terraform.lock.hcl": "", "live/$(touch PWNED)/.terraform.lock.hcl": ""})
     (folder / "a-folder").mkdir()
     git(folder, "tag", "v1")
     git(folder, "branch", "$(touch${IFS}PWNED)")

@@ -1,9 +1,9 @@
 """`completion`: one script for bash, zsh or fish, made of the parsers that read the commands.
 
-Commands, options and their values are in the script. Revisions and providers are looked up by shell functions, which
-run when the key is pressed. Names of a repository are untrusted, and a shell runs what its line holds: only names of
-plain letters are offered, which stand for themselves in every shell. A key press reads at most fifty lock files, and a
-mebibyte of each.
+Commands, options and their values are in the script. Revisions, providers and roots are looked up by shell functions,
+which run when the key is pressed. Names of a repository are untrusted, and a shell runs what its line holds: only names
+of plain letters are offered, which stand for themselves in every shell. A key press reads at most fifty lock files, and
+a mebibyte of each.
 """
 
 from __future__ import annotations
@@ -84,11 +84,16 @@ def _mark(command: str, action: argparse.Action) -> None:
     elif action.metavar == "RULE":
         causes = tuple(sorted(cause.value for cause in CauseId)) if command == "explain" else ()
         action.choices = (*RULES, *causes)
+    elif action.metavar == "OS_ARCH":
+        action.choices = _PLATFORMS
     elif action.metavar == "[PROVIDER=]SIDE":
         action.choices = tuple(Preference)
     elif action.metavar == "CAUSE":
         action.choices = tuple(sorted(CauseId))
 
+
+_PLATFORMS = ("darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64")
+"""Those that are offered; commands take any other."""
 
 _LOCK = ".terraform.lock.hcl"
 
@@ -109,6 +114,9 @@ _REFERENCES = (
     "git for-each-ref --count=500 --sort=-creatordate '--format=%(refname:short)' refs/heads refs/tags refs/remotes"
 )
 
+_ROOTS = f"LC_ALL=C sed -n 's,/{_LOCK}$,,p' | LC_ALL=C grep -E '{_PLAIN}' | sort -u"
+"""Makes root folders of lock files."""
+
 _LISTING = f"""\
 _locklens_list_revisions() {{
   {_REFERENCES} 2>/dev/null | LC_ALL=C grep -E '{_PLAIN}'
@@ -121,6 +129,14 @@ _locklens_list_providers() {{
     if [ -f "./$file" ]; then head -c 1048576 "./$file" | LC_ALL=C sed -n {_ENTRY}; fi
   done | {_SHORT} | LC_ALL=C grep -E '{_PLAIN}' | sort -u
 }}
+
+_locklens_list_roots() {{
+  {_LOCK_FILES} 2>/dev/null | {_ROOTS}
+}}
+
+_locklens_list_operands() {{
+  if _locklens_is_root; then _locklens_list_roots; else "_locklens_list_$1"; fi
+}}
 """
 
 _BASH = f"""{_LISTING}
@@ -131,21 +147,42 @@ _locklens_beginning() {{
   done
 }}
 
-_locklens_revisions() {{ _locklens_list_revisions | _locklens_beginning "$1"; }}
-_locklens_providers() {{ _locklens_list_providers | _locklens_beginning "$1"; }}
+_locklens_is_root() {{
+  local word
+  for word in "${{COMP_WORDS[@]:0:COMP_CWORD}}"; do
+    if [[ "$word" == -- ]]; then return 0; fi
+  done
+  return 1
+}}
+
+_locklens_revisions() {{ _locklens_list_operands revisions | _locklens_beginning "$1"; }}
+_locklens_providers() {{ _locklens_list_operands providers | _locklens_beginning "$1"; }}
 """
 
 _ZSH = f"""{_LISTING}
-_locklens_revisions() {{ local -a names=( ${{(f)"$(_locklens_list_revisions)"}} ); compadd -a names; }}
-_locklens_providers() {{ local -a names=( ${{(f)"$(_locklens_list_providers)"}} ); compadd -a names; }}
+_locklens_is_root() {{ (( ${{words[(i)--]}} < CURRENT )) }}
+_locklens_revisions() {{ local -a names=( ${{(f)"$(_locklens_list_operands revisions)"}} ); compadd -a names; }}
+_locklens_providers() {{ local -a names=( ${{(f)"$(_locklens_list_operands providers)"}} ); compadd -a names; }}
 """
 
 _FISH = f"""\
+function _locklens_roots
+    {_LOCK_FILES} 2>/dev/null | {_ROOTS}
+end
+
 function _locklens_revisions
+    if contains -- -- (commandline -opc)
+        _locklens_roots
+        return
+    end
     {_REFERENCES} 2>/dev/null | LC_ALL=C grep -E '{_PLAIN}'
 end
 
 function _locklens_providers
+    if contains -- -- (commandline -opc)
+        _locklens_roots
+        return
+    end
     set -l files {_LOCK}
     test -f {_LOCK}; or set files ({_LOCK_FILES} 2>/dev/null | head -n 50)
     for file in $files
@@ -155,7 +192,7 @@ end
 """
 
 _PREAMBLE = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-"""The functions, by shell."""
+"""The functions, by shell. After `--`, operands are roots."""
 
 _REVISIONS = {"bash": "_locklens_revisions", "zsh": "_locklens_revisions", "fish": "(_locklens_revisions)"}
 _PROVIDERS = {"bash": "_locklens_providers", "zsh": "_locklens_providers", "fish": "(_locklens_providers)"}
