@@ -582,7 +582,9 @@ def test_lock_is_not_the_fix_of_what_it_cannot_read_or_end(run: Run, top: Path) 
     (top / "remote/more.tf").write_text('resource "random_pet" "name" {}\n')
     checks = {one["id"]: one for one in document(run, "--offline")["checks"]}
     assert checks["lock-missing"]["command"] is None
-    assert checks["lock-missing"]["by_hand"] == ["take ignored/.terraform.lock.hcl out of .gitignore and commit it"]
+    naming = f"git check-ignore -v -- ignored/{LOCK}"
+    words = f"remove the pattern that `{naming}` names, and commit ignored/{LOCK}"
+    assert checks["lock-missing"]["by_hand"] == [words]
     assert checks["not-locked"]["command"] is None
     assert checks["not-locked"]["left_out"] == [
         "remote: module far cannot be read; `terraform get` fetches remote modules"

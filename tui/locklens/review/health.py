@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
-from locklens.machine import CLASHES_NEED, command_on, merging_words
+from locklens.machine import CLASHES_NEED, command_on, git_words, merging_words
 from locklens.policy import POLICY_FILE, Policy
 from locklens.review import HashCount
 from locklens.review.model import CONTRADICTED, Finding, Review, RootReview, Severity, by_severity, worst
@@ -520,7 +520,8 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
         if reason := reach.unreadable or reach.unlockable:
             left_out.append(LeftOut(path, None, reason))
         elif root.new.exists and any(one.rule == "LK037" for one in own):
-            by_hand.append(f"take {root.lock_file} out of .gitignore and commit it")
+            naming = shell_words(git_words(health.top, "check-ignore", "-v", paths=[root.lock_file]))
+            by_hand.append(f"remove the pattern that `{naming}` names, and commit {root.lock_file}")
         else:
             wanted = {one.provider for one in own if one.provider is not None} if root.new.exists else reach.required
             refused = dict.fromkeys(wanted - reach.required, reach.unrequired) | _refusals(root, reach)
