@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from install import conftest
@@ -13,6 +14,8 @@ from install.conftest import HOST, Place
 from kit.command_line import Run, runner
 
 from locklens.demo.faults import Fault, FaultRule, Step
+from locklens.operations.plan import RootResult
+from locklens.operations.write.init import Init
 
 place = conftest.place
 
@@ -217,6 +220,27 @@ def test_several_roots(place: Place, run: Run) -> None:
     assert (place.root / "one/.terraform.lock.hcl").exists()
     assert (place.root / f"one/.terraform/providers/{HOST}/acme/demo").is_dir()
     assert run("init", "--root", "gone")[0] == 2
+
+
+def test_an_interruption_names_the_roots_that_were_written(
+    place: Place, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("done", "one", "two", "three"):
+        (place.root / name).mkdir()
+        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+    assert run("init", "--root", "done")[0] == 0
+    init = Init.init
+
+    def interrupted(self: Init, name: str, **options: Any) -> RootResult:
+        if name == "three":
+            raise KeyboardInterrupt
+        return init(self, name, **options)
+
+    monkeypatch.setattr(Init, "init", interrupted)
+    status, _, err = run("init", *(f"--root={name}" for name in ("done", "one", "two", "three")))
+    assert status == 130
+    assert err.endswith("note: written before the interruption, and kept: one, two\nerror: interrupted\n")
+    assert "note:" not in run("init", "--root", "three")[2]
 
 
 def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:

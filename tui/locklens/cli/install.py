@@ -167,7 +167,7 @@ def _run_init(options: Namespace) -> int:
     roots = list(dict.fromkeys(options.root)) or [""]
     wording = ProgressWording.DRY_RUN if options.dry_run else ProgressWording.WRITE
     progress = install_progress(options, wording, is_alone=len(roots) == 1)
-    statuses = []
+    statuses, written = [], list[str]()
     with (
         network.cache as cache,
         Init(root_options, network, on_event=progress.take, on_waiting=progress.wait) as installing,
@@ -181,6 +181,13 @@ def _run_init(options: Namespace) -> int:
                 complain(error)
                 statuses.append(UNUSABLE)
                 continue
+            except KeyboardInterrupt:
+                progress.end()
+                if written:
+                    tell([f"note: written before the interruption, and kept: {', '.join(written)}"])
+                raise
+            if outcome.is_written:
+                written.append(root or ".")
             statuses.append(_concluded(outcome, options, progress, _init_words))
         tell(f"note: {words}" for words in (*installing.notes, *cache.take_notices()))
         if options.verbose:
