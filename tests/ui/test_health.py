@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kit.git import git
 from msgspec.structs import replace
 from ui.conftest import Driver, until
 
@@ -258,6 +259,18 @@ async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening, netwo
         await on.go_to("lock file missing or ignored")
         await on.press("space", "U")
         assert "upgrade: no provider on this row" in on.text
+
+
+async def test_the_form_for_roots_without_a_lock_file_counts_no_entries(
+    opening: Opening, sample: Path, network: NetworkSettings
+) -> None:
+    git(sample, "rm", "-q", "locklens.toml")
+    git(sample, "commit", "-qm", "no platforms are required", "--", "locklens.toml")
+    async with opening(network=network) as on:
+        await on.go_to("lock file missing or ignored")
+        await on.press("L")
+        assert " Lock what is required" in on.text
+        assert "h1 locked for  none yet" in on.text
 
 
 async def test_filter_sort_and_group(opening: Opening) -> None:

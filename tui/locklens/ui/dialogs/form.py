@@ -192,17 +192,18 @@ def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: i
     Args:
         locked: For how many of the entries each platform has an `h1`.
         usual: The platforms that an entry of the same lock files has an `h1` of.
-        entries: Their number.
+        entries: Their number; 0 where no provider is locked yet.
     """
     known = listing([f"{platform} ({number} of {entries})" for platform, number in locked.items()])
     facts = (
-        line(Span("h1 locked for  ", Role.DIM), known or "unknown platforms", hanging=15),
+        line(Span("h1 locked for  ", Role.DIM), (known or "unknown platforms") if entries else "none yet", hanging=15),
         line(Span("locklens.toml requires no platforms, so name them here.", Role.DIM)),
     )
     lacking = sorted(platform for platform in usual if locked.get(platform, 0) < entries)
     label = "platforms to lock, such as linux_amd64 darwin_arm64"
     field = Field("platforms", label, platforms_problem, " ".join(lacking))
-    return FormDialog(f"Lock more platforms of {counted(entries, 'entry', 'entries')}", facts, (field,))
+    title = f"Lock more platforms of {counted(entries, 'entry', 'entries')}" if entries else "Lock what is required"
+    return FormDialog(title, facts, (field,))
 
 
 def _name(*, is_asked: bool) -> tuple[Field, ...]:
