@@ -123,7 +123,8 @@ def test_a_plan_for_a_tool_is_judged_by_that_tool(top: Path, environ: dict[str, 
     asked = request(top, environ)
     with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:
         locking = Lock(where, (), (short,)).plan(supply)
-    orphan = ("LK007", f"nothing requires {HOST}/{short}")
+    required = f"registry.opentofu.org/{short}"
+    orphan = ("LK007", f"OpenTofu does not require {HOST}/{short}: by its rules a/main.tf:3 requires {required}")
     # Since HEAD, the removal of the old entry makes a move of both.
     moved = ("LK015", f"moved from {HOST}/{short}")
     for plan, kind, expected in ((locking, ChangeKind.NEW_PROVIDER, [orphan]), (None, ChangeKind.MOVED, [moved])):
