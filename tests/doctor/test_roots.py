@@ -653,6 +653,16 @@ def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Pat
     assert told(of_modules("c"))[1] == []
     for name in called:
         (folder / name / ".terraform/modules").mkdir(parents=True)
-        (folder / name / ".terraform/modules/modules.json").write_text('{"Modules":[]}', "utf-8")
-    assert told(of_modules("b"), 1_700_000_000)[0]["state"] == "open"
-    assert told(of_modules("a"), 1_700_000_000)[0]["state"] == "fixed"
+    for key, source, state in (
+        ("b", "./modules/a", "open"),
+        ("a", "./modules/before", "open"),
+        ("a", "./modules/a", "fixed"),
+        ("other.a", "modules/a", "open"),
+    ):
+        listed = [{"Key": "", "Source": "", "Dir": "."}, {"Key": key, "Source": source, "Dir": "modules/a"}]
+        for name in called:
+            (folder / name / ".terraform/modules/modules.json").write_text(json.dumps({"Modules": listed}), "utf-8")
+        assert told(of_modules("b"), 1_700_000_000)[0]["state"] == "open"
+        document = told(of_modules("a"), 1_700_000_000)[0]
+        assert document["state"] == state
+    assert not told(of_modules("a"))[0]["fixed"]

@@ -111,7 +111,8 @@ class InstalledPlace(Struct, frozen=True):
         base: The folder that it must not lead out of.
         is_there: True if the root has been initialised here.
         setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
-        new_modules: The list of the installed modules beside it, where that was written later than the log; else "".
+        new_modules: The list of the installed modules beside it, if it was written later than the log and has the
+            call that the message shows; else "".
     """
 
     place: str

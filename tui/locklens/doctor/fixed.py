@@ -61,7 +61,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return _of_any_root(x, causes)  # else, of a root that nobody names, nothing is known to be fixed
     if kind == MODULE_MISSING:
         new = x.installed.new_modules if x.installed is not None and not x.configuration.missing_modules else ""
-        return f"{new}, which lists the installed modules, was written later than the log" if new else ""
+        return f"{new}, which was written later than the log, lists module {x.message.call}" if new else ""
     if kind == "lock-invalid":
         return _readable_words(x) if x.is_repaired else ""
     if kind == "readonly-changed":

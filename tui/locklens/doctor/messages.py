@@ -10,6 +10,7 @@ from msgspec import Struct
 from locklens.hashes import is_of_zip
 from locklens.versions import Constraints
 
+_CALL = re.compile(r'module "(?P<name>[^"]{1,200})"')
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
 OF_LACKING = frozenset({"not-locked", "provider-not-available"})
@@ -103,6 +104,12 @@ class RecognisedError(Struct, frozen=True):
     def says(self) -> tuple[str, ...]:
         """What it says, whichever run it is of."""
         return self.kind, self.provider, self.version, self.constraint
+
+    @property
+    def call(self) -> str:
+        """The name of the module's call that it shows; "" for none."""
+        match = _CALL.search(self.text)
+        return match["name"] if match is not None else ""
 
     @property
     def about(self) -> str:

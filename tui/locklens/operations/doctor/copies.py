@@ -6,6 +6,7 @@ How a folder is searched and hashed is in `places`.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,14 +14,17 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import TERRAFORM
+from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor import FoundPackage, InstalledPlace, holding
 from locklens.doctor.redacting import redacted
+from locklens.errors import LockLensError
 from locklens.operations.doctor.places import PackageFinder, configured_sources, linked
 from locklens.packages.installed import KEPT_ASIDE, differing_files
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
-from locklens.storage.files import is_within
+from locklens.project.module_sources import ManifestError, normal_source, read_manifest
+from locklens.project.tree import MAX_FILE_BYTES
+from locklens.storage.files import is_within, read_bounded
 
 if TYPE_CHECKING:
     import threading
@@ -38,6 +42,8 @@ OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 
 _OF_PATHS = frozenset({"cached-modified", "package-damaged"})
 """Errors whose message names the folder or the file of a package."""
+
+_QUOTED = re.compile(r'"([^"\n]{1,1000})"')
 
 _ADDRESS_PARTS = 5
 """Folders below that of all packages: host, namespace, type, version and platform."""
@@ -89,8 +95,21 @@ class CopyFinder:
         place = top / "providers"
         base = str(place) if setting else str(self._checkout.top)
         modules = f"{shown.removesuffix('providers')}modules/modules.json"
-        new = modules if self.is_later(top / "modules/modules.json") else ""
+        new = modules if error is not None and self._lists_call(top / "modules/modules.json", root, error) else ""
         return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), new_modules=new)
+
+    def _lists_call(self, modules: Path, root: str, error: RecognisedError) -> bool:
+        """True if a list of modules, written after the log, has the call of a message, from a source in its file."""
+        if not error.call or not self.is_later(modules):
+            return False
+        try:
+            records = read_manifest(read_bounded(modules, MAX_FILE_BYTES), TERRAFORM)
+            file = self._checkout.tree.read(os.path.join(root, error.place))  # noqa: PTH118
+        except (LockLensError, ManifestError):
+            return False
+        texts = _QUOTED.findall((file or b"").decode("utf-8", "replace"))
+        sources = {normal_source(text, tool) for text in texts for tool in DIALECTS.values()}
+        return any(key.rpartition(".")[2] == error.call and one.source in sources for key, one in records.items())
 
     def installed_in(self, root: str, entry: LockEntry) -> Iterator[FoundPackage]:
         """Yield the installed packages of a root's entry."""

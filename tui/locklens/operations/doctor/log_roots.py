@@ -67,9 +67,6 @@ _MOST_PARTS = 30
 _PLAIN_FOLDER = re.compile(r"[\w.][\w./-]*")
 """A relative path without variables."""
 
-_CALL = re.compile(r'module "[^"]{1,200}"')
-"""The beginning of a module's call, which messages show with its line."""
-
 MASK = "***"
 """What CI systems write for a secret, wherever it stands."""
 
@@ -313,8 +310,8 @@ class LogRoots:
 
     def _has_call(self, file: str, error: RecognisedError) -> bool:
         """True if a file has the call of the module that an error shows; any, where it shows none."""
-        data, call = self._checkout.tree.read(file), _CALL.search(error.text)
-        return data is not None and (call is None or call[0].encode() in data)
+        data = self._checkout.tree.read(file)
+        return data is not None and (not error.call or f'module "{error.call}"'.encode() in data)
 
     def _once_lacked(self, path: str, names: Iterable[str]) -> bool:
         """True if the lock file of a root had none of some providers in a commit, so that it may lock them since."""
