@@ -278,6 +278,14 @@ def test_what_the_base_alone_changed_since_the_fork_point_is_no_change_of_the_he
     assert not [note for note in document["run"]["notes"] if "pending" in note]
 
 
+def test_an_edit_that_the_base_made_too_is_no_change_of_the_head(repository: Repository) -> None:
+    repository.commit_to_main("cooldown = 3\n")
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy="cooldown = 14\n")
+    repository.commit_to_main("cooldown = 14\n[severity]\nLK024 = 'block'\n")
+    assert "LK028" not in findings(repository.review()[1])
+
+
 def test_what_the_base_no_longer_accepts_is_not_accepted_by_a_head_that_still_has_it(repository: Repository) -> None:
     document = republished(repository)
     guarded, accepted = 'accept_from = "head"\n', accepting(document, "LK001")

@@ -134,7 +134,7 @@ def platform_missing(x: Examined) -> Judgement | None:
     if is_unavailable and x.is_of_other_version:
         words, version = f"the message is of {x.name} {x.message.version}, and {x.release} is locked", x.message.version
         return Judgement(_UNKNOWN, words, f"the lock file of the failing run, which locks {version}", basis=Basis.RUN)
-    if x.entry is not None and not x.entry.hashes and not is_unavailable:
+    if x.entry is not None and not x.entry.hashes and not x.lock.problems and not is_unavailable:
         return Judgement(_NO, "no hash is locked: init accepts the package of any platform")
     if not platform:
         if x.is_known and set(x.platforms.values()) <= x.packed:

@@ -100,7 +100,10 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     fork, unread = _of_head(forked) if comparison.tip is not None else (base, "")
     fork = base if unread else fork
     own = differing_keys(fork, head)
-    keys = tuple(key for key in differing_keys(base, head) if key in own) if not problem else ()
+    differing = differing_keys(base, head) if not problem else ()
+    keys = tuple(key for key in differing if key in own)
+    if differing and not keys:
+        return _in_force(base, origin)
     permits = is_permitted(base, keys) and not problem
     notes = [_ignored(other, data, comparison.head.in_words, side.name)] if not permits else []
     more = proposed(base, proposed(fork, head))
