@@ -24,6 +24,7 @@ from locklens.errors import RunCancelledError
 from locklens.operations.compare import open_git, open_locked
 from locklens.operations.comparison import Base
 from locklens.operations.health import HealthRequest, scan_health
+from locklens.operations.merge import Preference
 from locklens.operations.plan import FileChanges, Plan, PlannedFile, Scope
 from locklens.operations.plan.review import PlanReview, review_plan
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest
@@ -32,6 +33,7 @@ from locklens.operations.write.apply import apply
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune, restore
 from locklens.operations.write.registry_source import RegistrySource
+from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
@@ -176,6 +178,16 @@ def test_what_is_taken_back_is_no_news(top: Path, environ: dict[str, str]) -> No
     assert (found.untouched, found.still_differing) == (2, 0)
     assert (found.has_others, found.is_committed) == (False, True), "there is nothing to commit, and no message for it"
     assert found.review.hosts[0].asked
+
+
+def test_entries_of_committed_conflict_markers_are_counted_as_ours_has_them(top: Path, environ: dict[str, str]) -> None:
+    ours, theirs = (lock_file(SampleLock(f"{HOST}/acme/demo", version, "~> 1.0")) for version in ("1.4.2", "1.5.0"))
+    markers = b"<<<<<<< HEAD\n" + ours + b"=======\n" + theirs + b">>>>>>> theirs\n"
+    (top / "a" / LOCK).write_bytes(markers)
+    git(top, "commit", "-qam", "with its markers")
+    for side, number in ((Preference.OURS, 0), (Preference.THEIRS, 1)):
+        plan = ResolveConflicts(Scope(top, ("a",)), prefer=side).plan()
+        assert plan_reviewed(plan, request(top, environ)).still_differing == number
 
 
 def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, str]) -> None:

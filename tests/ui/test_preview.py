@@ -45,7 +45,7 @@ from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import WritesDialog
-from locklens.ui.dialogs.form import FormDialog
+from locklens.ui.dialogs.form import FormDialog, platforms_form
 from locklens.ui.hashes import HashesScreen
 from locklens.ui.preview import PreviewScreen
 from locklens.ui.preview.plan_pane import PlanStage
@@ -504,6 +504,12 @@ async def test_restore_on_a_lock_file_that_cannot_be_parsed_restores_it(opening:
         await on.press("enter")
         await until(on, lambda: "wrote 1 file" in on.status)
     assert git(top, "status", "--porcelain") == ""
+
+
+async def test_entries_of_which_nothing_is_known_are_not_counted_as_lacking_a_platform(opening: Opening) -> None:
+    async with opening() as on:
+        on.app.push_screen(platforms_form({"darwin_arm64": 1, "linux_amd64": 3}, {"linux_amd64"}, 3))
+        await until(on, lambda: "darwin_arm64 (known of 1 of 3), linux_amd64 (3 of 3)" in on.text)
 
 
 async def test_without_required_platforms_l_asks_for_which(opening: Opening, top: Path) -> None:

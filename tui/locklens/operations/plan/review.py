@@ -140,6 +140,7 @@ def review_plan(
         if reviewed.base.kind == "worktree" and is_from_head:
             # The health has one side: its lock files are counted against the commit that they will be compared with.
             against, committed = _committed(plan, comparison.repository, SideName("git", _HEAD, _HEAD))
+        committed = {path: _sides(lock)[0] for path, lock in committed.items()}  # of markers, ours: as the rows have it
         number = sum(map(len, _unlike_base(review, committed).values()))
         untouched = sum(len(sides.after.by_address.keys() - sides.planned) for sides in locks.values())
         where = INDEX if plan.proposal.target.is_index else ON_DISK

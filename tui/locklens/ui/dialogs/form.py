@@ -190,11 +190,12 @@ def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: i
     """Return the form that asks for which platforms entries are locked.
 
     Args:
-        locked: For how many of the entries each platform has an `h1`.
+        locked: For how many of the entries each platform is known to have an `h1`.
         usual: The platforms that an entry of the same lock files has an `h1` of.
         entries: Their number; 0 where no provider is locked yet.
     """
-    known = listing([f"{platform} ({number} of {entries})" for platform, number in locked.items()])
+    counts = {platform: f"{'known of ' if number < entries else ''}{number}" for platform, number in locked.items()}
+    known = listing([f"{platform} ({count} of {entries})" for platform, count in counts.items()])
     facts = (
         line(Span("h1 locked for  ", Role.DIM), (known or "unknown platforms") if entries else "none yet", hanging=15),
         line(Span("locklens.toml requires no platforms, so name them here.", Role.DIM)),
