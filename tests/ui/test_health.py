@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -73,9 +74,9 @@ def opening(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Op
 
     @asynccontextmanager
     async def run(
-        size: tuple[int, int] = (120, 32), network: NetworkSettings | None = None
+        size: tuple[int, int] = (120, 32), network: NetworkSettings | None = None, top: Path = sample
     ) -> AsyncIterator[HealthDriver]:
-        request = ReviewRequest(partial(open_git, sample), network=network, base=Base())
+        request = ReviewRequest(partial(open_git, top), network=network, base=Base())
         app = LockLensApp(LockLens(request), "health", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=size) as pilot:
             on = HealthDriver(app, pilot)
@@ -262,11 +263,12 @@ async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening, netwo
 
 
 async def test_the_form_for_roots_without_a_lock_file_counts_no_entries(
-    opening: Opening, sample: Path, network: NetworkSettings
+    opening: Opening, sample: Path, network: NetworkSettings, tmp_path: Path
 ) -> None:
-    git(sample, "rm", "-q", "locklens.toml")
-    git(sample, "commit", "-qm", "no platforms are required", "--", "locklens.toml")
-    async with opening(network=network) as on:
+    top = Path(shutil.copytree(sample, tmp_path / "top", symlinks=True))
+    git(top, "rm", "-q", "locklens.toml")
+    git(top, "commit", "-qm", "no platforms are required", "--", "locklens.toml")
+    async with opening(network=network, top=top) as on:
         await on.go_to("lock file missing or ignored")
         await on.press("L")
         assert " Lock what is required" in on.text
