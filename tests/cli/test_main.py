@@ -142,6 +142,11 @@ def test_an_offline_upgrade_is_not_ok(run: Run, files: Path) -> None:
     verdict = "verdict: warn, 2 of 2 added hashes not verified, offline"
     assert (status, out.splitlines()[-2:]) == (1, [verdict, "fails at --fail-on warn: 1 finding of warn or worse"])
     assert "LK003 WARN  2 zh added, 2 zh removed, not verified; " in out
+    assert out.count("\nwhat to do about LK003 (1 finding): ") == 1
+    assert "what to do" not in run("review", "--old", "old.hcl", "--new", "new.hcl")[1], "it does not fail"
+    for threshold in (("--fail-on", "warn"), ()):
+        out = run("review", "--old", "old.hcl", "--new", "new.hcl", "--format", "markdown", *threshold)[1]
+        assert ("### What to do\n\n- **LK003** (1 finding) " in out) == bool(threshold)
 
 
 def test_an_offline_review_of_one_more_h1_says_why_it_is_not_verified(run: Run, files: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity
+from locklens.review.rules.catalogue import wording_of
 from locklens.text import identity_of, shortened, visible
 
 if TYPE_CHECKING:
@@ -77,6 +78,33 @@ def reported_findings(review: Review) -> list[ReportedFinding]:
             repeated[subject] += 1
             found.append(ReportedFinding(root, change, finding, identity_of(*subject, str(repeated[subject]))))
     return sorted(found, key=_order)
+
+
+class RuleAdvice(Struct, frozen=True):
+    """What to do about the findings of a rule that are of one kind.
+
+    Attributes:
+        number: The number of those findings.
+    """
+
+    rule: str
+    number: int
+    title: str
+    words: str
+
+
+def remedies(review: Review, fail_on: str | None) -> list[RuleAdvice]:
+    """Return what to do about the findings that block, or that fail the review, by rule and title.
+
+    Args:
+        review: The review.
+        fail_on: The value of --fail-on; None for the policy's.
+    """
+    found = [one for _, _, one in _findings_of(review) if one.accepted is None]
+    failing = (one for one in found if one.severity is Severity.BLOCK or review.is_failing(one, fail_on))
+    counts = Counter((one.rule, wording_of(one)) for one in failing)
+    listed = (RuleAdvice(rule, number, words.title, words.remedy) for (rule, words), number in counts.items())
+    return sorted(listed, key=lambda one: (one.rule, one.title))
 
 
 def _findings_of(review: Review) -> Iterator[tuple[RootReview | None, Change | None, Finding]]:

@@ -20,7 +20,7 @@ from locklens.review import reports
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
 from locklens.review.reports.advisories import advisory_summary
-from locklens.review.reports.findings import bounded, distinct_changes, reported_findings
+from locklens.review.reports.findings import bounded, distinct_changes, remedies, reported_findings
 from locklens.review.reports.health import alike_findings, finding_words, limits, total_words
 from locklens.review.rules.catalogue import wording_of
 from locklens.sources.urls import MAX_PAGE
@@ -142,10 +142,8 @@ class _Comment:
             yield f"- {code(note)}"
 
     def _remedies(self) -> Iterator[str]:
-        found = [one.finding for one in self._found if one.is_counted and one.finding.severity is Severity.BLOCK]
-        blocking = Counter((finding.rule, wording_of(finding)) for finding in found)
-        for (rule, words), number in sorted(blocking.items(), key=lambda item: (item[0][0], item[0][1].title)):
-            yield f"- **{rule}** ({counted(number, 'finding')}) {prose(words.title)}. {prose(words.remedy)}"
+        for one in remedies(self._review, self._fail_on):
+            yield f"- **{one.rule}** ({counted(one.number, 'finding')}) {prose(one.title)}. {prose(one.words)}"
 
     def _signers(self) -> Iterator[str]:
         for one in self._changes:

@@ -27,7 +27,7 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
-from locklens.review.reports.findings import severity_rank
+from locklens.review.reports.findings import remedies, severity_rank
 from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ class _Printer:
             yield ""
             yield from section
         yield ""
+        failing = remedies(self._review, self._fail_on)
+        for one in failing:
+            what = f"what to do about {one.rule} ({counted(one.number, 'finding')}): {one.words}"
+            yield from wrap(what, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        if failing:
+            yield ""
         yield from self._tail()
 
     def _sections(self) -> list[tuple[tuple[int, bool], Iterator[Line | str]]]:
