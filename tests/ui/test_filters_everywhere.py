@@ -201,7 +201,7 @@ _ON_ROWS = {
 
 def offered_by(on: Driver) -> set[str]:
     """The labels of all keys that the key line may show, whatever the width."""
-    widest = on.app.screen.query_one("#keys", Bar)._layouts[0]
+    widest = on.app.screen.query_one("#keys", Bar).layouts[0]
     return {piece.text for piece in widest.left if piece.role is Role.INFO}
 
 

@@ -43,7 +43,7 @@ from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.upgrade.rows import By
 from locklens.ui.views import VIEWS
-from locklens.ui.widgets import Bar
+from locklens.ui.widgets import Bar, BarLayout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -411,6 +411,26 @@ async def test_the_key_line_has_the_keys_that_do_something_on_the_row(
         await on.go_to("acme/netbox")
         assert "M merge" not in on.lines[-1]
         assert width == 80 or "z inside" in on.lines[-1]
+
+
+async def test_the_key_line_is_found_once_for_all_that_changes_before_it_is_painted(
+    samples: Samples, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(samples.full()) as on:
+        found, key_line = list[int](), on.screen._keys_now
+
+        def keys_now() -> tuple[BarLayout, ...]:
+            found.append(on.changes.cursor)
+            return key_line()
+
+        monkeypatch.setattr(on.screen, "_keys_now", keys_now)
+        for cursor in (3, 2, 1):
+            on.changes.cursor = cursor
+            on.screen.refresh_bars()
+        assert not found
+        for _ in range(2):
+            assert " ? keys " in on.lines[-1]
+        assert found == [1]
 
 
 async def test_an_orphan_shows_the_key_that_prunes_it(samples: Samples, running: Running) -> None:

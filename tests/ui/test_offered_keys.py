@@ -41,7 +41,7 @@ _PAIRS = {"j k", "g G", "pgup pgdn", "n N"}
 
 def offered(dialog: Any) -> list[str]:
     """The labels of the key line, whatever the width."""
-    widest = dialog.query_one("#dialog-keys", Bar)._layouts[0]
+    widest = dialog.query_one("#dialog-keys", Bar).layouts[0]
     return [piece.text for piece in widest.left if piece.role is Role.INFO]
 
 
@@ -52,7 +52,7 @@ def state(on: Driver, opening: list[object]) -> tuple[object, ...]:
         (view.cursor, view.scroll_offset, view.found, view.lines)
         for view in dialog.query("#dialog-lines").results(LineView)
     ]
-    titles = [repr(bar._layouts) for bar in dialog.query("#dialog-title").results(Bar)]
+    titles = [repr(bar.layouts) for bar in dialog.query("#dialog-title").results(Bar)]
     values = [each.value for each in dialog.query(Input)]
     return dialog, on.app.focused, views, titles, values, on.app.clipboard, *opening
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Review
+    from locklens.ui.widgets import BarLayout
 
 _WITH_FILES = Key(
     "f",
@@ -246,8 +247,10 @@ class PreviewScreen(LockLensScreen[Closed]):
         standing = self.standing
         self.query_one("#head", Bar).show_layouts(*preview_head(standing))
         self.query_one("#status", Bar).show_layouts(*preview_status(standing, self.message))
-        layouts = bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=self.idle_keys)
-        self.query_one("#keys", Bar).show_layouts(*layouts)
+        self.query_one("#keys", Bar).show_layouts_of(self._keys_now)
+
+    def _keys_now(self) -> tuple[BarLayout, ...]:
+        return bars.key_line(self.TABLE, in_detail=self.detail.has_focus, without=self.idle_keys)
 
     @property
     def idle_keys(self) -> frozenset[str]:

@@ -345,26 +345,35 @@ class TwoPaneScreen(LockLensScreen[int]):
         """Redraw head, status and key line."""
         if not self.is_open:
             return
-        head = self.head_layouts()
-        if self.review is not None and self.read_only_words:
-            head = bars.read_only_head(head, side_words(self.review.head), is_named=self.VIEW == REVIEW)
-        self.query_one("#head", Bar).show_layouts(*head)
+        self.query_one("#head", Bar).show_layouts_of(self._head_now)
         self.query_one("#status", Bar).show_layouts(*self.status_layouts())
         self.refresh_keys()
+
+    def _head_now(self) -> tuple[BarLayout, ...]:
+        head = self.head_layouts()
+        if self.review is not None and self.read_only_words:
+            return bars.read_only_head(head, side_words(self.review.head), is_named=self.VIEW == REVIEW)
+        return head
 
     def refresh_keys(self) -> None:
         """Redraw the key line, with the keys that do something on the highlighted row."""
         if not self.is_open:
             return
-        first, without, is_detail = self.row_keys[0], self.idle_keys, self.detail.has_focus
-        if not self._has_row:
-            first = ["esc"] * self.is_narrowed
-        keys = bars.key_line(
-            self.TABLE, in_detail=is_detail, first=() if self.read_only_words else tuple(first), without=without
-        )
-        self.query_one("#keys", Bar).show_layouts(*keys)
+        self.query_one("#keys", Bar).show_layouts_of(self._keys_now)
         for banner in self.query("#banner").results(Bar):
-            banner.show_layouts(*bars.demo_banner(self.TABLE, self.VIEW, in_detail=is_detail, without=without))
+            banner.show_layouts_of(self._banner_now)
+
+    def _keys_now(self) -> tuple[BarLayout, ...]:
+        first: Collection[str] = self.row_keys[0] if self._has_row else ["esc"] * self.is_narrowed
+        return bars.key_line(
+            self.TABLE,
+            in_detail=self.detail.has_focus,
+            first=() if self.read_only_words else tuple(first),
+            without=self.idle_keys,
+        )
+
+    def _banner_now(self) -> tuple[BarLayout, ...]:
+        return bars.demo_banner(self.TABLE, self.VIEW, in_detail=self.detail.has_focus, without=self.idle_keys)
 
     @property
     def _has_row(self) -> bool:

@@ -7,7 +7,7 @@ Wrapping, a style for each role, escaping of all outside text; pieces of a bar c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -274,11 +274,25 @@ class Bar(Widget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._layouts: tuple[BarLayout, ...] = ()
+        self._layouts_due: Callable[[], tuple[BarLayout, ...]] | None = None
+
+    @property
+    def layouts(self) -> tuple[BarLayout, ...]:
+        """The layouts, the preferred first."""
+        if self._layouts_due is not None:
+            self._layouts, self._layouts_due = self._layouts_due(), None
+        return self._layouts
+
+    def show_layouts_of(self, layouts_of: Callable[[], tuple[BarLayout, ...]]) -> None:
+        """Have the layouts found once the bar is painted, however often this is called before; none is a message."""
+        if self._layouts_due is None:
+            self.refresh()
+        self._layouts_due = layouts_of
 
     def show_layouts(self, *layouts: BarLayout) -> None:
         """Replace the layouts, the preferred first."""
-        if layouts != self._layouts:
-            self._layouts = layouts
+        if layouts != self._layouts or self._layouts_due is not None:
+            self._layouts, self._layouts_due = layouts, None
             self._fit()
             self.refresh()
 
@@ -294,9 +308,9 @@ class Bar(Widget):
     def _message_lines(self) -> list[StyledPiece]:
         """The lines of a message that does not fit into one; [] for all else."""
         width = self.size.width
-        if not width or not self._layouts or not self._layouts[-1].is_whole:
+        if not width or not self.layouts or not self.layouts[-1].is_whole:
             return []
-        message = line(*(Span(piece.text, piece.role) for piece in self._layouts[-1].left), hanging=1)
+        message = line(*(Span(piece.text, piece.role) for piece in self.layouts[-1].left), hanging=1)
         if cell_len(harmless(message.text)) <= width:
             return []
         lines = wrapped(message, width)
@@ -309,7 +323,7 @@ class Bar(Widget):
     def _pieces(self) -> list[Piece]:
         """The pieces that fit into the width."""
         width = self.size.width
-        for layout in self._layouts:
+        for layout in self.layouts:
             used = sum(cell_len(harmless(piece.text)) for piece in (*layout.left, *layout.right))
             if used + (1 if layout.right else 0) <= width:
                 gap = Piece(" " * (width - used))
@@ -318,12 +332,12 @@ class Bar(Widget):
 
     def _cut(self, width: int) -> list[Piece]:
         kept: list[Piece] = []
-        for layout in self._layouts[-1:]:
+        for layout in self.layouts[-1:]:
             named, counts = layout.left[-1:], sum(cell_len(harmless(piece.text)) for piece in layout.right)
             room = width - counts - sum(cell_len(harmless(piece.text)) for piece in layout.left[:-1])
             if layout.right and named and not named[0].action and room >= _LEAST_NAMED:
                 return [*layout.left[:-1], named[0]._replace(text=fitted(named[0].text, room)), *layout.right]
-        for piece in (piece for layout in self._layouts[-1:] for side in (layout.left, layout.right) for piece in side):
+        for piece in (piece for layout in self.layouts[-1:] for side in (layout.left, layout.right) for piece in side):
             room = width - sum(cell_len(harmless(previous.text)) for previous in kept)
             if cell_len(harmless(piece.text)) <= room:
                 kept.append(piece)
