@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -134,8 +135,11 @@ _TERM = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def redacted(text: str, *, home: str = "") -> str:
     """Return text with a mark for each secret, and `~` for home folders.
+
+    Cached, since three of four texts of a diagnosis are another one of it again: a root, a provider, "".
 
     Args:
         text: Any text of one value: a message, a path, a sentence; never a line of Markdown.
