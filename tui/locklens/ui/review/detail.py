@@ -317,10 +317,8 @@ def _conflict_lines(node: Node, pair: ConflictPair) -> Iterator[Line]:
     if root is not None and root.new.conflict is not None:
         marker = root.new.conflict.markers[0] if root.new.conflict.markers else None
         yield _where(root.path, root.lock_file, marker.line if marker else None)
-        if marker is None:
-            names = dict(zip(names, root.new.conflict.names, strict=True))
-        else:
-            names = {"ours": f"ours {marker.ours}".strip(), "theirs": f"theirs {marker.theirs}".strip()}
+        labels = zip(names, root.new.conflict.names, strict=True)
+        names = {side: label if f"({side})" in label else f"{side} {label}".strip() for side, label in labels}
     yield Line()
     yield line("Unresolved git conflict: the two sides lock this provider differently. Resolve it to compare.")
     for side, entry in (("ours", pair.ours), ("theirs", pair.theirs)):
