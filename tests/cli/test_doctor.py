@@ -81,7 +81,7 @@ def test_as_text(made: Any, run: Run) -> None:
     assert (status, "to prove 1 h1: 1 package" in err) == (0, True)
     assert "The lock file has no h1 for the platform. The locked packages are still those of the release." in out
     assert "[CONFIRMED]" in out
-    assert "RAN ON       linux_amd64 (log), terraform 1.11.4 (log), path unpacked-mirror (the message)" in out
+    assert "RUN          linux_amd64 (log), terraform 1.11.4 (log), path unpacked-mirror (the message)" in out
     assert "by Robin Example" in out
     assert "example.com>" not in out
     assert "$ locklens -C repository lock --platform linux_amd64 acme/demo --root=live/prod" in out

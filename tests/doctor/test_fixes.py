@@ -1121,6 +1121,75 @@ def test_a_platform_that_the_release_does_not_have_is_left_out(product: str, mad
     assert [one["id"] for one in doctor(folder, "ci.log")["remedies"]] == ["leave-out"]
 
 
+@pytest.mark.parametrize("is_unlocked", [False, True])
+def test_what_a_message_says_to_have_no_package_is_not_to_be_locked_without_a_registry(
+    is_unlocked: bool, made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(*([] if is_unlocked else [DEMO])),)))
+    (folder / "ci.log").write_text(UNAVAILABLE.format("Terraform", "windows_386", "windows_386"), "utf-8")
+    document = doctor(folder, "--offline", "ci.log")
+    assert [one["id"] for one in document["remedies"]] == ["leave-out", "upgrade"][: 1 if is_unlocked else 2]
+    assert document["facts"]["platform"] == "windows_386"
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "ci.log").split())
+    assert "RUN windows_386 (asked for in the log), " in out
+    assert "the source that was asked has no package of windows_386. [LIKELY]".lower() in out.lower()
+
+
+def gone(command: str) -> str:
+    """A log of `providers lock` that found no locked version."""
+    return (
+        f"$ terraform -chdir=live/prod {command}\n"
+        "Error: Could not retrieve providers for locking\n\nTerraform failed to fetch the requested providers for "
+        "linux_amd64 in order\nto calculate their checksums: some providers could not be installed:\n"
+        "- registry.terraform.io/acme/demo: the previously-selected version\n1.4.2 is no longer available.\n"
+    )
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_the_mirror_of_the_command_line_is_what_providers_lock_asked(
+    is_here: bool, made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    folder, mirror = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),))), tmp_path / "mirror"
+    command = f"providers lock -fs-mirror={mirror} -platform=linux_amd64"
+    (folder / "ci.log").write_text(gone(command), "utf-8")
+    if is_here:
+        mirror.mkdir()
+    document = doctor(folder, "ci.log")
+    first, (fix,), facts = document["causes"][0], document["remedies"], document["facts"]
+    assert (first["id"], first["verdict"], fix["id"]) == ("mirror-lacks", "yes", "fill-mirror")
+    assert (facts["path"], facts["platform"]) == ("filesystem-mirror", "linux_amd64")
+    assert f"what it asked, {mirror}, does not have the version" in first["evidence"]
+    assert f"locklens mirror --platform=linux_amd64 {mirror if is_here else 'DIR'}" in fix["command"]
+    assert is_here or fix["note"] == f"DIR is the folder of the runner's mirror, by the log {mirror}"
+    if is_here:
+        words = ["mirror", "--no-cache", "--platform=linux_amd64", str(mirror), "--root=live/prod"]
+        assert main(["-C", str(folder), *words], no_screen) == 0
+        document = doctor(folder, "ci.log")
+        assert document["state"] == "fixed"
+        (again,) = document["remedies"]
+        assert again["command"] == f"terraform -chdir=live/prod {command}"
+
+
+def test_providers_lock_is_run_again_and_not_init(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    (folder / "ci.log").write_text(gone("providers lock -platform=linux_amd64"), "utf-8")
+    document = doctor(folder, "ci.log")
+    fix = document["remedies"][0]
+    assert (fix["id"], document["facts"]["path"]) == ("run-again", "direct")
+    assert fix["command"] == "terraform -chdir=live/prod providers lock -platform=linux_amd64"
+    assert "Run the command that failed again" in doctor(folder, "--format", "text", "ci.log")
+
+
+def test_the_mirror_on_a_server_of_a_log_is_named_and_not_asked(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    (folder / "ci.log").write_text(gone("providers lock -net-mirror https://mirror.example.com/p/"), "utf-8")
+    document = doctor(folder, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], document["facts"]["path"]) == ("mirror-lacks", "network-mirror")
+    assert "what it asked, https://mirror.example.com/p/, does not have the version" in first["evidence"]
+    assert "mirror.example.com" not in document["run"]["hosts"]
+
+
 def test_the_command_that_a_platform_is_left_out_of_is_the_one_that_failed(made: Any, doctor: Any) -> None:
     folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
     words = (

@@ -257,8 +257,9 @@ def test_a_place_on_another_machine_that_a_log_names_is_not_looked_at(
 
     monkeypatch.setattr("os.stat", told)
     log = (folder / "ci.log").read_text("utf-8").replace(".terraform/providers", place)
-    (folder / "ci.log").write_text(f"$ terraform init -plugin-dir={place}\n{log}", "utf-8")
-    assert doctor(folder, "--offline", "ci.log")["errors"]
+    for command in ("init -plugin-dir", "providers lock -fs-mirror"):
+        (folder / "ci.log").write_text(f"$ terraform {command}={place}\n{log}", "utf-8")
+        assert doctor(folder, "--offline", "ci.log")["errors"]
     assert asked == []
 
 

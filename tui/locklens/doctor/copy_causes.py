@@ -81,7 +81,8 @@ def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
     """Judge a mirror that does not have the locked version; `there` is what the registry lists, in a clause."""
     if not x.is_of_mirror or x.is_of_other_version:
         return None
-    words = f"the message says that what it asked does not have the version{there}"
+    asked = next(iter((*x.message.own_folders, x.message.own_server)), "")
+    words = f"the message says that what it asked{f', {asked},' if asked else ''} does not have the version{there}"
     if held := next((one for one in x.packages if one.kind == "mirror"), None):
         words = f"{words}; {held.path} is there now"
     elif x.mirrors:

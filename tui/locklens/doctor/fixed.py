@@ -103,7 +103,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.machine)}"
     is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
     if x.message.is_of_local_file or is_gone or kind == "not-in-sources":
-        is_any = is_gone and not x.message.plugin_folders
+        is_any = is_gone and not x.message.own_folders
         healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)
         return _accepted_words(x, healed) if healed is not None else ""
     return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
@@ -362,11 +362,11 @@ def _reinstalled(x: Examined) -> FoundPackage | None:
 
 
 def awaits_init(x: Examined) -> bool:
-    """True unless another command than init failed, and the root has its package already."""
+    """True unless another command than init failed, and the root has its package already, or needs none."""
+    if x.message.command != "init":
+        return False
     if x.message.kind == "plugin-missing" and not x.is_of_other_version:
         return _installed_since(x) is None
-    if x.message.kind == MODULE_MISSING:
-        return False
     return x.message.kind != "cached-package" or _reinstalled(x) is None
 
 

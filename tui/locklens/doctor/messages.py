@@ -8,6 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from locklens.hashes import is_of_zip
+from locklens.project.installation import MethodKind
 from locklens.versions import Constraints
 
 _CALL = re.compile(r'module "(?P<name>[^"]{1,200})"')
@@ -117,14 +118,41 @@ class RecognisedError(Struct, frozen=True):
         return {"lock-invalid": "the lock file", MODULE_MISSING: "the modules"}.get(self.kind, "the provider")
 
     @property
-    def plugin_folders(self) -> tuple[str, ...]:
-        """The folders of `-plugin-dir`, which are the only places that such a run installs from."""
-        return tuple(one.partition("=")[2] for one in self.options if one.startswith("-plugin-dir="))
+    def own_folders(self) -> tuple[str, ...]:
+        """The folders of its command line, such as that of `-plugin-dir`: the only places that such a run asks."""
+        of_init = tuple(one.partition("=")[2] for one in self.options if one.startswith("-plugin-dir="))
+        return of_init or self._mirrors("fs")
+
+    @property
+    def own_server(self) -> str:
+        """The mirror of `-net-mirror`, which is the only place that such a run asks; "" for none."""
+        return next(iter(self._mirrors("net")), "")
+
+    def _mirrors(self, kind: str) -> tuple[str, ...]:
+        """The last place that an option of its command of `providers` names, which is the one that counts."""
+        found = re.findall(rf" --?{kind}-mirror[= ]([^\s\"']+)", self.command)
+        return tuple(found[-1:])
+
+    @property
+    def asked_platform(self) -> str:
+        """The platform that its command of `providers` names, which need not be that of its machine; "" for several."""
+        found = re.findall(r" --?platform[= ]([a-z0-9]{1,20}_[a-z0-9]{1,20})(?=\s|$)", self.command)
+        return found[0] if len(found) == 1 else ""
+
+    @property
+    def method(self) -> MethodKind | None:
+        """What its command line makes the only source of packages; None where the settings tell, or no line is known.
+
+        Of the commands of `providers`, one without such an option asks registries alone, whatever the settings are.
+        """
+        if self.own_folders or self.own_server:
+            return MethodKind.FILESYSTEM if self.own_folders else MethodKind.NETWORK
+        return MethodKind.DIRECT if self.command.startswith("providers ") else None
 
     @property
     def search_folders(self) -> tuple[str, ...]:
         """The folders that the message, or the command line of the run, names as those that were searched."""
-        return (*self.plugin_folders, *(one for one in self.places if one.startswith(("/", "~"))))
+        return (*self.own_folders, *(one for one in self.places if one.startswith(("/", "~"))))
 
     @property
     def constraints(self) -> Constraints | None:

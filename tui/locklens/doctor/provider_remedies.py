@@ -292,7 +292,7 @@ def _runner_top(x: Examined) -> str:
     top, below, _ = x.message.place.replace("\\", "/").partition(f"/{x.address}/")
     path = x.incident.path
     of_settings = x.mirrors if path is not None and path.is_mirror and not path.is_on_server else ()
-    return top if below else next(iter((*x.message.plugin_folders, *of_settings)), "MIRROR")
+    return top if below else next(iter((*x.message.own_folders, *of_settings)), "MIRROR")
 
 
 def fix_mirror(one: Affected) -> Iterator[Remedy]:
@@ -346,7 +346,12 @@ def _filled_place(x: Examined) -> tuple[str, str]:
         case MethodKind.DIRECT | MethodKind.FILESYSTEM | MethodKind.NETWORK | None:
             folders = list(dict.fromkeys(x.message.search_folders))
             named = f", by the log {folders[0]}" if len(folders) == 1 else ""
-            url = x.failing_mirror or x.message.searched_server or next((one.place for one in x.servers), "")
+            url = (
+                x.failing_mirror
+                or x.message.own_server
+                or x.message.searched_server
+                or next((one.place for one in x.servers), "")
+            )
             named = named or (f", which serves {url}" if url else "")
             return (x.mirrors[0], "") if x.mirrors else ("DIR", f"DIR is the folder of the runner's mirror{named}")
         case _:

@@ -234,11 +234,12 @@ def yanked(x: Examined) -> Judgement | None:
     if listing.has(version):
         words = f"{x.address.host} {x.lists} {version}"
         if is_said:
-            words += ": the failing run asked another source, such as a mirror, or the version is back"
-            missing, title = (
-                "provider_installation of the runner",
-                "the source that was asked does not list the version",
-            )
+            missing, title = "provider_installation", "the source that was asked does not list the version"
+            source = "another source, such as a mirror"
+            if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
+                missing, source = "the host blocks", "a registry elsewhere"
+            words += f": the failing run asked {source}, or the version is back"
+            missing = f"{missing} of the runner"
             return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
         return Judgement(_NO, words, as_of=listing.as_of)
     number = counted(len(listing.versions), "version") if listing.versions else "no version at all"

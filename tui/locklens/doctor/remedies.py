@@ -35,6 +35,8 @@ _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
 def run_again(one: Affected) -> Remedy:
     """Return the step after a fix."""
+    if one.examined.message.command != "init":
+        return run_command_again(one)
     left, note = obstacle_words(one.examined), "if it fails again, diagnose its new log"
     if not one.examined.fitting:
         note = f"{note}; if the log was of another root, name that with -- ROOT"
@@ -46,7 +48,9 @@ def run_again(one: Affected) -> Remedy:
 def run_command_again(one: Affected) -> Remedy:
     """Return the step after a fix that left init nothing to do."""
     note = "if it fails again, diagnose its new log"
-    return one.alone.remedy("run-again", "Run the command that failed again", _NONE, 0, "", note)
+    command = one.failed_line if one.examined.message.command != "init" else ""
+    size = None if command else 0
+    return one.alone.remedy("run-again", "Run the command that failed again", _NONE, size, command, note)
 
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
@@ -55,6 +59,11 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     No hash helps where what was asked has no package of the platform: it may have one later, or of another version.
     """
     x, platform = one.examined, one.platform
+    is_asked_for = "is not available for" in x.message.words
+    if is_asked_for:
+        command = "mirror" if "failed to download" in x.message.words else "lock"
+        title = f"Leave -platform={x.message.platform} out of providers {command}, where no root runs on it"
+        yield one.alone.remedy("leave-out", title, _NONE, 0, "")
     if x.entry is None:
         if platform and x.platforms and platform not in x.platforms:
             listed = listed_versions(x, platform) or ()
@@ -65,17 +74,14 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         yield _with_other_platforms(one)
         return
     if platform and x.platforms and platform not in x.platforms:
-        if "is not available for" in x.message.words:
-            command = "mirror" if "failed to download" in x.message.words else "lock"
-            title = f"Leave -platform={platform} out of providers {command}, where no root runs on it"
-            yield one.alone.remedy("leave-out", title, _NONE, 0, "")
         offered = list(upgrade(one, f"Upgrade {x.name}: a newer version has a package of {platform}", platform))
         yield from offered
-        if not offered and "is not available for" not in x.message.words:
+        if not offered and not is_asked_for:
             yield _elsewhere(one)
         return
-    if x.message.kind == "platform-unavailable" and "is not available for" not in x.message.words:
-        yield from fix_by_retry(one)  # init did not come to the locked hashes
+    if x.message.kind == "platform-unavailable":
+        if not is_asked_for:
+            yield from fix_by_retry(one)  # init did not come to the locked hashes
         yield from upgrade(one, f"Upgrade {x.name}: another version may have a package of {platform}", platform)
         return
     if not x.stale:  # to an entry with a zh that the release does not have, lock adds nothing

@@ -298,7 +298,7 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
         fact("tool", facts.tool_words, "--tool") if facts.tool else facts.tool_words or "? (--tool)",
         f"path {fact('path', facts.path.value if facts.path else None, '--install-path')}",
     ]
-    yield from _labelled("RAN ON", ", ".join(ran))
+    yield from _labelled("RUN", ", ".join(ran))
     if has_places:
         return
     if facts.root is not None:
@@ -399,7 +399,7 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"- {label} `{error.kind}`: {code(error.text, _LONGEST)}{where}"
     facts = diagnosis.facts
     ran = (facts.platform, facts.tool_words, facts.path and facts.path.value)
-    yield f"- ran on: {', '.join(code(one) if one else 'unknown' for one in ran)}"
+    yield f"- run: {', '.join(code(one) if one else 'unknown' for one in ran)}"
     if facts.root is None and len(places) == 1:
         words = clauses(error_place_words(diagnosis.places[0]), same_entry_words(diagnosis))
         yield f"- {code(words, _LONGEST)}"

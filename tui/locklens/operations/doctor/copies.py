@@ -211,7 +211,7 @@ class CopyFinder:
         for method in sources.methods:
             if not method.kind.is_on_disk:
                 behind = behind if behind is not None and method.kind is MethodKind.DIRECT else method.kind
-            elif method.place not in mirrors and not one.is_of_plugin_folders:
+            elif method.place not in mirrors and one.message.method is None:
                 there = copies("mirror", method.place)
                 found += [replace(each, behind=behind) for each in there]
                 behind = method.kind if any(each.platform == platform for each in there) else behind

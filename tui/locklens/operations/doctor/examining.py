@@ -21,6 +21,7 @@ from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cac
 from locklens.operations.doctor.places import of_provider
 from locklens.operations.root_modules import tool_of
 from locklens.project.clifiles import this_platform
+from locklens.project.installation import MethodKind
 from locklens.text import listing
 from locklens.versions import Constraints
 
@@ -138,7 +139,7 @@ class Examiner:
             "tool_version": (("given", request.tool_version), ("log", log.tool_version)),
             "platform": (
                 ("given", request.platform),
-                ("log", error.platform or log.platform),
+                _platform_of(error, self._read),
                 ("the package", of_package),
                 ("this machine", this_platform() if request.log is None else ""),
                 (f"{ASSUMED}: {here} of the log is here", this_platform() if here else ""),
@@ -165,8 +166,9 @@ class Examiner:
     def _examined(
         self, one: DoctorSubject, incident: Incident, sources: Sources, given: FoundPackage | None
     ) -> Examined:
-        root, lock, address, history = one.root, one.root.lock, one.address, self._history
+        root, lock, address, method = one.root, one.root.lock, one.address, one.message.method
         known, mirrors, writes = sources.of_provider(address), self.copies.mirrors(one), self._roots.writes
+        history = self._history
         packages = self.copies.packages(one, known, given)
         others = self._elsewhere(address, root.path)
         past = history.past(lock.path, address) if address is not None else ()
@@ -210,13 +212,13 @@ class Examiner:
             moved=self.copies.moved(one, sources),
             is_offline=self._request.network is None or self._request.network.is_offline,
             fitting=tuple(map(self._checkout.shown, one.fitting)),
-            asks_registry=known.has_direct and not one.is_of_plugin_folders,
-            mirrors=(*mirrors, *known.mirrors) if known.has_installation else mirrors,
+            asks_registry=known.has_direct if method is None else method is MethodKind.DIRECT,
+            mirrors=(*mirrors, *known.mirrors) if known.has_installation and method is None else mirrors,
             is_constraint_of_here=self._has_constraint(one),
             was_required=self._was_required(one),
             removed_by=removed_by,
             is_ignored=is_ignored,
-            servers=() if one.is_of_plugin_folders else known.servers,
+            servers=known.servers if method is None else (),
             registry_url=known.registries.get(address.host, "") if address is not None else "",
             may_send_token=address is None or known.may_send_token(address.host),
             machine=this_platform(),
@@ -360,6 +362,15 @@ def _has_same_hashes(entry: LockEntry, own: LockEntry | None) -> bool | None:
     return entry.accepted == own.accepted if own is not None and entry.version == own.version else None
 
 
+def _platform_of(error: RecognisedError, read: ReadLog) -> tuple[str, str]:
+    """Return what tells the platform of a log, and it: what `providers` asks for need not be that of its machine."""
+    asked = "asked for in the log"
+    if not error.platform and error.asked_platform:
+        return asked, error.asked_platform
+    known = next((one for one in (error, *read.errors) if one.platform), error)
+    return "log" if not known.platform or known.command == "init" else asked, error.platform or read.facts.platform
+
+
 def _path_of(error: RecognisedError, sources: Sources) -> tuple[str, PackagePath | None]:
     """Return what tells the origin of the package, the wording, else the configuration here, and the origin."""
     if error.kind == "" or (
@@ -368,8 +379,8 @@ def _path_of(error: RecognisedError, sources: Sources) -> tuple[str, PackagePath
         return "", None  # the program is in a folder of dev_overrides
     if (path := BY_KIND[error.kind].path) is not None:
         return "the message", PackagePath.PLUGIN_CACHE if is_of_cache(error, sources.cache) else path
-    if error.plugin_folders:
-        return "the log", PackagePath.PACKED_MIRROR
+    if error.method is not None:
+        return "the log", next(path for path in PackagePath if path.method is error.method)
     if "provider mirror" in error.text:
         return "the message", PackagePath.NETWORK_MIRROR
     mirror = likeliest_mirror(sources.methods)

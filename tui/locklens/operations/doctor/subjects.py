@@ -61,11 +61,6 @@ class DoctorSubject(Struct, frozen=True):
         return self.root.lock.exists or self.root.configuration.has_files
 
     @property
-    def is_of_plugin_folders(self) -> bool:
-        """True if the failing run installed from the folders of its command line alone, whatever the settings are."""
-        return bool(self.message.plugin_folders)
-
-    @property
     def sides(self) -> tuple[LockEntry, ...]:
         """The entries of a conflict whose two sides have packages of one version, and different versions."""
         conflict = self.root.lock.conflict
