@@ -137,6 +137,16 @@ def test_redo_applies_what_was_undone_last(top: Path) -> None:
         assert (top / name).read_bytes() == b"x"
 
 
+def test_undo_takes_back_a_redo_before_what_was_written_in_between(top: Path) -> None:
+    apply(FileChanges(top, (PlannedFile("first.txt", None, b"x"),), (), "locklens first"))
+    apply(undo(top).proposal)
+    apply(FileChanges(top, (PlannedFile("second.txt", None, b"x"),), (), "locklens second"))
+    apply(undo(top, is_redo=True).proposal)
+    for left in ({"second.txt"}, set[str]()):
+        apply(undo(top).proposal)
+        assert {one.name for one in top.glob("*.txt")} & {"first.txt", "second.txt"} == left
+
+
 def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
     stages = [contents(top)]
     for number in range(3):

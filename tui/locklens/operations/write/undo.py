@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from itertools import takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,13 +57,13 @@ class AppliedWrite(Struct, frozen=True):
         record: Its files, time, command line and commit message.
         files: The files, relative to the repository's top.
         is_undone: True if it was reverted and not applied again.
-        reverted_since: Number of writes that were reverted or applied again after it was.
+        recency: Its place among all, from 0 for the one that was written, reverted or applied again last.
     """
 
     record: Record
     files: tuple[str, ...]
     is_undone: bool
-    reverted_since: int = 0
+    recency: int
 
     @property
     def id(self) -> str:
@@ -111,15 +112,14 @@ def recorded(folder: Path, *, journal: Journal | None = None) -> Recorded:
 
 
 def _applied(top: Path, journal: Journal) -> tuple[AppliedWrite, ...]:
-    undone: dict[str, tuple[bool, int]] = {}
+    latest: dict[str, tuple[bool, int]] = {}
     writes: list[AppliedWrite] = []
     for record in journal.writes(top):
-        if record.undoes or record.redoes:
-            # The newest reversal of a write decides.
-            undone.setdefault(record.undoes or record.redoes, (bool(record.undoes), len(undone)))
-        else:
+        # The newest record about a write decides, be it its own or that of a reversal.
+        latest.setdefault(record.undoes or record.redoes or record.id, (bool(record.undoes), len(latest)))
+        if not (record.undoes or record.redoes):
             names = (*_names(record, top).values(), *(_shown(folder.place, top) for folder in record.folders))
-            writes.append(AppliedWrite(record, names, *undone.get(record.id, (False, 0))))
+            writes.append(AppliedWrite(record, names, *latest[record.id]))
     return tuple(writes)
 
 
@@ -128,7 +128,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
 
     Args:
         folder: In the repository, or the folder that was written in where there is none.
-        write: Id of the write; "" for the newest that is not undone, or for a redo the one that was undone last.
+        write: Id of the write; "" for the one that was written or applied again last, or for a redo undone last.
         is_redo: True to apply an undone write again.
         journal: The records; None for the user's own.
 
@@ -228,12 +228,13 @@ def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo:
     if not candidates:
         hint = "locklens undo --redo applies an undone write again" if writes and not is_redo else ""
         raise ConfigurationError(f"nothing to {verb} here", path=str(top), hint=hint)
-    return min(candidates, key=lambda each: each.reverted_since).record if is_redo else candidates[0].record
+    return min(candidates, key=attrgetter("recency")).record
 
 
 def _later_writes(writes: Sequence[AppliedWrite], record: Record) -> tuple[str, ...]:
     """Return the later writes, each with its time, that made all that changed in the files since a write; () else."""
-    later = [each for each in takewhile(lambda each: each.id != record.id, writes) if not each.is_undone]
+    ordered = sorted(writes, key=attrgetter("recency"))
+    later = [each for each in takewhile(lambda each: each.id != record.id, ordered) if not each.is_undone]
     undone: list[AppliedWrite] = []
     state = {file.place: current(file) for file in record.files}
     for each in later:
