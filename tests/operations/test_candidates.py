@@ -101,6 +101,9 @@ def test_the_upgrade_limit(limit: BumpLimit, expected: str) -> None:
     assert (
         suggested(alone, UpgradePolicy(limit=BumpLimit.MINOR)) == "held back: 2.0.0: limited to the same major version"
     )
+    young = UpgradePolicy(Policy(cooldown=7), limit=BumpLimit.MINOR)
+    words = "2.0.0 is 3d old, cooldown 7 d; limited to the same major version"
+    assert suggested(offer("1.0.0:90 2.0.0:3", ">= 1.0"), young) == f"held back: {words}"
     both = offer("1.0.0:90 1.3.0:70 2.0.0:60", "~> 1.0")
     within = UpgradeSelection(terms=UpgradePolicy(limit=BumpLimit.PATCH))
     words = "1.3.0: limited to the same minor version; ~> 1.0 (main.tf:1)"

@@ -180,16 +180,18 @@ def _held_by(
             continue
         if candidate.holds:
             beyond = [each for each in eligible if is_beyond(each.version, reached)]
-            young = next((_cooldown_words(each, terms) for each in beyond if terms.is_too_young(each)), "")
-            far = next((_limit_words(each, terms) for each in beyond if terms.is_too_far(offer, each)), "")
+            young = next((_cooldown_words(offer, each, terms) for each in beyond if terms.is_too_young(each)), "")
+            far = next(
+                (f"{each.version}: {_limit_words(terms)}" for each in beyond if terms.is_too_far(offer, each)), ""
+            )
             hold = next((one for one in candidate.holds if one in excluding), candidate.holds[0])
             return "; ".join(filter(None, (young or far, str(hold))))
         if terms.is_too_young(candidate):
-            return _cooldown_words(candidate, terms)
+            return _cooldown_words(offer, candidate, terms)
         if not terms.allows(offer, candidate):
             return f"{candidate.version}: {NOT_ALLOWED}"
         if terms.is_too_far(offer, candidate):
-            return _limit_words(candidate, terms)
+            return f"{candidate.version}: {_limit_words(terms)}"
     if offer.is_excluded:
         return "no version satisfies the constraints" if not eligible else ""
     return ""
@@ -200,12 +202,14 @@ def is_beyond(version: Version, reached: Version | None) -> bool:
     return reached is None or version.compare(reached) > 0
 
 
-def _cooldown_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
-    return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d"
+def _cooldown_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:
+    """What a version within the cooldown waits for, and the limit that it is beyond after that."""
+    too_far = f"; {_limit_words(terms)}" if terms.is_too_far(offer, choice) else ""
+    return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d{too_far}"
 
 
-def _limit_words(choice: CandidateVersion, terms: UpgradePolicy) -> str:
-    return f"{choice.version}: limited to the {terms.limit}"
+def _limit_words(terms: UpgradePolicy) -> str:
+    return f"limited to the {terms.limit}"
 
 
 _LOOKED_UP = 60
