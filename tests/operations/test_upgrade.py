@@ -372,6 +372,8 @@ def test_platforms_that_nobody_knows_are_said(top: Path) -> None:
     assert said == (
         "aws: an h1 is locked for linux_amd64 only: the platforms of 2 old h1 hashes are unknown; L on Hashes, or `locklens lock --platform`, adds others"
     )
+    shelf.broken = frozenset({"aws"})
+    assert not remarks(planned(top, shelf, "aws")), "nothing is locked"
 
 
 # Constraints that are edited

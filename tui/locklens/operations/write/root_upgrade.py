@@ -145,6 +145,8 @@ class RootUpgrade:
         self._ages: Mapping[ProviderAddress, Mapping[Version, int]] = {}
         self._rewriting = RootConstraints(draft, root)
         self._moving: dict[ProviderAddress, Version] = {}
+        self._unknown: dict[ProviderAddress, int] = {}
+        """Number of old h1 hashes of unknown platforms."""
         self._entries: dict[ProviderAddress, LockEntry | None] = {}
         migration = root.migration
         self._locked = {entry.address: entry for entry in reversed(migration.entries)}
@@ -211,10 +213,7 @@ class RootUpgrade:
             known = coverage.get(address, EntryPlatforms(()))
             usual = tuple(dict.fromkeys((*options.policy.required, *known.platforms))) or (self._source.here,)
             platforms = options.platforms or self._available(address, version, usual)
-            if known.unknown:
-                names = ", ".join(map(str, platforms))
-                words = f"the platforms of {counted(known.unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
-                self._warn(address, f"an h1 is locked for {names} only: {words}; {_LOCK_MORE}")
+            self._unknown[address] = known.unknown
             prior = self._locked.get(address)
             self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
 
@@ -235,14 +234,17 @@ class RootUpgrade:
         return left
 
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
-        """Warn of platforms that are no longer locked because others were named."""
+        """Warn of platforms that are no longer locked because others were named, or because they are not known."""
         options = self._request
+        names = ", ".join(map(str, request.platforms))
+        if unknown := self._unknown[request.address]:
+            words = f"the platforms of {counted(unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
+            self._warn(request.address, f"an h1 is locked for {names} only: {words}; {_LOCK_MORE}")
         prior = self._locked.get(self._migrated.get(request.address, request.address))
         before = len(hashes_of_files(prior.hashes)) if prior is not None else 0
         now = len(hashes_of_files(entry.hashes))
         if not options.platforms or now >= before:
             return
-        names = ", ".join(map(str, request.platforms))
         words = f"locked for {names}: {counted(now, 'h1 hash', 'h1 hashes')} instead of {before}"
         self._warn(request.address, f"{words}; {_LOCK_MORE}")
 
