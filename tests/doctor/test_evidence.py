@@ -786,12 +786,38 @@ def test_a_package_that_was_installed_after_the_log_is_not_missing(made: Any, do
     folder = made(INCIDENTS["plugin-missing"])
     write_unpacked(folder / "live/prod/.terraform/providers", ADDRESS, "1.4.2", "linux_amd64")
     document = doctor(folder, "ci.log")
-    assert (document["state"], "installed later than the log" in document["fixed"]) == ("fixed", True)
+    assert document["state"] == "fixed"
+    assert "was installed on this machine later than the log" in document["fixed"]
     later = (folder / "ci.log").stat().st_mtime + 3600
     os.utime(folder / "ci.log", (later, later))
     document = doctor(folder, "ci.log")
     assert document["state"] == "open"
     assert not any("is replaced" in (one.get("note") or "") for one in document["remedies"])
+
+
+@pytest.mark.parametrize("mark", [
+    "2026-11-29T22:01:00.0000001Z ##[group]Run terraform plan",
+    "##[section]Starting: terraform plan",
+    "Running with gitlab-runner 17.5.0 (abcdef12)",
+    "[Pipeline] sh",
+    "section_start:1764453660:step_script",
+    "Finished: FAILURE",
+])  # fmt: skip
+def test_what_is_installed_here_does_not_end_the_error_of_a_ci_system(mark: str, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    log = (folder / "ci.log").read_text("utf-8")
+    os.utime(folder / "ci.log", (1_700_000_000, 1_700_000_000))
+    write_unpacked(folder / "live/prod/.terraform/providers", ADDRESS, "1.4.2", "linux_amd64")
+    (folder / "ci.log").write_text(f"{mark}\n{log}", "utf-8")
+    os.utime(folder / "ci.log", (1_700_000_000, 1_700_000_000))
+    document = doctor(folder, "ci.log")
+    assert (document["state"], *_first(document)) == ("open", "plugin-missing", "yes")
+    assert (
+        "what was installed in live/prod/.terraform later than the log does not end the error: the log has the marks of a "
+        "CI system, whose machine has such a folder of its own"
+    ) in document["run"]["notes"]
+    notes = [one["note"] for one in document["remedies"] if one["id"] == "reinstall"]
+    assert notes == ["on the machine of the log, before the command that failed; here the locked package is installed"]
 
 
 def test_a_merge_that_left_hashes_of_another_version_is_not_fixed(made: Any, doctor: Any) -> None:

@@ -633,7 +633,9 @@ def of_modules(call: str) -> str:
 def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Path, doctor: Any) -> None:
     called = {"a": "./modules/a", "b": "git::https://127.0.0.1:1/b.git"}
     files = {f"{name}/main.tf": f'module "{name}" {{\n  source = "{source}"\n}}\n' for name, source in called.items()}
-    folder = repository(tmp_path / "r", {**files, "a/modules/a/main.tf": requires(*BOTH[:1])})
+    files["a/main.tf"] += 'module "old" {\n  source = "./modules/old"\n}\n'
+    empty = {"a/modules/a/main.tf": requires(*BOTH[:1]), "a/modules/old/main.tf": ""}
+    folder = repository(tmp_path / "r", {**files, **empty})
 
     def told(text: str, time: int = 2_000_000_000) -> Any:
         log = tmp_path / "ci.log"
@@ -657,7 +659,8 @@ def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Pat
         ("b", "./modules/a", "open"),
         ("a", "./modules/before", "open"),
         ("a", "./modules/a", "fixed"),
-        ("other.a", "modules/a", "open"),
+        ("other.a", "./modules/a", "open"),
+        ("a", "./modules/old", "open"),
     ):
         listed = [{"Key": "", "Source": "", "Dir": "."}, {"Key": key, "Source": source, "Dir": "modules/a"}]
         for name in called:
@@ -665,4 +668,11 @@ def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Pat
         assert told(of_modules("b"), 1_700_000_000)[0]["state"] == "open"
         document = told(of_modules("a"), 1_700_000_000)[0]
         assert document["state"] == state
+        document = told(f"##[section]Starting: plan\n{of_modules('a')}", 1_700_000_000)[0]
+        assert document["state"] == "open"
+        assert any("the marks of a CI system" in one for one in document["run"]["notes"]) == (state == "fixed")
     assert not told(of_modules("a"))[0]["fixed"]
+    (folder / "a/main.tf").write_text(requires(*BOTH[:1]), "utf-8")
+    document, commands = told(f"$ terraform -chdir=a plan\n{of_modules('a')}")
+    assert (document["state"], document["fixed"], commands) == ("fixed", "a no longer calls module a", [None])
+    assert told(f"$ terraform -chdir=a plan\n{of_modules('never')}")[0]["state"] == "open"

@@ -113,6 +113,8 @@ class InstalledPlace(Struct, frozen=True):
         setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
         new_modules: The list of the installed modules beside it, if it was written later than the log and has the
             call that the message shows; else "".
+        is_of_run: False if the log is of another machine, as the marks of a CI system tell: the failing run has a
+            folder of its own there.
     """
 
     place: str
@@ -121,6 +123,7 @@ class InstalledPlace(Struct, frozen=True):
     is_there: bool
     setting: str = ""
     new_modules: str = ""
+    is_of_run: bool = True
 
 
 class PastEntry(Struct, frozen=True):

@@ -55,6 +55,14 @@ _MOST_BEGINNINGS = 8
 _SUMMARY_LETTERS = 12
 """Letters of a summary that are compared: a narrow log wraps the rest."""
 
+_OF_CI = re.compile(
+    r"^\S{0,40} ?##\[(?:group|endgroup|section|command|error)\]|^\S{0,40} ?section_(?:start|end):\d"
+    r"|^\S{0,40} ?Running with gitlab-runner |^.{0,40}ERROR: Job failed: |^.{0,40}\[Pipeline\] "
+    r"|^(?:BUILD|Finished): FAILURE$|\[pod/[\w.-]{1,100}/[\w.-]{1,100}\] ",
+    re.MULTILINE,
+)
+"""Lines that only systems write whose jobs run on machines of their own: the folders there are not those here."""
+
 _FIELD = re.compile(r"(?P<name>\w{1,40})\"?[ \t]{0,4}[:=]\Z")
 _LONGEST_FIELD = 60
 _MOST_FIELDS = 8
@@ -131,6 +139,11 @@ def decoded_log(data: bytes) -> tuple[str, bool]:
     is_of_returns = "\n" not in text.rstrip("\r\n")  # else progress is drawn over by them
     text = text.replace("\r", "\n") if is_of_returns else text
     return text, len(data) > MOST_BYTES or text.count("\n") >= MOST_LINES
+
+
+def is_of_ci(data: bytes) -> bool:
+    """True if a log has the marks of a CI system, which tell nothing about the lines of the tools."""
+    return _OF_CI.search(decoded_log(data)[0]) is not None
 
 
 def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:

@@ -116,7 +116,7 @@ class Examined(Struct, frozen=True, dict=True):
         registry_url: The URL of the provider's registry that a `host` block of the settings names; "" for none.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
-        was_required: True if the root, or each of `fitting`, required the provider of the error, and does not any more.
+        was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
         listed_unlocked: What the registry lists of a provider that is not locked; None if it was not looked up.

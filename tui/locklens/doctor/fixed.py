@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -59,9 +60,10 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
     if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
         return _of_any_root(x, causes)  # else, of a root that nobody names, nothing is known to be fixed
+    if kind == MODULE_MISSING and x.was_required:
+        return f"{x.own_root} no longer calls module {x.message.call}"
     if kind == MODULE_MISSING:
-        new = x.installed.new_modules if x.installed is not None and not x.configuration.missing_modules else ""
-        return f"{new}, which was written later than the log, lists module {x.message.call}" if new else ""
+        return _installed_words(x) if _is_of_run(x) else ""
     if kind == "lock-invalid":
         return _readable_words(x) if x.is_repaired else ""
     if kind == "readonly-changed":
@@ -89,8 +91,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind in OF_LACKING:
         return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
     if kind == "plugin-missing":
-        own = _installed_since(x)
-        return f"{own.path} was installed later than the log, and has a locked hash" if own is not None else ""
+        return _installed_words(x) if _is_of_run(x) else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"
         return came if _newest_without(x, _has_h1) is not None else ""
@@ -376,6 +377,22 @@ def _installed_since(x: Examined) -> FoundPackage | None:
     return next((one for one in own if one.hashes & x.locked), None)
 
 
+def _is_of_run(x: Examined) -> bool:
+    """True unless the log is of another machine, whose installed packages and modules are not here."""
+    return x.installed is None or x.installed.is_of_run
+
+
+def _installed_words(x: Examined) -> str:
+    """Return what was installed on this machine later than the log, where that is what the run lacked; else ""."""
+    if x.message.kind == MODULE_MISSING:
+        new = x.installed.new_modules if x.installed is not None and not x.configuration.missing_modules else ""
+        words = f"on this machine, {new}, which was written later than the log, lists module {x.message.call}"
+        return words if new else ""
+    own = _installed_since(x) if x.message.kind == "plugin-missing" else None
+    words = "was installed on this machine later than the log, and has a locked hash"
+    return f"{own.path} {words}" if own is not None else ""
+
+
 def _before_cover(x: Examined) -> PastEntry | None:
     """Return the earlier state of the entry in `cover_since`, where the failing run is known to be before the present.
 
@@ -462,6 +479,11 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
     if x.fitting or x.is_of_other_version:
         return ""
+    if x.installed is not None and not _is_of_run(x) and _installed_words(x):
+        words = (
+            f"what was installed in {posixpath.dirname(x.installed.shown)} later than the log does not end the error"
+        )
+        return f"{words}: the log has the marks of a CI system, whose machine has such a folder of its own"
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
     if lacking is not None and after is not None and _before_cover(x) is None:
         words = f"commit {after.commit[:12]} locks a hash of the package, and commit {lacking.commit[:12]} did not"

@@ -466,6 +466,8 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         note = f"what is there now ({there}) is replaced, and not kept" if there else ""
         if own is not None and not is_other and x.entry is not None and not x.fitting:
             note = "on the machine of the log; here the locked package is installed: run the failed command again"
+            if installed is not None and not installed.is_of_run:
+                note = "on the machine of the log, before the command that failed; here the locked package is installed"
         where = replace(one, roots=("ROOT",)) if x.fitting else one.alone
         is_of_all = len(x.lock.entries) > 1
         what = "packages of all providers" if is_of_all else "package"

@@ -6,7 +6,7 @@ How a folder is searched and hashed is in `places`.
 from __future__ import annotations
 
 import os
-import re
+import posixpath
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,14 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor import FoundPackage, InstalledPlace, holding
+from locklens.doctor.cleaning import is_of_ci
 from locklens.doctor.redacting import redacted
 from locklens.errors import LockLensError
 from locklens.operations.doctor.places import PackageFinder, configured_sources, linked
 from locklens.packages.installed import KEPT_ASIDE, differing_files
+from locklens.project import is_json
 from locklens.project.clifiles import this_platform
+from locklens.project.contents import read_contents
 from locklens.project.installation import MethodKind
 from locklens.project.module_sources import ManifestError, normal_source, read_manifest
 from locklens.project.tree import MAX_FILE_BYTES
@@ -43,8 +46,6 @@ OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 _OF_PATHS = frozenset({"cached-modified", "package-damaged"})
 """Errors whose message names the folder or the file of a package."""
 
-_QUOTED = re.compile(r'"([^"\n]{1,1000})"')
-
 _ADDRESS_PARTS = 5
 """Folders below that of all packages: host, namespace, type, version and platform."""
 
@@ -62,6 +63,7 @@ class CopyFinder:
         self._request = request
         self._checkout = checkout
         self._finder = PackageFinder(request.folder, cancel)
+        self._is_of_ci = request.log is not None and is_of_ci(request.log)
 
     @property
     def is_cut(self) -> bool:
@@ -96,20 +98,24 @@ class CopyFinder:
         base = str(place) if setting else str(self._checkout.top)
         modules = f"{shown.removesuffix('providers')}modules/modules.json"
         new = modules if error is not None and self._lists_call(top / "modules/modules.json", root, error) else ""
-        return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), new_modules=new)
+        is_of_run = error is None or not self._is_of_ci
+        return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), new_modules=new, is_of_run=is_of_run)
 
     def _lists_call(self, modules: Path, root: str, error: RecognisedError) -> bool:
-        """True if a list of modules, written after the log, has the call of a message, from a source in its file."""
+        """True if a list of modules, written after the log, has the call of a message, from its present source."""
         if not error.call or not self.is_later(modules):
             return False
         try:
             records = read_manifest(read_bounded(modules, MAX_FILE_BYTES), TERRAFORM)
-            file = self._checkout.tree.read(os.path.join(root, error.place))  # noqa: PTH118
+            file = self._checkout.tree.read(posixpath.normpath(posixpath.join(root, error.place)))
         except (LockLensError, ManifestError):
             return False
-        texts = _QUOTED.findall((file or b"").decode("utf-8", "replace"))
+        read = (read_contents(file or b"", is_json=is_json(error.place), dialect=tool) for tool in DIALECTS.values())
+        texts = {one.source.text for each in read for one in each.calls if one.name == error.call and one.source.text}
         sources = {normal_source(text, tool) for text in texts for tool in DIALECTS.values()}
-        return any(key.rpartition(".")[2] == error.call and one.source in sources for key, one in records.items())
+        is_nested = "/" in error.place  # else the file is the root's own, whose calls have keys of one part
+        keys = [key for key in records if is_nested == ("." in key) and key.rpartition(".")[2] == error.call]
+        return any(records[key].source in sources for key in keys)
 
     def installed_in(self, root: str, entry: LockEntry) -> Iterator[FoundPackage]:
         """Yield the installed packages of a root's entry."""

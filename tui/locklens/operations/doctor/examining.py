@@ -12,7 +12,7 @@ from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry, likeliest_m
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_REQUIREMENTS
-from locklens.doctor.messages import NO_MESSAGE, ReadLog, RecognisedError
+from locklens.doctor.messages import MODULE_MISSING, NO_MESSAGE, ReadLog, RecognisedError
 from locklens.doctor.model import Incident, Onset, PackagePath
 from locklens.errors import RepositoryError
 from locklens.machine import path_from_shell
@@ -156,11 +156,14 @@ class Examiner:
         return Incident(facts["tool"], facts["tool_version"], facts["platform"], path, root, tuple(told.items()))
 
     def _place_here(self, subject: DoctorSubject) -> str:
-        """Return a folder or file that the log names, the error's own first, and that is here; "" without one."""
+        """Return a folder or file that the log names by its whole path, and that is here; "" without one.
+
+        Relative to a root, any machine may have one.
+        """
         if (error := subject.error) is None:
             return ""
         others = [place for one in self._read.errors for place in (one.place, *one.search_folders)]
-        places = (error.place, *error.search_folders, *filter(is_absolute, others))
+        places = filter(is_absolute, (error.place, *error.search_folders, *others))
         return next(iter(self.copies.here(subject, places)), "")
 
     def _examined(
@@ -288,8 +291,10 @@ class Examiner:
         return {path: ElsewhereEntry(name, entry) for path, name, entry in found if entry is not None}
 
     def _was_required(self, one: DoctorSubject) -> bool:
-        """True if the root, or each that the log fits, required the provider of an error before, and does not now."""
+        """True if the root, or each that the log fits, required what an error is about before, and does not now."""
         error, address = one.message, one.address
+        if error.kind == MODULE_MISSING:
+            return self._had_call(one)
         if error.kind not in {*OF_REQUIREMENTS, "readonly-changed"} or address is None:
             return False
         roots = [self._roots.root(path) for path in one.fitting or (one.root.path,)]
@@ -299,6 +304,14 @@ class Examiner:
             return False
         name = error.provider or str(address)
         return all(self._roots.had_requirement(root.path, name) or self._had_source(root, address) for root in roots)
+
+    def _had_call(self, one: DoctorSubject) -> bool:
+        """True if a commit has the module's call that an error shows, and no file of the root has it now."""
+        file = posixpath.normpath(posixpath.join(one.root.path, one.message.place))
+        words, read = f'module "{one.message.call}"', self._checkout.tree.read
+        if not one.message.call or any(words.encode() in (read(each) or b"") for each in one.root.configuration.files):
+            return False
+        return self._history.had_words(file, [words], is_new=False)
 
     def _had_source(self, root: Root, address: ProviderAddress) -> bool:
         """True if a commit of a file of a root has a source address."""
