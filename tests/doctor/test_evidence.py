@@ -820,6 +820,31 @@ def test_what_is_installed_here_does_not_end_the_error_of_a_ci_system(mark: str,
     assert notes == ["on the machine of the log, before the command that failed; here the locked package is installed"]
 
 
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_without_a_registry_hashes_of_another_version_have_ended_where_a_commit_has_the_others(
+    is_committed: bool, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["hand-edit"])
+    place = folder / "live/prod" / LOCK
+    sound, old = lock_file(DEMO), lock_file(replace(DEMO, version="1.4.1"))
+    for data, words in ((sound, "Lock"), (old, "Hold"), (old.replace(b'"1.4.1"', b'"1.4.2"'), "Edit")):
+        place.write_bytes(data)
+        git(folder, "commit", "-qam", words)
+    (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    assert _first(doctor(folder, "--offline", "ci.log")) == ("hand-edit", "yes")
+    place.write_bytes(sound)
+    if is_committed:
+        git(folder, "commit", "-qam", "Restore")
+    os.utime(folder / "ci.log", (1_700_000_000, 1_700_000_000))
+    document = doctor(folder, "--offline", "ci.log")
+    assert document["state"] == "fixed"
+    assert "had zh of 1.4.1 in commit " in document["fixed"]
+    if is_committed:
+        later = 4_000_000_000
+        os.utime(folder / "ci.log", (later, later))
+        assert doctor(folder, "--offline", "ci.log")["state"] == "open", "a later run failed with the sound hashes"
+
+
 def test_a_merge_that_left_hashes_of_another_version_is_not_fixed(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["bad-merge"])
     whole = lock_file(DEMO)

@@ -285,19 +285,34 @@ def _again_words(x: Examined) -> str:
 
 
 def _edited_words(x: Examined) -> str:
-    """Return that a commit has hashes of another version, where the release's alone are locked now; "" otherwise."""
-    states = ((commit, one) for commit, one in locked_states(x.past[:2]) if one.accepted != x.locked)
-    commit, was = next(states, ("", None))
-    if x.entry is None or was is None or was.version != x.entry.version or x.stale or not _accepts_release(x):
+    """Return that a commit has hashes of another version, where those of its release are locked now; "" otherwise.
+
+    They are, by the registry's list; while that is unknown, where an older commit has them for the version.
+    """
+    was = next((one for one in x.past[:2] if one.entry is not None and one.accepted != x.locked), None)
+    if x.entry is None or was is None or not was.is_of(x.entry.version) or x.stale:
         return ""
-    odd = packages_of(was.hashes) - x.listed
+    is_sound, commit = _accepts_release(x), was.commit[:12]
+    again = "" if x.is_known else _again_of_commit(x, was)
+    odd = packages_of(was.accepted) - x.listed
     of = next(
         (one.version for _, one in x.origins.entries_of_other_versions() if odd and odd <= packages_of(one.hashes)),
         None,
     )
-    if of is None or _covers(replace(x, entry=was)):
+    if of is None or not (is_sound or again) or _covers(replace(x, entry=was.entry)):
         return ""
-    return f"{x.release} had zh of {of} in commit {commit[:12]}, and has only zh of its own release now ({x.place})"
+    now = f"only zh of its own release now ({x.place})" if is_sound else f"the hashes of commit {again[:12]} again"
+    return f"{x.release} had zh of {of} in commit {commit}, and has {now}"
+
+
+def _again_of_commit(x: Examined, was: PastEntry) -> str:
+    """Return the older commit whose hashes the entry has again, later than the log, instead of wrong ones; else ""."""
+    path = x.incident.path
+    if not _is_later(x, _next_after(x, was)) or not x.packed or (path is not None and path.is_unpacked):
+        return ""
+    older = x.past[x.past.index(was) + 1 :]
+    version = x.entry.version if x.entry is not None else ""
+    return next((one.commit for one in older if one.is_of(version) and one.accepted == x.locked), "")
 
 
 def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
@@ -399,8 +414,12 @@ def _before_cover(x: Examined) -> PastEntry | None:
     A change that is not committed counts as later than the run.
     """
     before, after = cover_since(x)
-    is_later = after is None or (x.logged != "" and after.date[:_SECONDS] >= x.logged[:_SECONDS])
-    return before if is_later else None
+    return before if _is_later(x, after) else None
+
+
+def _is_later(x: Examined, state: PastEntry | None) -> bool:
+    """True if a state of the entry is known to be later than the log, as one that is not committed is taken to be."""
+    return state is None or (x.logged != "" and state.date[:_SECONDS] >= x.logged[:_SECONDS])
 
 
 _SECONDS = len("2026-01-01T00:00:00")
