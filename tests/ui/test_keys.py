@@ -204,6 +204,19 @@ async def test_panes(samples: Samples, running: Running) -> None:
         assert on.changes.has_focus
 
 
+async def test_a_terminal_that_becomes_narrow_shows_the_pane_that_has_the_focus(
+    samples: Samples, running: Running
+) -> None:
+    async with running(samples.full(), size=(140, 30)) as on:
+        for is_detail in (True, False):
+            await on.press("tab")
+            assert on.changes.is_on_screen
+            assert on.detail.is_on_screen
+            await on.resize((80, 24))
+            assert (on.changes.is_on_screen, on.detail.is_on_screen) == (not is_detail, is_detail)
+            await on.resize((140, 30))
+
+
 async def test_enter_unfolds_a_section_that_is_no_root(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         await on.go_to("in several roots")

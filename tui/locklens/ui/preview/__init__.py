@@ -125,6 +125,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._review = review
         self._job = Job(self, "plan")
         self._writing = Job(self, "write")
+        self.add_class("-planning", update=False)  # as long as nothing is styled, that is for nothing
         self._begin()
 
     def _begin(self) -> None:
@@ -397,12 +398,12 @@ class PreviewScreen(LockLensScreen[Closed]):
         if self._made_plan() is None:
             return
         is_left = self.left.has_focus
-        self.set_class(is_left, "-detail")
+        self.keep_pane(is_detail=is_left)
         (self.detail if is_left else self.left).focus()
 
     def action_focus_list(self) -> None:
         """Focus the plan."""
-        self.remove_class("-detail")
+        self.keep_pane(is_detail=False)
         self.left.focus()
 
     def action_expand(self) -> None:

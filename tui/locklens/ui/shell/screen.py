@@ -247,6 +247,10 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         """True if there is room for one pane only."""
         return self.size.width < _TWO_PANES_FROM_WIDTH
 
+    def keep_pane(self, *, is_detail: bool) -> None:
+        """Keep which pane a narrow terminal shows; a terminal that becomes narrow has all styles found anew anyway."""
+        self.set_class(is_detail, "-detail", update=self.has_class("-narrow"))
+
     def on_descendant_focus(self) -> None:
         """Show the keys of the pane that has the focus."""
         self.refresh_bars()

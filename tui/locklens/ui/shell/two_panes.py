@@ -339,7 +339,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def on_descendant_focus(self) -> None:
         """Remember which pane has the focus, which is the one that narrow terminals show."""
         if self.is_open and self.focused in {self.left, self.detail}:
-            self.set_class(self.detail.has_focus, "-detail")
+            self.keep_pane(is_detail=self.detail.has_focus)
 
     def refresh_bars(self) -> None:
         """Redraw head, status and key line."""
@@ -427,12 +427,12 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def action_focus_list(self) -> None:
         """Focus the list."""
-        self.remove_class("-detail")
+        self.keep_pane(is_detail=False)
         self.set_focus(self.left)
 
     def focus_detail(self) -> None:
         """Focus the detail; full screen on narrow terminals."""
-        self.add_class("-detail")
+        self.keep_pane(is_detail=True)
         self.set_focus(self.detail)
 
     def go_to_section(self, by: int) -> None:
