@@ -676,3 +676,12 @@ def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Pat
     document, commands = told(f"$ terraform -chdir=a plan\n{of_modules('a')}")
     assert (document["state"], document["fixed"], commands) == ("fixed", "a no longer calls module a", [None])
     assert told(f"$ terraform -chdir=a plan\n{of_modules('never')}")[0]["state"] == "open"
+
+
+def test_init_is_run_again_for_all_providers_of_a_root(made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, NETBOX),), BOTH))
+    log = "on linux_amd64\n" + failed("acme/demo", "1.4.2") + failed("acme/netbox", "3.9.1")
+    (folder / "ci.log").write_text(log, "utf-8")
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert (fix["id"], fix["command"]) == ("run-again", "terraform -chdir=live/prod init")
+    assert "a  Run init again\n" in doctor(folder, "--format", "text", "ci.log")

@@ -405,8 +405,9 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             found.setdefault(frozenset(key.split()), []).append((remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone
         sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
-        own = [one for one in sound if one.causes and not one.examined.fitting]
-        found = {one.next_step: [(remedies.run_again(one), one)] for one in own}
+        for one in sound:
+            if one.causes and not one.examined.fitting:
+                found.setdefault(one.next_step, []).append((remedies.run_again(one), one))
     costs = list(TrustCost)
     offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
     return tuple(sorted(offers, key=lambda one: (one.trust is TrustCost.HIGH, one.is_partial, costs.index(one.trust))))
