@@ -520,7 +520,9 @@ async def test_without_required_platforms_l_asks_for_which(opening: Opening, top
         form = on.app.screen
         assert isinstance(form, FormDialog)
         assert " Lock more platforms of 2 entries" in on.text
-        assert "h1 locked for  unknown platforms" in on.text  # of one h1 in each root nobody can tell the platform
+        assert (
+            "h1 locked for  platforms unknown on this screen" in on.text
+        )  # of one h1 in each root nobody can tell the platform
         field = form.query_one(Input)
         await on.press("enter")
         assert "name a platform, such as linux_amd64" in on.text

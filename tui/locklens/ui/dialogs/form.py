@@ -197,7 +197,11 @@ def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: i
     counts = {platform: f"{'known of ' if number < entries else ''}{number}" for platform, number in locked.items()}
     known = listing([f"{platform} ({count} of {entries})" for platform, count in counts.items()])
     facts = (
-        line(Span("h1 locked for  ", Role.DIM), (known or "unknown platforms") if entries else "none yet", hanging=15),
+        line(
+            Span("h1 locked for  ", Role.DIM),
+            (known or "platforms unknown on this screen") if entries else "none yet",
+            hanging=15,
+        ),
         line(Span("locklens.toml requires no platforms, so name them here.", Role.DIM)),
     )
     lacking = sorted(platform for platform in usual if locked.get(platform, 0) < entries)
