@@ -761,6 +761,25 @@ def test_a_log_of_a_version_that_no_root_locks_is_of_another_commit(made: Any, d
     assert "no root here locks acme/demo 1.5.0: check out the commit of the failing run" in document["run"]["notes"]
 
 
+def test_what_an_upgrade_could_not_install_is_judged_as_its_own_version(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    other, expected = (f"zh:{digit * 64}" for digit in "ab")
+    (folder / "ci.log").write_text(
+        "- Fetching acme/demo 1.5.0 for linux_amd64...\n"
+        f"error: live/prod: acme/demo 1.5.0 for darwin_arm64: archive has incorrect checksum {other} (expected {expected})\n",
+        "utf-8",
+    )
+    document = doctor(folder, "ci.log", "--", "live/prod")
+    assert document["facts"]["platform"] == "darwin_arm64"
+    (cause,) = (one for one in document["causes"] if one["id"] == "download-damaged")
+    assert (cause["verdict"], cause["missing"]) == (
+        "likely",
+        "the signed SHA256SUMS of acme/demo 1.5.0, which is not locked here",
+    )
+    (note,) = (one["note"] for one in document["remedies"] if one["id"] == "retry")
+    assert note == "the lock file has acme/demo 1.4.2: init asks for another version with -upgrade alone"
+
+
 def test_an_edited_version_is_named_where_its_package_is_missing(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["plugin-missing"])
     lock = folder / "live/prod" / LOCK

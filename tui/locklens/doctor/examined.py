@@ -401,6 +401,11 @@ class Examined(Struct, frozen=True, dict=True):
         return f"{self.name} {version}".strip()
 
     @property
+    def failing_release(self) -> str:
+        """Provider and version of the message; those that are locked where it names no other version."""
+        return f"{self.name} {self.message.version}" if self.is_of_other_version else self.release
+
+    @property
     def platform(self) -> str:
         """The platform of the machine with the error; "" for unknown."""
         return self.incident.platform or ""
@@ -575,6 +580,8 @@ class Examined(Struct, frozen=True, dict=True):
         trouble, judged = self.trouble, self.authentication
         reason = f" ({judged.refusal})" if judged is not None and judged.refusal is not None else ""
         reason = f" ({trouble.words})" if trouble is not None and trouble.was_asked else reason
+        if self.is_of_other_version:
+            return f"the signed SHA256SUMS of {self.failing_release}, which is not locked here"
         if self.is_offline:
             return f"{self.sums}: run without --offline"
         if trouble is not None and trouble.is_unvouched and self.address is not None:

@@ -300,15 +300,20 @@ class Several(Struct, frozen=True):
         here = affected[0].examined.here if affected else ""
         return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1, here)
 
-    def subject(self, examined: Iterable[Examined], roots: Sequence[str]) -> str:
+    def subject(self, examined: Iterable[Examined], roots: Sequence[str], *, is_of_entry: bool = False) -> str:
         """Return providers and their roots in words, as far as there are several.
 
-        A provider that the roots lock in several versions has none: which root has which is not said here.
+        A provider of several versions has none: which root has which is not said here.
+
+        Args:
+            examined: What is known of each.
+            roots: The roots that are named.
+            is_of_entry: True for the locked versions, False for those of the messages.
         """
         place = f"in {listing([from_top(self.here, root) for root in roots], 3)}" if self.roots and roots else ""
         releases: dict[str, set[str]] = {}
         for x in examined:
-            releases.setdefault(x.name, set()).add(x.release)
+            releases.setdefault(x.name, set()).add(x.release if is_of_entry else x.failing_release)
         names = [next(iter(own)) if len(own) == 1 else name for name, own in releases.items()]
         return " ".join(filter(None, (listing(names, 3) if self.providers else "", place)))
 

@@ -54,6 +54,8 @@ _BEGIN = re.compile(r"(?:\[\d+m)?(?:Error|Warning):(?: |\Z)|panic: ")
 _ADDRESS = r"(?P<provider>[\w.:*-]{1,255}/[\w*-]{1,128}(?:/[\w*-]{1,128})?)"
 """An address as messages have it, in which a CI system may have masked secrets."""
 _VERSION = r"v?(?P<version>\d{1,9}(?:\.\d{1,9}){1,3}(?:[-+][\w.+-]{0,60}[\w+-])?)"
+_OF_LOCKLENS = rf"(?<![\w.:*/-]){_ADDRESS} {_VERSION} for \w{{1,20}}_\w{{1,20}}: "
+"""How locklens begins what it says of a package, with its platform."""
 _PROVIDERS = tuple(
     map(
         re.compile,
@@ -79,6 +81,7 @@ _PROVIDERS = tuple(
             rf"[Ff]ailed to (?:find|download) {_ADDRESS} (?:in the|from its)",
             rf"^- {_ADDRESS}(?: \(|$)",
             rf"(?<![\w.:*/-]){_ADDRESS} {_VERSION} doesn't match any of",
+            _OF_LOCKLENS,
             r"(?<![\w/.])(?P<provider>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/[\w-]{1,128}/[\w-]{1,128})(?![\w/])",
         ),
     )
@@ -491,7 +494,8 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
     place = _PLACE.search(shown)
     shown = redacted(shown.removeprefix("- "))
     shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
-    platform, constraint = _PLATFORM.search(text), _CONSTRAINT.search(text)
+    own = re.search(_OF_LOCKLENS, text)
+    platform, constraint = _PLATFORM.search(text, own.start() if own is not None else 0), _CONSTRAINT.search(text)
     host = next((match for one in _ANSWERING if (match := one.search(text))), None) or _HOST.search(text)
     hashes = tuple(dict.fromkeys(_HASH.findall("".join(text.split()) if not _HASH.search(text) else text)))
     if row.kind == "sums-differ":

@@ -382,6 +382,8 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     note = "TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time" if is_late else ""
     if one.examined.message.kind == "sums-without-package":
         note = "if it fails again, look at what the runner gets from the shasums_url that the registry names"
+    if one.examined.is_of_other_version:
+        note = f"the lock file has {one.examined.release}: init asks for another version with -upgrade alone"
     title = "Try again" if one.failed_line else "Run the command that failed again"
     yield one.alone.remedy("retry", title, _NONE, None, one.failed_line, note)
     if one.examined.message.reason in _OF_THE_WAY:

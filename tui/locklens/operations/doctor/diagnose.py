@@ -206,7 +206,7 @@ def _looked_up(
         damaged=[
             (one.root.tool, entry, x.platform, one.message.hashes)
             for one, x, entry in locked
-            if is_of_download(one.message)
+            if is_of_download(one.message) and not x.is_of_other_version
         ],
         lacked=[
             (one.root.tool, entry, x.platform_on_disk, checkout.top / one.root.path)
@@ -331,7 +331,8 @@ def _onsets(
     found = []
     for (about, onset), own in roots.items():
         x = next(iter(own.values()))
-        subject = has_several.subject([x], [] if x.fitting and {*own} >= {*x.fitting} else [*own])
+        named = [] if x.fitting and {*own} >= {*x.fitting} else [*own]
+        subject = has_several.subject([x], named, is_of_entry=True)
         found.append(replace(onset, entry=about if subject and x.lock.problems else subject))
     places = dict.fromkeys(place for one in has_cause for place in requirements_at_fault(one))
     found += filter(None, map(examiner.onset_of_requirement, list(places)[:_MOST_BLAMED]))
