@@ -11,11 +11,15 @@ import pytest
 from kit.git import git
 from kit.repositories import commit, put
 
+from locklens.demo import SampleLock, lock_file
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
+from locklens.lockfile.parse import parse
 from locklens.operations.compare import open_git
 from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import Base, Comparison
+from locklens.operations.root_modules import tool_of
 from locklens.project import LOCK_FILE
+from locklens.project.tree import WorkTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,3 +271,23 @@ def test_a_handful_of_processes_however_many_roots(tmp_path: Path, monkeypatch: 
     log.unlink()
     assert processes(open_git(repo, Base("HEAD~1", head="HEAD"))) <= 5
     assert processes(open_git(repo, Base("HEAD~1", head="HEAD", fork_of="HEAD"))) <= 6
+
+
+@pytest.mark.parametrize(
+    ("files", "tool"),
+    [
+        (("main.tofu",), "opentofu"),
+        (("main.tofu.json", "notes.txt"), "opentofu"),
+        (("main.tf", "more.tofu"), "terraform"),
+        ((), "terraform"),
+    ],
+)
+def test_files_that_only_opentofu_reads_tell_more_than_the_header(
+    tmp_path: Path, files: tuple[str, ...], tool: str
+) -> None:
+    for name in files:
+        (tmp_path / name).write_text("")
+    lock = parse(lock_file(SampleLock("registry.terraform.io/acme/demo", "1.4.2", "~> 1.4")), LOCK)
+    assert lock.writer is not None
+    assert lock.writer.name == "terraform"
+    assert tool_of(WorkTree(tmp_path), "", lock).name == tool

@@ -380,7 +380,10 @@ def _is_broken(tree: Tree, path: str) -> bool:
 
 
 def tool_of(tree: Tree, folder: str, lock: LockFile) -> Dialect:
-    """Detect the tool of a root: by the lock's header, `.tofu` files, the hosts in it; else Terraform."""
+    """Detect the tool of a root: by `.tofu` files, the lock's header, the hosts in it; else Terraform.
+
+    Beside `.tf` files, which both read, the header counts before `.tofu` files.
+    """
     return _detected_tool(tree, folder, lock) or TERRAFORM
 
 
@@ -400,14 +403,15 @@ def is_of_registry_of(tool: Dialect, lock: LockFile) -> bool:
 
 
 def _detected_tool(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
-    if lock.writer is not None:
-        return lock.writer
     try:
         names = [entry.name for entry in tree.list(folder) if entry.kind is EntryKind.FILE]
     except ConfigurationError:
         names = []  # reading the configuration reports the reason
-    if any(name.endswith((".tofu", ".tofu.json")) for name in names):
+    has_tofu = any(name.endswith((".tofu", ".tofu.json")) for name in names)
+    if has_tofu and not any(name.endswith(TERRAFORM.file_suffixes) for name in names):
         return OPENTOFU
+    if lock.writer is not None or has_tofu:
+        return lock.writer or OPENTOFU
     return next((dialect for dialect in DIALECTS.values() if is_of_registry_of(dialect, lock)), None)
 
 
