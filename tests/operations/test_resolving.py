@@ -24,6 +24,7 @@ from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import undo
+from locklens.review.model import Severity
 from locklens.review.reports import text
 from locklens.storage.journal import Journal
 
@@ -360,6 +361,7 @@ def test_the_undo_of_a_merge_counts_the_entries_in_conflict_alone(merging: Mergi
     request = ReviewRequest(partial(open_git, merging.top))
     found = review_plan(undo(merging.top, journal=journal), request, review(request))
     assert (found.against, found.still_differing) == ("HEAD", 1)
+    assert (found.review.severity_counts[Severity.BLOCK], found.known_findings) == (1, {}), "the markers come with it"
 
 
 def test_the_undo_of_a_merge_does_not_count_what_git_merged_by_itself(merging: Merging, tmp_path: Path) -> None:

@@ -129,7 +129,8 @@ def review_plan(
         review = complete_review(comparison, of_plan, request, on_event=on_event, cancel=cancel)
         left = _with_changes(drafted, lambda *of: _is_beside(locks, *of))
         if left.changes:
-            left = _without_told(complete_review(comparison, left, request, cancel=cancel), review)
+            left = complete_review(comparison, left, request, cancel=cancel)
+        left = _without_told(left, review)
         unlike = _unlike_base(review, committed)
         review = _accepted(review, unlike, against)
         review = _of_the_result(review, unlike, plan, is_from_head=is_from_head)
