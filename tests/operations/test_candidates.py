@@ -35,7 +35,7 @@ from locklens.operations.upgrades import (
 )
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
-from locklens.operations.upgrades.report import held_version_lines
+from locklens.operations.upgrades.report import as_text, held_version_lines
 from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, UpgradeSelection, recommend
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
@@ -470,6 +470,29 @@ def test_what_opentofu_tolerates_and_how_large_it_is(tmp_path: Path) -> None:
         fetch = estimate_download([(one, one.choices[0])], known, LINUX, believed={"registry.example.com"})
         assert (fetch.packages, fetch.is_sure) == (2, True)
         assert fetch.size == sum(new.sizes[zh] for zh, name in new.platforms.items() if str(name) in PLATFORMS[:2])
+
+
+def test_what_opentofu_moves_keeps_its_platforms_and_is_not_left_to_prune(tmp_path: Path) -> None:
+    new, old = (f"{tool.default_host}/hashicorp/demo" for tool in (OPENTOFU, TERRAFORM))
+    with DemoRegistry({new: (Served("1.1.0", days=30),), old: (Served("1.0.0", days=90),)}) as registry:
+        bench = Bench(tmp_path, registry)
+        files = {"main.tofu": requiring(demo=">= 1.0").replace("acme/", "hashicorp/")}
+        bench.lay("", files, SampleLock(old, "1.0.0", unpacked=PLATFORMS[1:3]))
+
+        def said() -> str:
+            selection = UpgradeSelection(terms=WEEK).with_offers(bench.offers())
+            releases = selection.unknown_releases(selection.offers.providers)
+            hosts = {TERRAFORM.default_host, OPENTOFU.default_host}
+            return str(as_text(selection.with_known(tuple(look_up_releases(releases, bench.network, hosts)))))
+
+        before = said()
+        assert "LOCKS        the platforms of 2 h1 hashes are unknown; " in before
+        assert "not required by this root: the upgrade of hashicorp/demo replaces it" in before
+        assert "skips it" not in before
+        with RegistrySource(bench.network) as supply:
+            (change,) = Upgrade(Scope(bench.top, (".",)), ("demo",)).plan(supply).changes
+        assert (str(change.moved_from), str(change.address)) == (old, new)
+        assert f"LOCKS        {', '.join(sorted(PLATFORMS[1:3]))}  as now" in said()  # as the plan found them
 
 
 def test_what_is_to_be_fetched_is_counted_once_for_all_roots(bench: Bench) -> None:

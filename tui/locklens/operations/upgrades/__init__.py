@@ -86,6 +86,8 @@ class UpgradeCandidates(Struct, frozen=True):
         name: Its name in messages.
         entry: Its block in the lock file; None if it is not locked.
         requirements: All of its requirements.
+        moved: The block of Terraform's registry that OpenTofu replaces with one of this provider; None without one.
+        moves_to: The name of the provider whose upgrade replaces this one's block so; "" if none does.
         choices: The candidate versions, newest first: releases, and selectable pre-releases.
         newest: The newest release; None if there is none.
         newer: The versions above the locked one, with their holds.
@@ -107,6 +109,8 @@ class UpgradeCandidates(Struct, frozen=True):
     name: str
     entry: LockEntry | None
     requirements: tuple[Requirement, ...]
+    moved: LockEntry | None = None
+    moves_to: str = ""
     choices: tuple[CandidateVersion, ...] = ()
     newest: Version | None = None
     newer: tuple[HeldBack, ...] = ()
@@ -129,6 +133,16 @@ class UpgradeCandidates(Struct, frozen=True):
     def locked(self) -> Version | None:
         """The locked version."""
         return self.entry.version if self.entry is not None else None
+
+    @property
+    def prior(self) -> LockEntry | None:
+        """The block whose platforms an upgrade keeps."""
+        return self.entry or self.moved
+
+    @property
+    def prior_release(self) -> ReleaseId | None:
+        """The release of that block."""
+        return ReleaseId(self.tool.name, self.prior.address, self.prior.version) if self.prior is not None else None
 
     @property
     def constraints(self) -> Constraints:
@@ -266,6 +280,8 @@ def candidates_before_lookup(
     entry = root.lock.by_address.get(address)
     requirements = root.requirements(address)
     guarded = {entry.site: guards[entry.site] for entry in requirements if guards.get(entry.site)}
+    old_of = {new: old for old, new in root.migration.moved}
+    new = next((new for new, old in old_of.items() if old == address and root.requirements(new)), None)
     return UpgradeCandidates(
         root.path,
         root.lock.path,
@@ -274,6 +290,8 @@ def candidates_before_lookup(
         root.name_of(address),
         entry,
         requirements,
+        root.lock.by_address.get(old_of[address]) if address in old_of else None,
+        root.name_of(new) if new is not None else "",
         guards=guarded,
         unread=_unread(root),
         recorded=recorded_words(requirements, root.configuration.unknown_reason),
@@ -347,9 +365,9 @@ def estimate_download(
     for offer, choice in picks:
         locked = platforms_to_lock(offer, known, here, required=required)
         needed.setdefault(release_id(offer, choice.version), set()).update(locked.platforms | locked.likely)
-        if locked.unknown and offer.locked is not None:
+        if locked.unknown and offer.prior_release is not None:
             # Which platforms these h1 are for, packages of the locked version tell, the likely ones first.
-            needed.setdefault(release_id(offer, offer.locked), set()).update(locked.likely)
+            needed.setdefault(offer.prior_release, set()).update(locked.likely)
             is_sure = False
     packages = hashed = 0
     size: int | None = 0
@@ -393,19 +411,19 @@ def platforms_to_lock(
     *,
     required: Collection[Platform] = (),
 ) -> LockedPlatforms:
-    """Return the required platforms, and those that an entry has an `h1` for; see `estimate_download`."""
+    """Return the required platforms, and those that the block before has an `h1` for; see `estimate_download`."""
     from locklens.operations.write.registry_source import known_platforms
 
-    if offer.entry is None:
+    if offer.prior is None or offer.prior_release is None:
         return LockedPlatforms(frozenset(required) or frozenset({here}))
-    release = known.get(release_id(offer, offer.entry.version))
+    release = known.get(offer.prior_release)
     if release is None:
-        unknown = len(hashes_of_files(offer.entry.hashes))
+        unknown = len(hashes_of_files(offer.prior.hashes))
         return LockedPlatforms(frozenset(required) or frozenset({here}), unknown, frozenset({here} if unknown else ()))
     of_h1 = dict(release.facts.reported)
     for zh, platform in release.facts.platforms.items():
         of_h1 |= dict.fromkeys(release.hashed.get(zh, ()), platform)
-    found, likely = known_platforms(offer.entry, release.facts.platforms, of_h1, here)
+    found, likely = known_platforms(offer.prior, release.facts.platforms, of_h1, here)
     platforms = frozenset(found.platforms) | frozenset(required)
     return LockedPlatforms(platforms or frozenset({here}), found.unknown, frozenset(likely))
 

@@ -106,7 +106,9 @@ def _constraint_lines(offer: UpgradeCandidates, choice: CandidateVersion | None)
     constraints = [entry for entry in offer.requirements if entry.constraint]
     if not offer.requirements:
         reason = "not required by this root: prune removes it"
-        if offer.unread:
+        if offer.moves_to:
+            reason = f"not required by this root: the upgrade of {offer.moves_to} replaces it"
+        elif offer.unread:
             reason = f"not required by any readable module; {offer.unread}"
         yield labelled("CONSTRAINTS", Span(reason, Role.WARN))
         return
@@ -177,6 +179,8 @@ def held_version_lines(
         words = f"{HELD_BACK} {blocker.text}{f' ({place})' if place is not None else ''}"
         shown.append(_HeldWords((Span(words, Role.WARN),), place))
     if not shown and recommendation.held_by and recommendation.state is Eligibility.NOT_REQUIRED:
+        if offer.moves_to:
+            return  # a name without a host means the provider that replaces it
         yield labelled("REQUIRED", Span(f"no: {recommendation.held_by}; upgrade skips it", Role.WARN))
     elif not shown and recommendation.held_by and recommendation.state is not Eligibility.UNKNOWN:
         shown.append(_HeldWords((Span(f"{HELD_BACK} {recommendation.held_by}", Role.WARN),)))
@@ -249,14 +253,14 @@ def _platform_lines(
         also += f"; the platforms of {hashes} are unknown" if locked.unknown else ""
         yield labelled("LOCKS", names, Span(f"  required by the policy{also}", Role.DIM))
     elif not locked.unknown:
-        as_now = "  as now" if offer.entry is not None and hashes_of_files(offer.entry.hashes) else "  this machine's"
+        as_now = "  as now" if offer.prior is not None and hashes_of_files(offer.prior.hashes) else "  this machine's"
         yield labelled("LOCKS", names, Span(as_now, Role.DIM))
-    elif selection.facts(offer, offer.locked) is None:
+    elif offer.prior_release not in selection.known:
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("LOCKS", Span(f"the platforms of {hashes}: {state}", Role.DIM))
     else:
         # The plan looks for those platforms in old packages. This machine's is locked if no platform is known then.
-        is_any_known = offer.entry is not None and len(hashes_of_files(offer.entry.hashes)) > locked.unknown
+        is_any_known = offer.prior is not None and len(hashes_of_files(offer.prior.hashes)) > locked.unknown
         known = f"{names}  as now; " if is_any_known else ""
         rest = "" if is_any_known else f"; {names} if the plan finds none"
         yield labelled("LOCKS", known, Span(f"the platforms of {hashes} are unknown{rest}", Role.WARN))

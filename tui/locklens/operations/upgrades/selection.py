@@ -348,8 +348,8 @@ class UpgradeSelection(Struct, frozen=True):
         for offer in (*first, *selected_offers, *ready):
             choice = self.target(offer)
             if choice is not None:
-                versions = (choice.version, *((offer.locked,) if offer.locked is not None else ()))
-                releases |= dict.fromkeys(release_id(offer, version) for version in versions)
+                prior = offer.prior_release
+                releases |= dict.fromkeys((release_id(offer, choice.version), *((prior,) if prior is not None else ())))
         return tuple(releases)
 
     def is_safe(self, offer: UpgradeCandidates) -> bool:
