@@ -185,3 +185,40 @@ def test_a_plugin_folder_of_the_log_is_filled_and_the_run_repeated(
     document = doctor(corp, "ci.log")
     assert (document["state"], document["next"]) == ("fixed", init)
     assert document["fixed"].startswith(str(folder))
+
+
+def of_locking(option: str, reason: str, platform: str) -> str:
+    """A log of `providers lock` with a mirror of its own, which a CI system has printed with its command."""
+    command = f"##[group]Run cd one && terraform providers lock {option} -platform={platform}\n##[endgroup]\n"
+    lead = f"Terraform failed to fetch the requested providers for {platform} in order to calculate their checksums"
+    words = f"{lead}: some providers could not be installed:\n- {CORP}: {reason}."
+    return f"{command}Error: Could not retrieve providers for locking\n\n{words}\n\n##[error]exit code 1.\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "reason", "verdict", "words"),
+    [
+        ("-fs-mirror=/m/own", f"provider {CORP} 1.4.2 is not available for {OTHER}", "yes", "says so, of /m/own,"),
+        ("-fs-mirror=/m/own", f"provider {CORP} was not found in any of the search locations", "yes", "of /m/own"),
+        (
+            "-net-mirror=https://m.example/own/",
+            f"provider {CORP} was not found in any of the search locations",
+            "likely",
+            "a 404 of https://m.example/own/ may be a proxy's",
+        ),
+        ("-fs-mirror=/m/own", "no available releases match the given constraints ~> 1.4", "likely", "of /m/own,"),
+        ("-fs-mirror=/m/own", "cannot search /m/own: lstat /m/own: no such file or directory", "yes", "says so"),
+    ],
+)
+def test_the_mirror_of_a_command_makes_the_settings_of_no_account(
+    option: str, reason: str, verdict: str, words: str, corp: Path, doctor: Any
+) -> None:
+    (corp / "ci.log").write_text(of_locking(option, reason, OTHER), "utf-8")
+    document = doctor(corp, "--offline", "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("mirror-lacks", verdict)
+    assert words in first["evidence"]
+    out = doctor(corp, "--offline", "--format", "text", "ci.log").split("LOCKED")[1]
+    assert "provider_installation" not in out
+    fixes = {(one["id"], one["hint"]) for one in document["remedies"]}
+    assert fixes == {("correct-settings" if "cannot search" in reason else "fill-mirror", None)}

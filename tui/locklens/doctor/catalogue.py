@@ -324,7 +324,7 @@ CATALOGUE = (
     _row(
         "no-matching-release",
         "no available releases match the given constraints",
-        causes=(_C.CONSTRAINT_CONFLICT, _C.YANKED),
+        causes=(_C.CONSTRAINT_CONFLICT, _C.MIRROR_LACKS, _C.YANKED),
         advice="no version satisfies the constraint, or a local mirror hides those of the registry",
     ),
     _row(
@@ -386,7 +386,7 @@ CATALOGUE = (
         "not-in-sources",
         "was not found in any of the search locations",
         causes=(_C.MIRROR_LACKS, _C.YANKED),
-        advice="no place of provider_installation has it: check include, exclude and the folders that are listed",
+        advice="no place that was searched has it: its command names those, or else provider_installation",
     ),
     _row(
         "mirror-unreadable",

@@ -221,7 +221,7 @@ CAUSES = (
     KnownCause(
         CauseId.MIRROR_LACKS,
         "the mirror does not have the package",
-        "The places that provider_installation allows do not have the package, and a registry was not asked.",
+        "The places that the settings or the command allow do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
         copy_causes.mirror_lacks,
         provider_remedies.fix_mirror,

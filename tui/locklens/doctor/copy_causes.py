@@ -48,7 +48,8 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         words = "the message lists no place that was searched"
         return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
     if x.message.kind == "not-in-sources":
-        words = f"the message says so, of each place that was searched{there}"
+        place = next(iter(x.message.own_folders), "each place that was searched")
+        words = f"the message says so, of {place}{there}"
         if x.message.searched_server:
             words = f"{words}; a 404 of {x.message.searched_server} may be a proxy's"
             return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN)
@@ -57,11 +58,16 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
         return Judgement(_LIKELY, f"{words}; a 404 may be a proxy's", _SAME_REQUEST, x.as_of, basis=Basis.RUN)
     is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
-    if is_unavailable and (x.platform in x.platforms or not x.asks_registry):
-        has_it = x.platform in x.platforms
+    has_it = x.platform in x.platforms
+    if is_unavailable and x.message.own_mirror and (has_it or not x.is_known):
+        words = f"{_says_of_its_mirror(x)}{'; the registry has the package' if has_it else ''}"
+        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+    if is_unavailable and not x.message.own_mirror and (has_it or not x.asks_registry):
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
         return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
+    if x.message.kind == "no-matching-release":
+        return _without_release(x)
     if x.message.kind == "version-gone":
         return _outdated_mirror(x, there)
     if x.message.reason is NetworkReason.ABSENT:
@@ -77,11 +83,30 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     return None
 
 
+def _without_release(x: Examined) -> Judgement | None:
+    """Judge the mirror that the command of the log names, which has no version that the constraints admit."""
+    if not x.message.own_mirror or x.address is None or not x.required:
+        return None
+    words, constraints = _says_of_its_mirror(x), x.message.constraints or x.constraints
+    if x.listing is None or not x.listing.is_known:
+        return Judgement(_LIKELY, words, f"what {x.address.host} lists", basis=Basis.RUN)
+    number = sum(constraints.admits(one.version) for one in x.listing.versions)
+    if not number:
+        return None
+    words = f"{words}; {x.address.host} lists {counted(number, 'version')} that {constraints} admits"
+    return Judgement(_YES, words, as_of=x.listing.as_of, basis=Basis.RUN)
+
+
+def _says_of_its_mirror(x: Examined) -> str:
+    """Return that the message is of the mirror that the command names."""
+    return f"the message says so, of {x.message.own_mirror}, which the command of the log names"
+
+
 def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
     """Judge a mirror that does not have the locked version; `there` is what the registry lists, in a clause."""
     if not x.is_of_mirror or x.is_of_other_version:
         return None
-    asked = next(iter((*x.message.own_folders, x.message.own_server)), "")
+    asked = x.message.own_mirror
     words = f"the message says that what it asked{f', {asked},' if asked else ''} does not have the version{there}"
     if held := next((one for one in x.packages if one.kind == "mirror"), None):
         words = f"{words}; {held.path} is there now"

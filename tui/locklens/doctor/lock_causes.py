@@ -255,7 +255,10 @@ def constraint_conflict(x: Examined) -> Judgement | None:
             words = f"{words} {constraints} ({places}){f'; {best} is listed' if best is not None else ''}"
             return Judgement(_YES, words, as_of=x.listing.as_of, title=_NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
-        words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}: a mirror may not offer them"
+        words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}"
+        if x.message.own_mirror:
+            return Judgement(_NO, words, as_of=x.listing.as_of)
+        words = f"{words}: a mirror may not offer them"
         return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=_NONE_FITS)
     if is_changed:
         words = f"the message is of {x.message.constraint}, and {x.name} is required with {constraints} now"
@@ -263,6 +266,8 @@ def constraint_conflict(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, f"{words} ({places})", missing, title=_NONE_FITS)
     if is_about_listing and version is None:
         words = f"the message says that the source it asked has no version that satisfies {constraints} ({places})"
+        if x.message.own_mirror:
+            return Judgement(_UNKNOWN, words, f"what {x.address.host} lists", title=_NONE_FITS)
         return Judgement(_YES, words, basis=Basis.RUN, title=_NONE_FITS)
     if version is None:
         return None

@@ -128,6 +128,11 @@ class RecognisedError(Struct, frozen=True):
         """The mirror of `-net-mirror`, which is the only place that such a run asks; "" for none."""
         return next(iter(self._mirrors("net")), "")
 
+    @property
+    def own_mirror(self) -> str:
+        """The mirror that its command line names, which makes the settings of no account; "" for none."""
+        return next(iter(self.own_folders), self.own_server)
+
     def _mirrors(self, kind: str) -> tuple[str, ...]:
         """The last place that an option of its command of `providers` names, which is the one that counts."""
         found = re.findall(rf" --?{kind}-mirror[= ]([^\s\"']+)", self.command)
@@ -211,13 +216,15 @@ class RecognisedError(Struct, frozen=True):
 
     @property
     def has_no_source(self) -> bool:
-        """True if it lists no place that was searched: of none the patterns match the provider."""
-        return self.kind == "not-in-sources" and not "".join(self.places).strip(".:")
+        """True if it lists no place that was searched: of none in the settings the patterns match the provider."""
+        is_of_settings = self.kind == "not-in-sources" and self.method is None
+        return is_of_settings and not "".join(self.places).strip(".:")
 
     @property
     def searched_server(self) -> str:
-        """The first mirror on a server that it lists as searched; "" where it lists none."""
-        return next((one for one in self.places if one.startswith(("https://", "http://", "oci"))), "")
+        """The mirror on a server that its command names, or the first that it lists as searched; "" for none."""
+        listed = (one for one in self.places if one.startswith(("https://", "http://", "oci")))
+        return self.own_server or next(listed, "")
 
     @property
     def is_of_registry_alone(self) -> bool:

@@ -298,6 +298,11 @@ def _runner_top(x: Examined) -> str:
 def fix_mirror(one: Affected) -> Iterator[Remedy]:
     """The mirror is filled from the signed release."""
     x, alone = one.examined, one.alone
+    if x.message.kind == "mirror-unreadable" and x.message.own_mirror:
+        title = f"Create {x.message.own_mirror}, or correct its path in the command that failed, by hand"
+        note = "the command of the log names the place: the settings are of no account there"
+        yield alone.remedy("correct-settings", title, _NONE, 0, "", note)
+        return
     if x.message.has_no_source or x.message.kind == "mirror-unreadable":
         what = f"Have a place of provider_installation include {x.name}"
         title = f"{what if x.message.has_no_source else 'Create the folder, or correct its path'}, by hand"
