@@ -528,9 +528,22 @@ def test_a_folder_that_was_never_initialised_is_a_root_where_one_stands_in_it(re
 def test_the_tool_may_be_given(repo: Path) -> None:
     (root,) = asked(repo, "hashicorp/aws", "a", tool=OPENTOFU).roots
     assert (root.tool, str(root.explanation.address)) == (OPENTOFU, f"{OT}/hashicorp/aws")
-    assert "  LOCKED       no entry in a/.terraform.lock.hcl: `tofu init` adds it\n" in said(
-        asked(repo, "hashicorp/aws", "a", tool=OPENTOFU)
+
+
+def test_what_opentofu_takes_over_from_terraforms_registry_is_locked(tmp_path: Path) -> None:
+    write(
+        tmp_path, {"main.tofu": requiring("hashicorp/aws >= 5.0"), ".terraform.lock.hcl": lock("hashicorp/aws 5.1.0")}
     )
+    taken = said(asked(tmp_path, "aws", offered=offers("5.2.0")))
+    assert (
+        f".  {OT}/hashicorp/aws  (OpenTofu)\n"
+        "  LOCKED       5.1.0  .terraform.lock.hcl:4  satisfies the constraints\n"
+        f"               from the entry of {TF}, which OpenTofu takes over without its hashes\n"
+    ) in taken
+    assert "the locked version is not listed" in taken
+    old = said(asked(tmp_path, f"{TF}/hashicorp/aws", offered=offers("5.1.0")))
+    assert f"UPGRADE      not required here: the upgrade of {OT}/hashicorp/aws replaces its entry\n" in old
+    assert "prune" not in old
 
 
 def test_outside_of_a_repository_it_is_the_folder(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from locklens.text import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
     from locklens.selection import Explanation, Hold, Newest, RequiringModule, Selection, VersionChoices
     from locklens.versions import Version
@@ -37,6 +38,8 @@ class RootWhy(Struct, frozen=True):
         ages: Days since the release of each version, where the policy asks for them and they are known.
         as_of: The time of the registry's answer, ISO 8601 in UTC; "" if it is unknown.
         policy: The policy that holds versions back.
+        moved: The old and the new address, one of them the provider's, where OpenTofu takes the version over from an
+            entry of Terraform's registry; None where it does not.
     """
 
     path: str
@@ -50,6 +53,7 @@ class RootWhy(Struct, frozen=True):
     ages: Mapping[Version, int] = {}
     as_of: str = ""
     policy: Policy = Policy()
+    moved: tuple[ProviderAddress, ProviderAddress] | None = None
 
 
 class Unsure(Struct, frozen=True):
@@ -112,6 +116,8 @@ def unrequired_words(root: RootWhy) -> str:
     """What `upgrade` does with a provider that nothing is known to require."""
     if root.configuration.unknown_reason:
         return "could not determine whether it is required here, so upgrade fails"
+    if root.moved is not None:
+        return f"not required here: the upgrade of {root.moved[1]} replaces its entry"
     if root.explanation.locked is None:
         return "neither required nor locked here, so upgrade skips it"
     return "not required here, so upgrade skips it; prune removes it"

@@ -219,6 +219,9 @@ def _explained(
     offered, silence = answer
     versions = offered.versions if offered is not None else ()
     ages = offered.ages if offered is not None else {}
+    required = root.configuration.required()
+    moved = next((pair for pair in root.migration.moved if address in pair and pair[1] in required), None)
+    entries = root.lock.entries if moved is None else root.migration.entries
     return RootWhy(
         path=root.path,
         lock_file=root.lock.path if root.lock.exists else None,
@@ -227,7 +230,7 @@ def _explained(
         explanation=explain_selection(
             address,
             root.requirements(address),
-            root.lock.by_address.get(address),
+            {entry.address: entry for entry in reversed(entries)}.get(address),
             offered.versions if offered is not None else None,
             by_policy=policy_holds(policy, address, versions, ages),
         ),
@@ -236,6 +239,7 @@ def _explained(
         as_of=offered.as_of if offered is not None else "",
         policy=policy,
         silence=silence,
+        moved=moved,
         is_read=root.lock.is_valid and root.lock.conflict is None,
     )
 

@@ -11,6 +11,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from locklens.addresses import display_host
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
 from locklens.project.configuration import constraint_place
 from locklens.review.model import Severity, worst
@@ -221,6 +222,9 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace, folder: str)
     age = Span(f"  {age_words(root.ages[entry.version])} old" if entry.version in root.ages else "", Role.DIM)
     where = Span(place.seen_from(folder), Role.PLACE)
     yield _fact("LOCKED", f"{version}  ", where, state, age, copied=version, place=place)
+    if root.moved is not None and explanation.address == root.moved[1]:
+        words = f"from the entry of {display_host(root.moved[0].host)}, which OpenTofu takes over without its hashes"
+        yield _fact("", Span(words, Role.WARN), place=place)
     if against is not None:
         for hold in against.holds:
             yield from _hold_lines(hold, root.configuration, folder)
