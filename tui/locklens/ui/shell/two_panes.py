@@ -541,8 +541,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
         def preview(write: AppliedWrite | None) -> None:
             if write is not None:
-                newest = next((each for each in writes if not each.is_undone), None)
-                self.preview(Undo(folder, "" if write is newest else write.id, write.is_undone, write.title))
+                self.preview(Undo(folder, write.id, write.is_undone, write.title))
 
         self.app.push_screen(WritesDialog(writes), preview)
 
