@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from pathlib import Path
 from shutil import copytree, rmtree
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from kit.command_line import no_screen
@@ -25,6 +25,9 @@ from locklens.doctor.recognising import read_log
 from locklens.operations.root_modules import Root, RootReader
 from locklens.project.gittree import RevisionTree
 from locklens.project.tree import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
 DEMO_15, NETBOX_310 = replace(DEMO, version="1.5.0"), replace(NETBOX, version="3.10.0")
@@ -630,6 +633,22 @@ def of_modules(call: str) -> str:
     )
 
 
+def relays(text: str) -> Iterator[str]:
+    """A log as other programs print it, whose machine or container is not known to be this one."""
+    yield f"##[section]Starting: plan\n{text}"
+    heads = (
+        "[2026-11-29T22:01:00.037Z] ",
+        "Nov 29 22:01:00 ci-runner-3 atlantis[2231]: ",
+        "#14 0.313 ",
+        "tf-runner-1  | ",
+    )
+    for head in (*heads, "2026-11-29T22:01:00.123456789Z ", "[pod/tf-runner-7c9d8b6f5-x2x9q/terraform] "):
+        yield "".join(f"{head}{line}\n" for line in text.splitlines())
+    task = {"changed": True, "cmd": ["terraform", "plan"], "rc": 1, "stderr": text, "stdout": ""}
+    yield f"fatal: [runner01]: FAILED! => {json.dumps(task)}\n"
+    yield "".join(f"level=info msg={json.dumps(line)}\n" for line in text.splitlines())
+
+
 def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Path, doctor: Any) -> None:
     called = {"a": "./modules/a", "b": "git::https://127.0.0.1:1/b.git"}
     files = {f"{name}/main.tf": f'module "{name}" {{\n  source = "{source}"\n}}\n' for name, source in called.items()}
@@ -668,9 +687,11 @@ def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Pat
         assert told(of_modules("b"), 1_700_000_000)[0]["state"] == "open"
         document = told(of_modules("a"), 1_700_000_000)[0]
         assert document["state"] == state
-        document = told(f"##[section]Starting: plan\n{of_modules('a')}", 1_700_000_000)[0]
-        assert document["state"] == "open"
-        assert any("the marks of a CI system" in one for one in document["run"]["notes"]) == (state == "fixed")
+        if state == "fixed":
+            for relayed in relays(of_modules("a")):
+                document = told(relayed, 1_700_000_000)[0]
+                assert document["state"] == "open", relayed
+                assert any("another program printed the log" in one for one in document["run"]["notes"]), relayed
     assert not told(of_modules("a"))[0]["fixed"]
     (folder / "a/main.tf").write_text(requires(*BOTH[:1]), "utf-8")
     document, commands = told(f"$ terraform -chdir=a plan\n{of_modules('a')}")

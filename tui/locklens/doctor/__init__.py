@@ -113,8 +113,8 @@ class InstalledPlace(Struct, frozen=True):
         setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
         new_modules: The list of the installed modules beside it, if it was written later than the log and has the
             call that the message shows; else "".
-        is_of_run: False if the log is of another machine, as the marks of a CI system tell: the failing run has a
-            folder of its own there.
+        is_of_run: False if the log may be of another machine, since another program printed it: the failing run may
+            have a folder of its own there.
     """
 
     place: str

@@ -58,10 +58,10 @@ _SUMMARY_LETTERS = 12
 _OF_CI = re.compile(
     r"^\S{0,40} ?##\[(?:group|endgroup|section|command|error)\]|^\S{0,40} ?section_(?:start|end):\d"
     r"|^\S{0,40} ?Running with gitlab-runner |^.{0,40}ERROR: Job failed: |^.{0,40}\[Pipeline\] "
-    r"|^(?:BUILD|Finished): FAILURE$|\[pod/[\w.-]{1,100}/[\w.-]{1,100}\] ",
+    r"|^(?:BUILD|Finished): FAILURE$",
     re.MULTILINE,
 )
-"""Lines that only systems write whose jobs run on machines of their own: the folders there are not those here."""
+"""Lines that only systems write whose jobs run on machines of their own, also where they put nothing before others."""
 
 _FIELD = re.compile(r"(?P<name>\w{1,40})\"?[ \t]{0,4}[:=]\Z")
 _LONGEST_FIELD = 60
@@ -124,12 +124,13 @@ class LogLine:
         number: In the log, from 1.
         ends_box: True if it ends a box.
         unit: The name in brackets in the prefix, such as Terragrunt's unit; "" if there is none.
+        is_relayed: True if another program printed it: with a prefix, or in a string.
     """
 
-    __slots__ = ("ends_box", "number", "text", "unit")
+    __slots__ = ("ends_box", "is_relayed", "number", "text", "unit")
 
-    def __init__(self, text: str, number: int, *, ends_box: bool, unit: str = "") -> None:
-        self.text, self.number, self.ends_box, self.unit = text, number, ends_box, unit
+    def __init__(self, text: str, number: int, *, ends_box: bool, unit: str = "", is_relayed: bool = False) -> None:
+        self.text, self.number, self.ends_box, self.unit, self.is_relayed = text, number, ends_box, unit, is_relayed
 
 
 def decoded_log(data: bytes) -> tuple[str, bool]:
@@ -141,9 +142,9 @@ def decoded_log(data: bytes) -> tuple[str, bool]:
     return text, len(data) > MOST_BYTES or text.count("\n") >= MOST_LINES
 
 
-def is_of_ci(data: bytes) -> bool:
+def is_of_ci(text: str) -> bool:
     """True if a log has the marks of a CI system, which tell nothing about the lines of the tools."""
-    return _OF_CI.search(decoded_log(data)[0]) is not None
+    return _OF_CI.search(text) is not None
 
 
 def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
@@ -162,21 +163,22 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
         return []
     fields = _fields(whole_lines)
     unpacked = [
-        (first + number, piece)
-        for number, line in zip(numbers, _unquoted(whole_lines), strict=True)
+        (first + number, piece, piece.strip() != whole.strip()[:_LONGEST_PACKED])
+        for number, whole, line in zip(numbers, whole_lines, _unquoted(whole_lines), strict=True)
         for piece in ((line,) if '"' not in line and "\\" not in line else _unpacked(line, fields))
     ][-MOST_LINES:]
-    whole = [_without_colours(piece) for _, piece in unpacked]
+    whole = [_without_colours(piece) for _, piece, _ in unpacked]
     barred = _barred_shapes(whole)
     heads = [_split(line, None, barred)[0] for line in whole]
     bare = [line[len(head) :] for line, head in zip(whole, heads, strict=True)]
     anchors = [_anchor(line, following) for line, following in zip(bare, [*bare[1:], ""], strict=True)]
     shapes = [*_shapes(bare, anchors), *guessed]
     cleaned, unit = [], ""
-    for (number, _), head, line, anchor in zip(unpacked, heads, bare, anchors, strict=True):
+    for (number, _, is_packed), head, line, anchor in zip(unpacked, heads, bare, anchors, strict=True):
         prefix, rest = ("", line) if _is_event(line) else _split(line, anchor, shapes)
-        unit = _unit(head + prefix) if (head + prefix).strip() else unit
-        cleaned.append(_cleaned(rest, number, unit))
+        is_prefixed = (head + prefix).strip() != ""
+        unit = _unit(head + prefix) if is_prefixed else unit
+        cleaned.append(_cleaned(rest, number, unit, is_relayed=is_prefixed or is_packed))
     return cleaned
 
 
@@ -530,11 +532,12 @@ def _unit(prefix: str) -> str:
     return next(filter(_NAME.search, names), "")
 
 
-def _cleaned(rest: str, number: int, unit: str) -> LogLine:
+def _cleaned(rest: str, number: int, unit: str, *, is_relayed: bool) -> LogLine:
     stripped = rest.strip()
     ends_box = stripped.startswith(_BOX_END)
     stripped = stripped.lstrip("╷│╵┃╎|").rstrip("│┃").strip()
     readable = stripped
     if not stripped.isprintable():
         readable = "".join(character if character.isprintable() else " " for character in stripped)
-    return LogLine(readable.replace("\u2019", "'").strip(), number, ends_box=ends_box, unit=unit)
+    text = readable.replace("\u2019", "'").strip()
+    return LogLine(text, number, ends_box=ends_box, unit=unit, is_relayed=is_relayed)

@@ -393,7 +393,7 @@ def _installed_since(x: Examined) -> FoundPackage | None:
 
 
 def _is_of_run(x: Examined) -> bool:
-    """True unless the log is of another machine, whose installed packages and modules are not here."""
+    """True unless the log may be of another machine, whose installed packages and modules are not here."""
     return x.installed is None or x.installed.is_of_run
 
 
@@ -502,7 +502,7 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
         words = (
             f"what was installed in {posixpath.dirname(x.installed.shown)} later than the log does not end the error"
         )
-        return f"{words}: the log has the marks of a CI system, whose machine has such a folder of its own"
+        return f"{words}: another program printed the log, whose machine or container may have a folder of its own"
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
     if lacking is not None and after is not None and _before_cover(x) is None:
         words = f"commit {after.commit[:12]} locks a hash of the package, and commit {lacking.commit[:12]} did not"

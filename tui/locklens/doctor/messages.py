@@ -251,9 +251,11 @@ class ReadLog(Struct, frozen=True):
     Attributes:
         is_cut: True if it was longer than the bound, so that only its end was read.
         overcome: Errors that a later run in the log got past, as in a log with several attempts.
+        is_relayed: True if another program printed an error, such as a CI system or that of a container.
     """
 
     errors: tuple[RecognisedError, ...]
     facts: LogFacts = LogFacts()
     is_cut: bool = False
     overcome: tuple[RecognisedError, ...] = ()
+    is_relayed: bool = False

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, dialect_of_messages
 from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
-from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log
+from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log, is_of_ci
 from locklens.doctor.messages import (
     MODULE_MISSING,
     WARNINGS,
@@ -305,7 +305,9 @@ def read_log(data: bytes) -> ReadLog:
     errors, overcome = _errors_in(lines)
     if not errors and (guessed := clean_lines(text, is_guessed=True)):
         lines, (errors, overcome) = guessed, _errors_in(guessed)
-    return ReadLog(errors, _facts(lines, errors), is_cut, overcome)
+    begun = {error.line for error in errors}
+    is_relayed = is_of_ci(text) or any(line.is_relayed and line.number in begun for line in lines)
+    return ReadLog(errors, _facts(lines, errors), is_cut, overcome, is_relayed)
 
 
 def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], tuple[RecognisedError, ...]]:

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor import FoundPackage, InstalledPlace, holding
-from locklens.doctor.cleaning import is_of_ci
 from locklens.doctor.redacting import redacted
 from locklens.errors import LockLensError
 from locklens.operations.doctor.places import PackageFinder, configured_sources, linked
@@ -57,13 +56,16 @@ class CopyFinder:
         request: The log, and the facts that the user knows besides it.
         checkout: The files on disk.
         cancel: Set by another thread to stop.
+        is_relayed: True if the log may be of another machine, since another program printed it.
     """
 
-    def __init__(self, request: DoctorRequest, checkout: Checkout, cancel: threading.Event | None) -> None:
+    def __init__(
+        self, request: DoctorRequest, checkout: Checkout, cancel: threading.Event | None, *, is_relayed: bool
+    ) -> None:
         self._request = request
         self._checkout = checkout
         self._finder = PackageFinder(request.folder, cancel)
-        self._is_of_ci = request.log is not None and is_of_ci(request.log)
+        self._is_relayed = is_relayed
 
     @property
     def is_cut(self) -> bool:
@@ -98,7 +100,7 @@ class CopyFinder:
         base = str(place) if setting else str(self._checkout.top)
         modules = f"{shown.removesuffix('providers')}modules/modules.json"
         new = modules if error is not None and self._lists_call(top / "modules/modules.json", root, error) else ""
-        is_of_run = error is None or not self._is_of_ci
+        is_of_run = error is None or not self._is_relayed
         return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), new_modules=new, is_of_run=is_of_run)
 
     def _lists_call(self, modules: Path, root: str, error: RecognisedError) -> bool:

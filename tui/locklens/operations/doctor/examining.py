@@ -80,7 +80,7 @@ class Examiner:
         self._finder = finder
         self._roots = finder.roots
         self._history = finder.roots.history
-        self.copies = CopyFinder(request, checkout, cancel)
+        self.copies = CopyFinder(request, checkout, cancel, is_relayed=read.is_relayed)
         self.changed = ChangedRoots(finder, self.copies, request.logged)
         self.notes: list[str] = []
 
