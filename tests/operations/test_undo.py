@@ -171,7 +171,7 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
         assert contents(top) == stages[back]
     listed = recorded(top).writes
     assert [(each.record.command, each.record.message, each.files, each.is_undone) for each in listed] == [
-        (f"locklens step {number}", f"Step {number}", ("a.txt",), True) for number in (2, 1, 0)
+        (f"locklens step {number}", f"Step {number}", ("a.txt",), True) for number in (0, 1, 2)
     ]
     (top / "a.txt").write_bytes(b"by hand")
     with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since.* cannot be redone") as refused:

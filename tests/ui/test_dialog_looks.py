@@ -65,7 +65,7 @@ MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
     TextDialog: lambda _, __: TextDialog("Title", [line("text")]),
     WhyDialog: lambda _, samples: WhyDialog(samples.address(), refuse, lambda _: "", bool),
     WritesDialog: lambda _, __: WritesDialog(
-        [AppliedWrite(Record("1", b"", (), "command", "2026-05-04T10:00:00", ()), ("a",), False, 0)]
+        [AppliedWrite(Record("1", b"", (), "command", "2026-05-04T10:00:00", ()), ("a",), False)]
     ),
 }
 
@@ -132,7 +132,7 @@ async def test_a_box_with_more_lines_than_it_shows_has_no_empty_rows(samples: Sa
     async with running(samples.full()) as on:
         await on.pilot.resize_terminal(100, 30)
         made = [Record(str(number), b"", (), "command", "2026-05-04T10:00:00", ()) for number in range(30)]
-        on.app.push_screen(WritesDialog([AppliedWrite(record, ("a",), False, 0) for record in made]))
+        on.app.push_screen(WritesDialog([AppliedWrite(record, ("a",), False) for record in made]))
         await on.pilot.pause()
         box, keys = (on.app.screen.query_one(name).region for name in ("#dialog", "#dialog-keys"))
         assert keys.bottom == box.bottom - 1, "the frame follows"

@@ -79,7 +79,7 @@ async def press_each(
 
 def write(number: int, message: str) -> AppliedWrite:
     record = Record(f"{number}", b"", (), "command", "2026-05-04T10:00:00", (), message=message)
-    return AppliedWrite(record, ("a",), False, 0)
+    return AppliedWrite(record, ("a",), False)
 
 
 def clash(name: str, newest: str = "") -> Clash:

@@ -37,7 +37,7 @@ from locklens.operations.write.apply import FileOperation, Operation, apply
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.root_upgrade import SelectedVersion
-from locklens.operations.write.undo import Undo
+from locklens.operations.write.undo import Undo, undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
 from locklens.review.model import Review
@@ -919,7 +919,7 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         assert "Undo: Remove " in on.lines[0]
         assert "+ hashicorp/random  new 3.6.2" in on.plan
         assert re.search(r"would revert the change applied on .*: Remove random in a and\s+b", on.plan)
-        assert re.search(r"  locklens undo \w+$", on.plan), "HEAD has what was pruned: there is nothing to commit"
+        assert re.search(r"  locklens undo \w+\Z", on.plan), "HEAD has what was pruned: there is nothing to commit"
         await on.press("enter")
         await until(on, lambda: "undone: 2 files; Z redoes it" in on.status)
         assert contents(top) == before
@@ -940,6 +940,18 @@ async def test_undo_from_every_screen_and_again(opening: Opening, top: Path) -> 
         await until(on, lambda: on.has_preview() and "NO PLAN" in on.plan)
         assert f"a/{LOCK}: changed since" in on.plan
     assert contents(top) == {**after, f"a/{LOCK}": after[f"a/{LOCK}"] + b"# mine\n"}
+
+
+async def test_the_first_row_of_the_writes_is_what_undo_reverts(opening: Opening, top: Path) -> None:
+    apply(Prune(where(top, "a")).plan().proposal)
+    apply(undo(top).proposal)
+    apply(Prune(where(top, "b")).plan().proposal)
+    apply(undo(top, is_redo=True).proposal)
+    async with opening() as on:
+        await on.press("Z", "enter")
+        await on.ready()
+        assert "Undo: locklens prune --root a" in on.lines[0]
+        assert re.search(r"would revert the change applied on .*: locklens prune --root a\b", on.plan)
 
 
 async def test_any_write_is_undone_and_redone_not_only_the_newest(opening: Opening, top: Path) -> None:
@@ -966,7 +978,7 @@ async def test_any_write_is_undone_and_redone_not_only_the_newest(opening: Openi
         await until(on, lambda: "undone: 1 file" in on.status)
         assert (lock.read_bytes(), (top / "b" / LOCK).read_bytes()) == (first, newest)
         await on.reviewed()
-        await on.press("Z", "j", "k", "G")
+        await on.press("Z", "j", "k")
         assert "redo  " in on.text
         await on.press("enter")
         await on.ready()
@@ -978,8 +990,8 @@ async def test_any_write_is_undone_and_redone_not_only_the_newest(opening: Openi
         await on.pilot.click("#dialog-lines", offset=(12, 2))
         assert isinstance(on.app.screen, WritesDialog)
         assert on.app.screen.write is not None
-        assert on.app.screen.write.files == (f"a/{LOCK}",), "the second one was clicked"
-        await on.press("k", "enter")
+        assert on.app.screen.write.files == (f"b/{LOCK}",), "the second one was clicked"
+        await on.press("enter")
         await on.ready()
         await on.press("enter")
         await until(on, lambda: "undone: 1 file" in on.status)

@@ -174,7 +174,7 @@ def _run_undo(options: Namespace) -> int:
 
 
 def _list_writes(*, is_json: bool) -> int:
-    """Print the applied writes, the newest first."""
+    """Print the applied writes, the last one first."""
     from locklens.operations.write.undo import recorded
 
     writes, damaged = recorded(Path.cwd())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from itertools import takewhile
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,13 +56,11 @@ class AppliedWrite(Struct, frozen=True):
         record: Its files, time, command line and commit message.
         files: The files, relative to the repository's top.
         is_undone: True if it was reverted and not applied again.
-        recency: Its place among all, from 0 for the one that was written, reverted or applied again last.
     """
 
     record: Record
     files: tuple[str, ...]
     is_undone: bool
-    recency: int
 
     @property
     def id(self) -> str:
@@ -85,7 +82,7 @@ class Recorded(NamedTuple):
     """What is recorded of a repository, or of a folder outside of one.
 
     Attributes:
-        writes: Those that can be undone or redone, the newest first.
+        writes: Those that can be undone or redone; what was written, undone or applied again last is the first.
         damaged: A sentence for each record that was damaged when it was read, so that its write cannot be undone.
     """
 
@@ -112,15 +109,15 @@ def recorded(folder: Path, *, journal: Journal | None = None) -> Recorded:
 
 
 def _applied(top: Path, journal: Journal) -> tuple[AppliedWrite, ...]:
-    latest: dict[str, tuple[bool, int]] = {}
-    writes: list[AppliedWrite] = []
+    undone: dict[str, bool] = {}
+    writes: dict[str, AppliedWrite] = {}
     for record in journal.writes(top):
         # The newest record about a write decides, be it its own or that of a reversal.
-        latest.setdefault(record.undoes or record.redoes or record.id, (bool(record.undoes), len(latest)))
+        undone.setdefault(record.undoes or record.redoes or record.id, bool(record.undoes))
         if not (record.undoes or record.redoes):
             names = (*_names(record, top).values(), *(_shown(folder.place, top) for folder in record.folders))
-            writes.append(AppliedWrite(record, names, *latest[record.id]))
-    return tuple(writes)
+            writes[record.id] = AppliedWrite(record, names, undone[record.id])
+    return tuple(writes[one] for one in undone if one in writes)
 
 
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:
@@ -228,13 +225,12 @@ def _selected(writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo:
     if not candidates:
         hint = "locklens undo --redo applies an undone write again" if writes and not is_redo else ""
         raise ConfigurationError(f"nothing to {verb} here", path=str(top), hint=hint)
-    return min(candidates, key=attrgetter("recency")).record
+    return candidates[0].record
 
 
 def _later_writes(writes: Sequence[AppliedWrite], record: Record) -> tuple[str, ...]:
     """Return the later writes, each with its time, that made all that changed in the files since a write; () else."""
-    ordered = sorted(writes, key=attrgetter("recency"))
-    later = [each for each in takewhile(lambda each: each.id != record.id, ordered) if not each.is_undone]
+    later = [each for each in takewhile(lambda each: each.id != record.id, writes) if not each.is_undone]
     undone: list[AppliedWrite] = []
     state = {file.place: current(file) for file in record.files}
     for each in later:

@@ -94,7 +94,7 @@ class WritesDialog(Dialog["AppliedWrite | None"]):
     """Lists the applied writes; dismissed with the one to undo or redo.
 
     Args:
-        writes: The newest first; at least one.
+        writes: As `Recorded` has them; at least one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
