@@ -56,7 +56,7 @@ def test_a_lock_file_of_combining_characters(tmp_path: Path, text: str) -> None:
     assert done.returncode == 1, done.stderr
     told = done.stdout[:500]
     assert "LK019 BLOCK" in told
-    assert "(line " in done.stdout[-500:]
+    assert "(line " in done.stdout[-1500:]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -778,6 +779,34 @@ def test_what_an_upgrade_could_not_install_is_judged_as_its_own_version(made: An
     )
     (note,) = (one["note"] for one in document["remedies"] if one["id"] == "retry")
     assert note == "the lock file has acme/demo 1.4.2: init asks for another version with -upgrade alone"
+
+
+def test_an_upgrade_to_a_version_that_was_locked_long_ago_is_not_over(
+    made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    lock = folder / "live/prod" / LOCK
+    present = lock.read_bytes()
+    for data, date in ((lock_file(replace(DEMO, version="1.5.0")), "2026-05-01"), (present, "2026-05-02")):
+        lock.write_bytes(data)
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"{date}T00:00:00Z")
+        git(folder, "commit", "-qam", "roll")
+    wrong = f"zh:{'a' * 64} (expected zh:{'b' * 64})"
+    title, while_ = "Error: Failed to install provider", "Error while installing acme/demo v1.5.0:"
+    text = f"{title}\n\n{while_} archive has incorrect checksum {wrong}\n"
+    searched = '- Finding acme/demo versions matching "~> 1.4"...\n'
+    reused = "- Reusing previous version of acme/demo from the dependency lock file\n"
+    for before, day, state in (
+        ("", "01", "fixed"),
+        ("", "09", "open"),
+        (searched, "01", "open"),
+        (reused, "09", "fixed"),
+    ):
+        log = folder / "ci.log"
+        log.write_text(before + text, "utf-8")
+        moment = datetime.fromisoformat(f"2026-05-{day}T12:00:00+00:00").timestamp()
+        os.utime(log, (moment, moment))
+        assert doctor(folder, "ci.log", "--", "live/prod")["state"] == state
 
 
 def test_an_edited_version_is_named_where_its_package_is_missing(made: Any, doctor: Any) -> None:

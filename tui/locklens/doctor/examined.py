@@ -294,7 +294,12 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def of_run(self) -> frozenset[ProviderAddress]:
         """The providers that the failing run required, as the lines before its message list them; empty if unknown."""
-        return self._addresses(self.message.reused) | self.searched_by_run
+        return self.reused_by_run | self.searched_by_run
+
+    @property
+    def reused_by_run(self) -> frozenset[ProviderAddress]:
+        """The providers of which the failing run took the locked version."""
+        return self._addresses(self.message.reused)
 
     @property
     def searched_by_run(self) -> frozenset[ProviderAddress]:

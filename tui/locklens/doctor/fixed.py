@@ -86,7 +86,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
         # Else the failing run chose its version, since no lock file had one, and the locked one came later.
-        is_since = _was_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
+        is_since = _met_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
         return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
     if kind in OF_LACKING:
         return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
@@ -180,6 +180,19 @@ def _was_locked(x: Examined) -> bool:
     if x.replaced_version == x.message.version:
         return True
     return any(one.is_of(x.message.version) for one in x.past)
+
+
+def _met_locked(x: Examined) -> bool:
+    """True if the failing run is known to have met the version of the error as the locked one.
+
+    A run with -upgrade, or an upgrade of locklens, meets a version that was locked long ago as well.
+    """
+    if x.message.kind in _OF_ENTRIES or x.replaced_version == x.message.version:
+        return _was_locked(x)
+    if x.address in x.searched_by_run:
+        return False
+    was = next((one for one in x.past if one.is_of(x.message.version)), None)
+    return was is not None and (x.address in x.reused_by_run or _is_later(x, _next_after(x, was)))
 
 
 def _was_absent(x: Examined) -> bool:

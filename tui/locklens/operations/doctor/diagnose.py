@@ -402,11 +402,12 @@ def _of_overcome(error: RecognisedError) -> str:
 
 
 def _headline(examined: Iterable[Examined]) -> str:
-    """Return the provider, with the version that all lock, and its registry where it is locked at another one."""
+    """Return the provider, with the version that failed in all, and its registry where it is locked at another one."""
     first, *others = examined
     if first.entry is None and first.twins:
         return str(first.address)
-    return first.release if all(one.release == first.release for one in others) else first.name
+    release = first.failing_release
+    return release if all(one.failing_release == release for one in others) else first.name
 
 
 def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -> Operation:
