@@ -890,6 +890,20 @@ def test_an_older_version_is_no_upgrade(made: Any, doctor: Any) -> None:
     assert is_locked_as(folder, DEMO)
 
 
+def test_an_upgrade_whose_version_failed_is_not_offered_again(made: Any, doctor: Any) -> None:
+    words = "Error while installing acme/demo v1.5.0: dl.example.com: bad response code: 404"
+    for entry, upgrades in ((OLDER, ["locklens upgrade acme/demo=1.4.2 --root=live/prod"]), (DEMO, [])):
+        constraints = (("acme/demo", "~> 1.0"),)
+        folder = made(replace(INCIDENTS["yanked"], locks=(lock_file(entry),), constraints=constraints, rules=()))
+        (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+        document = doctor(folder, "ci.log")
+        (yanked,) = (one for one in document["causes"] if one["id"] == "yanked")
+        assert yanked["evidence"].endswith("registry.terraform.io lists 1.5.0")
+        commands = [one["command"] for one in document["remedies"]]
+        assert [one for one in commands if one.startswith("locklens upgrade")] == upgrades
+    assert commands
+
+
 def test_a_version_that_the_registry_does_not_list_is_in_no_fix(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["hand-edit"]
     rules = (FaultRule(Fault.WITHDRAWN, "registry.terraform.io/acme/netbox", "3.10.0"),)

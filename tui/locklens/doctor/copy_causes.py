@@ -10,6 +10,7 @@ from locklens.doctor import locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
+from locklens.doctor.network_causes import listed_words
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
@@ -34,10 +35,8 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     """Test if the places that the tool was allowed to search lack the package, which its registry may have."""
     if x.error is None:
         return _empty_mirrors(x)
-    version = x.entry.version if x.entry is not None else None
-    listing = x.listing
-    is_listed = listing is not None and listing.is_known and version is not None and listing.has(version)
-    there = f"; {x.address.host} {x.lists} {version}" if is_listed and x.address is not None else ""
+    listed = listed_words(x)
+    there = f"; {listed}" if listed else ""
     if x.message.is_of_registry_alone:
         return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
     if x.message.kind == "mirror-unreadable":

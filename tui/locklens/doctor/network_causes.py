@@ -134,6 +134,15 @@ def list_here(x: Examined) -> ListHere:
     return ListHere.WITHOUT if found.hashes else ListHere.NO_LIST
 
 
+def listed_words(x: Examined) -> str:
+    """Return that the registry lists the version which failed; "" where it does not, or its list is unknown."""
+    if x.address is None or x.entry is None or x.listing is None or not x.listing.is_known:
+        return ""
+    version = x.message.version if x.is_of_other_version else str(x.entry.version)
+    is_there = any(str(one.version) == version for one in x.listing.versions)
+    return f"{x.address.host} {x.lists} {version}" if is_there else ""
+
+
 def _other_list(x: Examined) -> Judgement:
     """Judge whether a page or another list came in the place of SHA256SUMS."""
     title = "something else than the release's SHA256SUMS arrived"

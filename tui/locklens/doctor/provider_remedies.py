@@ -135,11 +135,16 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
 
 
 def with_another_version(one: Affected) -> Iterator[Remedy]:
-    """A provider that is not locked is locked at another version than the one that fails, which init would select."""
+    """A provider is locked at another version than the one that fails, which init would select, or init -upgrade.
+
+    A locked one is upgraded, or stays as it is.
+    """
     x, failed = one.examined, one.examined.message.version
-    listed = listed_versions(x) if failed else []
+    listed, locked = listed_versions(x) if failed else [], x.entry.version if x.entry is not None else None
     others = [each for each in listed or () if str(each) != failed]
     best = newest(each for each in others if x.constraints.admits(each))
+    if locked is not None and listed is not None and (best is None or best.compare(locked) <= 0):
+        return
     if best is not None:
         yield with_version(one, best, f"{best} is the newest other version that is listed and allowed")
     elif listed is None:

@@ -10,7 +10,7 @@ from locklens.dialect import OPENTOFU
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
-from locklens.doctor.network_causes import ListHere, list_here
+from locklens.doctor.network_causes import ListHere, list_here, listed_words
 from locklens.doctor.origins import differing_characters
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import clauses, counted
@@ -202,13 +202,12 @@ def yanked(x: Examined) -> Judgement | None:
     if x.message.reason is NetworkReason.ABSENT:
         host = x.message.host or "the host"
         words = f"the message says so: {host} answered 404"
-        is_listed = listing is not None and listing.is_known and listing.has(version)
-        if is_listed:
-            words += f"; {x.address.host} {x.lists} {version}"
+        listed = listed_words(x)
+        words = clauses(words, listed)
         title = f"{host} does not have the file (404)"
         if x.is_of_mirror:
             words = f"{words}; that is said of a mirror"
-            missing = "" if is_listed else "what the registry lists"
+            missing = "" if listed else "what the registry lists"
             return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
         missing = f"if {host} is a mirror or the host of the release"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)

@@ -190,7 +190,8 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
         yield run_again(one)
     words = "whether the host has the package of that version was not asked"
     title = f"Upgrade {x.name} to another version that is listed"
-    for other in with_another_version(one) if x.entry is None else upgrade(one, title):
+    is_locked = x.entry is not None and not x.is_of_other_version
+    for other in upgrade(one, title) if is_locked else with_another_version(one.alone):
         is_open = x.message.reason is NetworkReason.ABSENT and other.command
         yield replace(other, note=clauses(other.note, words)) if is_open else other
 
