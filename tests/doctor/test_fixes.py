@@ -665,6 +665,18 @@ def test_the_tool_that_wrote_a_lock_file_refuses_it_where_it_has_more_than_is_re
     assert note() is None
 
 
+def test_an_entry_that_opentofu_takes_over_is_locked_and_no_matter_for_terraform(both: Path, doctor: Any) -> None:
+    place = both / "live/a-terraform"
+    for file in place.glob("*.tf"):
+        file.rename(file.with_suffix(".tofu"))
+    document = doctor(both, "--", "live/a-terraform")
+    held = [one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}]
+    assert held == ["other-tool"]
+    assert [one["command"] for one in document["remedies"]] == [
+        "locklens upgrade hashicorp/random --root=live/a-terraform"
+    ]
+
+
 def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> None:
     words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
     log = f"- Finding hashicorp/random versions matching\n\nError: Provider dependency changes detected\n\n{words}\n"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry, LockFile
     from locklens.project.configuration import Configuration, Requirement
     from locklens.versions import Version
@@ -190,3 +191,10 @@ def is_for_twin(address: ProviderAddress, lock: LockFile, configuration: Configu
     """True if a root requires a locked provider in the other tool's registry, and does not lock it there."""
     required, twin = configuration.required(), twin_of(address)
     return address not in required and twin in required and lock.entry(twin) is None
+
+
+def is_taken_over(address: ProviderAddress, lock: LockFile, tool: Dialect) -> bool:
+    """True if OpenTofu takes the version of a provider over from the lock file's entry of Terraform's registry."""
+    from locklens.lockfile.update import migrated
+
+    return any(new == address for _, new in migrated(lock.entries, tool).moved)

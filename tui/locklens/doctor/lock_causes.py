@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from locklens.dialect import DIALECTS, twin_of
-from locklens.doctor import is_for_twin, locked_states
+from locklens.doctor import is_for_twin, is_taken_over, locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
@@ -119,9 +119,8 @@ def bad_merge(x: Examined) -> Judgement | None:
                 f"{lock.path}:{x.entry.line}: {len(theirs_alone)} of {zh_of_packages(len(x.packed))} in the block "
                 f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
             )
-            verdict = _YES if x.is_known else _LIKELY
             title = "the block has hashes of two versions, as a merge of lines leaves it"
-            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.HASHES, title=title)
+            return Judgement(_YES if x.is_known else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES, title=title)
     if x.is_known and x.packed and not x.stale:
         return Judgement(_NO, "no conflict markers, and all locked zh of packages are of one release", as_of=x.as_of)
     words = "no conflict markers, and no provider twice"
@@ -169,8 +168,9 @@ def not_locked(x: Examined) -> Judgement | None:
         if x.message.kind == "not-locked":  # what the message says of its run is true, whatever is here
             return Judgement(_UNKNOWN, f"{words}, and was not for the failing run: {_OF_OTHERS}", LOCK_OF_RUN)
         return Judgement(_NO, words)
-    where = x.own_root
-    place = f"{where} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
+    if x.error is None and is_taken_over(x.address, x.lock, x.tool):
+        return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None  # judged as the other tool's entry
+    place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.removed_by:
         place = f"{place}: {x.removed_by} removed it"
     elif not x.lock.exists and x.past and x.past[0].entry is not None:
@@ -188,8 +188,8 @@ def not_locked(x: Examined) -> Judgement | None:
     if x.message.kind in {"readonly-changed", *OF_LACKING}:
         words = f"the message says so, and {place}"
         if x.message.kind == "readonly-changed":
-            words = "the message says that it changes the lock file, and the lines before it that the run had to find"
-            words = f"{words} {x.name}"
+            words = "the message says that it changes the lock file, and the lines before it that the run had to find "
+            words += x.name
         if x.is_unrequired and (twin := twin_of(x.address)) in x.configuration.required():
             words = f"{words}; read as {x.tool.product} reads it, {x.where} requires {twin}"
         elif x.is_unrequired:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor import is_for_twin, locked_states
+from locklens.doctor import is_for_twin, is_taken_over, locked_states
 from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import NetworkReason
@@ -26,6 +26,7 @@ from locklens.versions import newest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from locklens.dialect import Dialect
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
 
@@ -318,7 +319,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.tool_commit and (x.other_registry or x.error is None):
         yield restored_file(x, x.tool_commit)
         return
-    if writer is not None and x.incident.tool is not None and writer.name != x.incident.tool:
+    if writer is not None and x.incident.tool not in {None, writer.name} and _may_read(x, writer):
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
         is_locked = x.entry is None or x.entry.address.host == writer.default_host
@@ -334,7 +335,16 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.message.kind == "entries-migrated":
         yield _migration_shown(one) if x.tool_commit else run_again(one)
         return
+    if x.error is None and x.address is not None and is_taken_over(x.address, x.lock, x.tool):
+        yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
+        return
     yield from fix_entry(one)
+
+
+def _may_read(x: Examined, tool: Dialect) -> bool:
+    """False if the root's folder has configuration files, and a tool reads none of them."""
+    own = [file for file in x.configuration.files if file.rpartition("/")[0] == x.root]
+    return not own or any(file.endswith(tool.file_suffixes) for file in own)
 
 
 def _left_by_tool(x: Examined, writer: str) -> str:
