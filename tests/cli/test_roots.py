@@ -56,6 +56,23 @@ def run(top: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return runner(capsys)
 
 
+def test_a_finding_of_some_roots_of_a_change_says_of_how_many(run: Run, top: Path) -> None:
+    held = 'terraform {\n  required_providers {\n    aws = { version = "~> 5.0.0" }\n  }\n}\n'
+    for root in ROOTS:
+        (top / root / "main.tf").write_text(held if root == "live/eu/b" else held.replace(".0.0", ".0"))
+        (top / root / LOCK).write_bytes(locking("aws 5.1.0", "tls 4.0.0"))
+    status, out, _ = run("review", "--offline", "--format", "text")
+    assert (status, "In 4 roots\n" in out) == (1, True)
+    lines = [
+        line.partition("  in ")[2] for line in out.splitlines() if line.startswith(("        LK005", "        LK003"))
+    ]
+    assert lines == ["1 of 4 roots", ""]
+    out = run("review", "--offline", "--format", "markdown")[1]
+    (line,) = (line for line in out.splitlines() if line.startswith("- **block** `hashicorp/aws`"))
+    assert "init fails (in 1 of 4 roots)" in line
+    assert line.count("of 4 roots") == 1
+
+
 SELECTIONS = [
     (["--root", "other"], ["other"]),
     (["--", "other"], ["other"]),

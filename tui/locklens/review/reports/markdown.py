@@ -189,11 +189,19 @@ def _change_line(one: DistinctChange) -> str:
     found = [each for _, member in one.members for each in member.findings if each.severity is not Severity.OFF]
     titles = {each.rule: f"{wording_of(each).title} (accepted)" for each in found if each.accepted is not None}
     titles |= {each.rule: wording_of(each).title for each in found if each.accepted is None}
+    titles = {rule: f"{title}{_share(one, rule)}" for rule, title in titles.items()}
     hashes = f"; {reports.hash_words(change.hashes, reports.claimed_word([change]))}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
     subject = f"{_name(one)} {code(reports.phrase(change))} {change.kind}"
     state = change.severity or ("unknown" if change.lacks_facts else "ok")
     return f"- **{state}** {subject}, {_where(one)}{hashes}{named}"
+
+
+def _share(one: DistinctChange, rule: str, message: str = "") -> str:
+    """How many of the roots of a change a rule's finding is of, or that with a message; "" where it is of all."""
+    found = ({(each.rule, each.message if message else "") for each in member.findings} for _, member in one.members)
+    number = sum((rule, message) in those for those in found)
+    return f" (in {number} of {len(one.members)} roots)" if number < len(one.members) else ""
 
 
 def _detail(one: DistinctChange) -> list[str]:
@@ -227,7 +235,8 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
             if finding.severity is not Severity.OFF:
                 distinct.setdefault((finding.severity.rank, finding.rule, finding.message), finding)
     for _, finding in sorted(distinct.items(), key=lambda item: item[0]):
-        yield f"  - {_finding(finding)}, at {code(finding.place)}"
+        share = _share(one, finding.rule, finding.message)
+        yield f"  - {_finding(finding)}, at {code(finding.place)}{share}"
     if one.change.moved_from is not None:
         yield f"  - moved from {code(str(one.change.moved_from))}"
     if one.change.new_signer is not None:

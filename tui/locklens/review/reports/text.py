@@ -116,13 +116,12 @@ class _Printer:
     def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line | str]:
         root, change = members[0]
         yield line(Span(f"In {len(members)} roots", Role.STRONG))
-        yield from self._change(change, root, 0, is_shared=True)
-        printed = {finding.message for finding in change.findings}
-        for _, same in members[1:]:
-            for finding in same.findings:
-                if finding.message not in printed:
-                    printed.add(finding.message)
-                    yield from self._finding(finding, "", indent=8)
+        distinct = {finding.message: finding for _, same in reversed(members) for finding in reversed(same.findings)}
+        numbers = Counter(message for _, same in members for message in {one.message for one in same.findings})
+        shares = {message: f"in {number} of {len(members)} roots" for message, number in numbers.items()}
+        whole = {message for message, number in numbers.items() if number == len(members)}
+        found = [(finding, "" if message in whole else shares[message]) for message, finding in distinct.items()]
+        yield from self._change(change, root, 0, found[::-1])
         ranked = sorted(members, key=lambda member: (severity_rank(member[1].severity), member[0].path))
         paths = [other.path or "." for other, _ in ranked]
         names = listing(paths, len(paths) if self._lists_roots else ROOTS_SHOWN)
@@ -167,7 +166,10 @@ class _Printer:
         if root.configuration is not None:
             yield from _configuration(root.configuration)
 
-    def _change(self, change: Change, root: RootReview, width: int, *, is_shared: bool = False) -> Iterator[Line | str]:
+    def _change(
+        self, change: Change, root: RootReview, width: int, shared: Sequence[tuple[Finding, str]] | None = None
+    ) -> Iterator[Line | str]:
+        """Yield a change: alone with its findings, or of several roots with theirs, and which of them have each."""
         summary = f"{reports.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
         rest = f" {_name(change, root.tool):{width}}  {summary}".rstrip()
         is_known = change.severity is not None or not change.lacks_facts
@@ -175,21 +177,23 @@ class _Printer:
         yield line(f"  {reports.kind_sign(change.kind):2} ", word, rest)
         if change.moved_from:
             yield f"        moved from {change.moved_from}"
-        for finding in change.findings:
-            yield from self._finding(finding, "" if is_shared else root.lock_file, indent=8)
+        own = [(finding, "") for finding in change.findings]
+        for finding, share in own if shared is None else shared:
+            yield from self._finding(finding, root.lock_file if shared is None else "", share, indent=8)
 
         if summary := advisory_summary(change.advisories):
             yield from wrap(f"advisories: {summary}", _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 20)
         yield from required_by_text(change, root)
         yield from evidence_text(change, self._review, self._unknown)
 
-    def _finding(self, finding: Finding, lock_file: str, indent: int = 2) -> Iterator[Line | str]:
+    def _finding(self, finding: Finding, lock_file: str, share: str = "", *, indent: int = 2) -> Iterator[Line | str]:
         place = _place(finding, lock_file)
         message = evidence_lines.without_cause(finding.message, self._unknown)
         shown = f"  ({place})" if place and place not in message else ""
         accepted = f"  accepted: {finding.accepted}" if finding.accepted else ""
         word = reports.severity_span(finding.severity, width=5)
-        yield line(f"{' ' * indent}{finding.rule} ", word, f" {message}{shown}{accepted}")
+        of = f"  {share}" if share else ""
+        yield line(f"{' ' * indent}{finding.rule} ", word, f" {message}{shown}{of}{accepted}")
 
     def _tail(self) -> Iterator[Line | str]:
         review = self._review
