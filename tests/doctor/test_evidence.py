@@ -861,8 +861,8 @@ def test_what_is_installed_here_does_not_end_the_error_of_a_ci_system(mark: str,
     document = doctor(folder, "ci.log")
     assert (document["state"], *_first(document)) == ("open", "plugin-missing", "yes")
     assert (
-        "what was installed in live/prod/.terraform later than the log does not end the error: the log has the marks of a "
-        "CI system, whose machine has such a folder of its own"
+        "what was installed in live/prod/.terraform later than the log does not end the error: another program printed the "
+        "log, whose machine or container may have a folder of its own"
     ) in document["run"]["notes"]
     notes = [one["note"] for one in document["remedies"] if one["id"] == "reinstall"]
     assert notes == ["on the machine of the log, before the command that failed; here the locked package is installed"]
