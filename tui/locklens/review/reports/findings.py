@@ -13,7 +13,7 @@ from locklens.review.rules.catalogue import wording_of
 from locklens.text import identity_of, shortened, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 
 _LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")
@@ -67,6 +67,14 @@ class DistinctChange(Struct, frozen=True):
         return self.members[0][1]
 
 
+def share_words(members: Collection[tuple[RootReview, Change]], rule: str, message: str = "") -> str:
+    """Return in how many of the roots of a change a rule has a finding, or one with a message; "" for all of them."""
+    number = sum(
+        any(one.rule == rule and message in {"", one.message} for one in change.findings) for _, change in members
+    )
+    return f"in {number} of {len(members)} roots" if number < len(members) else ""
+
+
 def reported_findings(review: Review) -> list[ReportedFinding]:
     """Return every finding, the worst first and accepted ones last; silenced rules have none."""
     found: list[ReportedFinding] = []
@@ -84,7 +92,7 @@ class RuleAdvice(Struct, frozen=True):
     """What to do about the findings of a rule that are of one kind.
 
     Attributes:
-        number: The number of those findings.
+        number: The number of those findings, counted as everywhere: once for the same change in many roots.
     """
 
     rule: str
@@ -100,9 +108,11 @@ def remedies(review: Review, fail_on: str | None) -> list[RuleAdvice]:
         review: The review.
         fail_on: The value of --fail-on; None for the policy's.
     """
-    found = [one for _, _, one in _findings_of(review) if one.accepted is None]
-    failing = (one for one in found if one.severity is Severity.BLOCK or review.is_failing(one, fail_on))
-    counts = Counter((one.rule, wording_of(one)) for one in failing)
+
+    def is_counted(one: Finding) -> bool:
+        return one.fails_at(Severity.BLOCK) or review.is_failing(one, fail_on)
+
+    counts = Counter((alike[0].rule, wording_of(alike[0])) for alike in review.distinct_findings(is_counted))
     listed = (RuleAdvice(rule, number, words.title, words.remedy) for (rule, words), number in counts.items())
     return sorted(listed, key=lambda one: (one.rule, one.title))
 

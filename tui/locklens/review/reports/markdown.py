@@ -20,7 +20,7 @@ from locklens.review import reports
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
 from locklens.review.reports.advisories import advisory_summary
-from locklens.review.reports.findings import bounded, distinct_changes, remedies, reported_findings
+from locklens.review.reports.findings import bounded, distinct_changes, remedies, reported_findings, share_words
 from locklens.review.reports.health import alike_findings, finding_words, limits, total_words
 from locklens.review.rules.catalogue import wording_of
 from locklens.sources.urls import MAX_PAGE
@@ -189,19 +189,13 @@ def _change_line(one: DistinctChange) -> str:
     found = [each for _, member in one.members for each in member.findings if each.severity is not Severity.OFF]
     titles = {each.rule: f"{wording_of(each).title} (accepted)" for each in found if each.accepted is not None}
     titles |= {each.rule: wording_of(each).title for each in found if each.accepted is None}
-    titles = {rule: f"{title}{_share(one, rule)}" for rule, title in titles.items()}
+    shares = ((rule, share_words(one.members, rule)) for rule in titles)
+    titles |= {rule: f"{titles[rule]} ({share})" for rule, share in shares if share}
     hashes = f"; {reports.hash_words(change.hashes, reports.claimed_word([change]))}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
     subject = f"{_name(one)} {code(reports.phrase(change))} {change.kind}"
     state = change.severity or ("unknown" if change.lacks_facts else "ok")
     return f"- **{state}** {subject}, {_where(one)}{hashes}{named}"
-
-
-def _share(one: DistinctChange, rule: str, message: str = "") -> str:
-    """How many of the roots of a change a rule's finding is of, or that with a message; "" where it is of all."""
-    found = ({(each.rule, each.message if message else "") for each in member.findings} for _, member in one.members)
-    number = sum((rule, message) in those for those in found)
-    return f" (in {number} of {len(one.members)} roots)" if number < len(one.members) else ""
 
 
 def _detail(one: DistinctChange) -> list[str]:
@@ -235,8 +229,8 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
             if finding.severity is not Severity.OFF:
                 distinct.setdefault((finding.severity.rank, finding.rule, finding.message), finding)
     for _, finding in sorted(distinct.items(), key=lambda item: item[0]):
-        share = _share(one, finding.rule, finding.message)
-        yield f"  - {_finding(finding)}, at {code(finding.place)}{share}"
+        share = share_words(one.members, finding.rule, finding.message)
+        yield f"  - {_finding(finding)}, at {code(finding.place)}{f' ({share})' if share else ''}"
     if one.change.moved_from is not None:
         yield f"  - moved from {code(str(one.change.moved_from))}"
     if one.change.new_signer is not None:

@@ -27,7 +27,7 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
-from locklens.review.reports.findings import remedies, severity_rank
+from locklens.review.reports.findings import remedies, severity_rank, share_words
 from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:
@@ -116,12 +116,11 @@ class _Printer:
     def _group(self, members: Sequence[tuple[RootReview, Change]]) -> Iterator[Line | str]:
         root, change = members[0]
         yield line(Span(f"In {len(members)} roots", Role.STRONG))
-        distinct = {finding.message: finding for _, same in reversed(members) for finding in reversed(same.findings)}
-        numbers = Counter(message for _, same in members for message in {one.message for one in same.findings})
-        shares = {message: f"in {number} of {len(members)} roots" for message, number in numbers.items()}
-        whole = {message for message, number in numbers.items() if number == len(members)}
-        found = [(finding, "" if message in whole else shares[message]) for message, finding in distinct.items()]
-        yield from self._change(change, root, 0, found[::-1])
+        distinct: dict[str, Finding] = {}
+        for finding in (finding for _, same in members for finding in same.findings):
+            distinct.setdefault(finding.message, finding)
+        found = [(one, share_words(members, one.rule, message)) for message, one in distinct.items()]
+        yield from self._change(change, root, 0, found)
         ranked = sorted(members, key=lambda member: (severity_rank(member[1].severity), member[0].path))
         paths = [other.path or "." for other, _ in ranked]
         names = listing(paths, len(paths) if self._lists_roots else ROOTS_SHOWN)
