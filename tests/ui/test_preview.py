@@ -48,7 +48,7 @@ from locklens.ui.dialogs.choices import WritesDialog
 from locklens.ui.dialogs.form import FormDialog, platforms_form
 from locklens.ui.hashes import HashesScreen
 from locklens.ui.preview import PreviewScreen
-from locklens.ui.preview.plan_pane import PlanStage
+from locklens.ui.preview.progress import PlanStage
 from locklens.ui.signers import SignersScreen
 from locklens.ui.upgrade import UpgradeScreen
 from locklens.ui.widgets.line_view import LineView

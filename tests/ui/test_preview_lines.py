@@ -30,7 +30,8 @@ from locklens.project.constraint_edits import ConstraintEdit
 from locklens.review.model import ChangeKind, Evidence, HostState, Severity
 from locklens.ui.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.ui.preview.detail import planned_lines, preview_detail, preview_status, raw_diff
-from locklens.ui.preview.plan_pane import Group, PlanProgress, PlanStage, items, refusal
+from locklens.ui.preview.plan_pane import Group, items
+from locklens.ui.preview.progress import PlanProgress, PlanStage, refusal
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"

@@ -21,7 +21,7 @@ from locklens.ui.dialogs import TextDialog
 from locklens.ui.phrases import Downloads, take_event
 from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, preview_head, preview_status, raw_diff
-from locklens.ui.preview.plan_pane import PlanProgress, PlanStage
+from locklens.ui.preview.progress import PlanProgress, PlanStage, refusal, written_words
 from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
@@ -259,7 +259,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         standing = self.standing
         has_files = standing.plan is not None and bool(standing.plan.proposal.files)
         acts = {
-            "enter": not plan_pane.refusal(standing),
+            "enter": not refusal(standing),
             "f": not self._no_configuration and standing.stage not in _MOVING,
             "m": standing.lacks_modules,
             "r": standing.stage not in _MOVING,
@@ -314,13 +314,13 @@ class PreviewScreen(LockLensScreen[Closed]):
     def _made_plan(self) -> Plan | None:
         """Return the plan; without one, say why there is none, as enter does."""
         if self._known.plan is None:
-            self.refuse(plan_pane.refusal(self.standing))
+            self.refuse(refusal(self.standing))
         return self._known.plan
 
     def action_apply(self) -> None:
         """Write all files, or show the reason against it."""
         standing = self.standing
-        reason = plan_pane.refusal(standing)
+        reason = refusal(standing)
         if reason or standing.plan is None:
             self.say(f"{reason}: r plans again, esc leaves" if standing.stage is PlanStage.READY else reason)
             return
@@ -334,11 +334,11 @@ class PreviewScreen(LockLensScreen[Closed]):
         stage = PlanStage.STALE if isinstance(error, StaleLockFileError) else PlanStage.READY
         self._known = replace(self._known, stage=stage, error=error)
         self._show()
-        self.say(plan_pane.refusal(self.standing) or f"nothing was written: {error}")
+        self.say(refusal(self.standing) or f"nothing was written: {error}")
 
     def _end(self, notices: tuple[str, ...]) -> None:
         plan = self._known.plan
-        files = plan_pane.written_words(plan) if plan is not None else "the files"
+        files = written_words(plan) if plan is not None else "the files"
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
         failed += f"; {counted(left, 'file')} unmerged in git until git add" if (left := self.standing.unmerged) else ""
@@ -361,7 +361,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     def _plan_again(self, operation: Operation) -> None:
         """Plan an operation from the current files, unless work is in progress, which is then shown."""
         if self._known.stage in _MOVING:
-            self.say("not possible now: " + plan_pane.refusal(self.standing))
+            self.say("not possible now: " + refusal(self.standing))
             return
         self._operation = operation
         in_full = self._in_full

@@ -18,16 +18,9 @@ from locklens.review.model import ChangeKind, Severity, worst
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied
 from locklens.ui.phrases import what_happened
-from locklens.ui.preview.plan_pane import (
-    COMMAND,
-    Group,
-    PlanProgress,
-    PlanStage,
-    refusal,
-    state_span,
-    unknown_facts,
-    written_words,
-)
+from locklens.ui.preview.plan_pane import COMMAND, Group
+from locklens.ui.preview.progress import PlanProgress, PlanStage, refusal, written_words
+from locklens.ui.preview.result import state_span, unknown_facts
 from locklens.ui.review.detail import detail_lines, finding_lines, one_of_each_rule
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.widgets import BarLayout, Piece

@@ -1,167 +1,35 @@
-"""The left pane of the Preview: the plan, its progress, its result, and errors. No I/O."""
+"""The left pane of the Preview: the plan, its steps, errors and notes. No I/O."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep, step_after
+from locklens.diagnostics import Diagnostic, DiagnosticSeverity
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.operations.plan.commit_message import commit_message
-from locklens.policy import POLICY_FILE, AcceptFrom
-from locklens.project import LOCK_FILE
-from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity, worst
-from locklens.review.reports import claimed_word, hash_words, hashes_of_review, kind_sign, severity_span
-from locklens.review.rules.catalogue import wording_of
+from locklens.review.reports import kind_sign
 from locklens.text import counted
-from locklens.ui.clipboard import ShellText, finding_copied
+from locklens.ui.clipboard import ShellText
 from locklens.ui.phrases import DownloadRow, download_lines
+from locklens.ui.preview.progress import PlanProgress, PlanStage, written_words
+from locklens.ui.preview.result import AS_HEAD, result_lines, reviewed_change, state_span
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
     from locklens.errors import LockLensError, Place
     from locklens.operations.plan import Plan, PlannedChange
-    from locklens.operations.plan.review import PlanReview
-    from locklens.review.model import Change as ReviewedChange
+    from locklens.review.model import Review
 
 COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
 """Signs before the review of the plan, and where it is of another step; else those of the review are used."""
 _WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
 _WITH_CONFIGURATION = "stages the edited or deleted configuration files too"
-_AS_HEAD = "as in HEAD"
-_FINDINGS = 8
 _ROOTS_NAMED = 3
-
-
-class PlanStage(StrEnum):
-    """The stage of a plan."""
-
-    PLANNING = "planning"
-    REVIEWING = "reviewing"
-    READY = "ready"
-    WRITING = "writing"
-    STALE = "stale"
-    FAILED = "failed"
-
-
-class Words(NamedTuple):
-    """Verb forms for the apply action."""
-
-    verb: str = "write"
-    third: str = "writes"
-    done: str = "written"
-    past: str = "wrote"
-    now: str = "writing"
-    where: str = ""
-
-
-_INDEX = " in git's index"
-_STAGING = Words("stage", "stages", "staged", "staged", "staging", _INDEX)
-_UNDOING = Words(past="undone:")
-_MOVING = Words("move", "moves", "moved", "moved", "moving")
-_REPLACING = Words("replace", "replaces", "replaced", "replaced", "replacing")
-_UNSTAGING = Words("unstage", "unstages", "unstaged", "unstaged", "unstaging", _INDEX)
-
-
-class PlanProgress(Struct, frozen=True):
-    """The content of the left pane.
-
-    Attributes:
-        title: The operation.
-        stage: Its stage.
-        plan: The plan; None until it is made.
-        plan_review: The review of the plan; None before, or if it failed.
-        roots: The roots reached by planning, in order.
-        downloads: Downloads in progress or finished.
-        network: Progress of the review, in words.
-        error: The error of planning or writing.
-        review_error: The error of the review.
-    """
-
-    title: str
-    stage: PlanStage
-    plan: Plan | None = None
-    plan_review: PlanReview | None = None
-    roots: tuple[str, ...] = ()
-    downloads: tuple[DownloadRow, ...] = ()
-    network: str = ""
-    error: LockLensError | None = None
-    review_error: LockLensError | None = None
-
-    @property
-    def has_files(self) -> bool:
-        """True if there is something to write."""
-        return self.plan is not None and not self.plan.proposal.is_empty
-
-    @property
-    def lacks_modules(self) -> bool:
-        """True if a root could not be planned because modules are missing, and can be without them."""
-        return step_after(self.error) is NextStep.IGNORE_MODULES or self._has(NextStep.IGNORE_MODULES) > 0
-
-    @property
-    def leaves_configuration(self) -> bool:
-        """True if edited or deleted configuration files are not staged with the lock files, and can be."""
-        return self._has(NextStep.STAGE_CONFIGURATION) > 0
-
-    @property
-    def unmerged(self) -> int:
-        """The number of files that git has as unmerged after the write, too."""
-        return self._has(NextStep.MARK_RESOLVED)
-
-    def _has(self, step: NextStep) -> int:
-        """The number of the plan's diagnostics with that next step."""
-        return sum(one.next_step is step for one in self.plan.diagnostics) if self.plan is not None else 0
-
-    @property
-    def writes_lock_file(self) -> bool:
-        """True if a lock file is among what would be written."""
-        files = self.plan.proposal.files if self.plan is not None else ()
-        return any(file.path.endswith(LOCK_FILE) for file in files)
-
-    @property
-    def is_policy_alone(self) -> bool:
-        """True if the policy is all that would be written."""
-        files = self.plan.proposal.files if self.plan is not None else ()
-        return bool(files) and all(file.path == POLICY_FILE for file in files)
-
-    @property
-    def words(self) -> Words:
-        """The verb of the apply action: of git's index, of a folder that is moved aside, otherwise "write"."""
-        if self.plan is None:
-            return Words()
-        if self.plan.proposal.target.is_index:
-            return _UNSTAGING if self.plan.proposal.undoes else _STAGING
-        if self.plan.proposal.undoes:
-            return _UNDOING
-        aside = [one for one in self.plan.proposal.folders if one.aside]
-        return (_REPLACING if all(one.source for one in aside) else _MOVING) if aside else Words()
-
-    @property
-    def message(self) -> str:
-        """The commit message; "" if nothing would be written, or the files are as in HEAD then."""
-        known, plan = self.plan_review, self.plan
-        if plan is None or (known is None and plan.proposal.undoes) or (known is not None and known.is_committed):
-            return ""
-        review = known.review if known is not None and not known.has_others else None
-        left = known.uncommitted if known is not None else None
-        if left is None:
-            return commit_message(plan, review, title=self.title)
-        is_as_head = not left and bool(plan.changes or plan.proposal.undoes)
-        return "" if is_as_head else commit_message(replace(plan, changes=left), review, title=self.title)
-
-    @property
-    def without_trailers(self) -> str:
-        """Why the commit message does not quote the review; "" if it does."""
-        if self.plan_review is None:
-            return "without trailers: not reviewed yet"
-        return "without trailers: more is committed than reviewed" if self.plan_review.has_others else ""
 
 
 class Group(NamedTuple):
@@ -184,28 +52,6 @@ class Item(NamedTuple):
 
     line: Line
     about: Group | str | None = None
-
-
-def refusal(standing: PlanProgress) -> str:
-    """The reason why the plan cannot be applied now; "" if it can."""
-    match standing.stage:
-        case PlanStage.PLANNING:
-            return "not ready: planning in progress"
-        case PlanStage.REVIEWING:
-            return "not ready: review in progress"
-        case PlanStage.WRITING:
-            return f"{standing.words.now} in progress"
-        case PlanStage.STALE:
-            return "a file changed on disk after planning: r plans again"
-        case PlanStage.FAILED:
-            return "no plan: r plans again, esc leaves"
-        case PlanStage.READY:
-            pass
-    if standing.has_files:
-        return ""
-    failed = {failure.root for failure in standing.plan.failures} if standing.plan is not None else set()
-    reason = "" if not failed else ": the plan failed" if len(failed) == 1 else f": {len(failed)} roots failed"
-    return f"nothing to {standing.words.verb}{reason}"
 
 
 def groups(plan: Plan) -> tuple[Group, ...]:
@@ -251,7 +97,7 @@ def _progress_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     if standing.lacks_modules:
         yield line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8)
     if standing.has_files:
-        yield from _result_lines(standing)
+        yield from result_lines(standing)
     if standing.leaves_configuration:
         yield line(Span("     f  ", Role.INFO), _WITH_CONFIGURATION, hanging=8)
     if plan is not None:
@@ -338,12 +184,6 @@ def _extent(plan: Plan, reached: Collection[str]) -> str:
     return f"{providers}, {roots}, {files}" if plan.changes else files
 
 
-def written_words(plan: Plan) -> str:
-    """Return the number of files, or of folders, that are written."""
-    folders = plan.proposal.folders
-    return counted(len(folders), "folder") if folders else counted(len(plan.proposal.files), "file")
-
-
 def _group_line(group: Group, name: str, review: Review | None, *, is_alone: bool) -> Line:
     change = group.first
     old = str(change.old.version) if change.old else ""
@@ -361,7 +201,7 @@ def _group_line(group: Group, name: str, review: Review | None, *, is_alone: boo
         found = [one[1] for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
         is_kept = not found and all(one.old is not None and one.old == one.new for one in group.changes)
         is_gone = not found and all(_is_gone_from_both(one, review) for one in group.changes)
-        kept = "its entry stays as it is" if is_kept else _AS_HEAD if is_gone else ""
+        kept = "its entry stays as it is" if is_kept else AS_HEAD if is_gone else ""
         spans.append(Span(kept, Role.DIM) if kept else state_span(found))
     spans.append(Span(f"  {where}", Role.PLACE))
     return line(*spans, hanging=6, copied=f"{change.address} {versions}", place=place)
@@ -370,55 +210,6 @@ def _group_line(group: Group, name: str, review: Review | None, *, is_alone: boo
 def _is_gone_from_both(change: PlannedChange, review: Review) -> bool:
     """True if a change removes an entry that the base of the review, which could be read, has not either."""
     return change.new is None and any(root.path == change.root and root.old.is_complete for root in review.roots)
-
-
-def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
-    """The worst severity that counts; without one, "ok" only where all was checked and nothing was found.
-
-    Args:
-        changes: The reviewed changes of one provider.
-        width: Columns of the severity.
-    """
-    reviewed = tuple(changes)
-    findings = [finding for change in reviewed for finding in change.findings if finding.severity is not Severity.OFF]
-    severity = worst(tuple(findings))
-    if severity is not None:
-        return severity_span(severity, width=width)
-    if not reviewed:
-        return Span("? not reviewed", Role.WARN)
-    if all(change.kind is ChangeKind.UNCHANGED for change in reviewed):
-        return Span(_AS_HEAD, Role.DIM)
-    if any(map(unknown_facts, reviewed)):
-        return Span("? not all known", Role.WARN)
-    if any(finding.accepted is not None for finding in findings):
-        return Span("none new", Role.DIM)
-    return severity_span(None, width=width)
-
-
-def unknown_facts(change: ReviewedChange) -> tuple[str, ...]:
-    """What is not known of the entry that is left: missing facts by their reason, and hashes that no fact explains."""
-    if change.new is None or all(fact.is_explained for fact in change.claimed):
-        return _missing_facts(change)
-    return *_missing_facts(change), hash_words(change.hashes, claimed_word([change]))
-
-
-def _missing_facts(change: ReviewedChange) -> tuple[str, ...]:
-    if change.new is None:
-        return ()
-    return change.evidence.problems if change.evidence is not None else (_NOT_LOOKED_UP,)
-
-
-_NOT_LOOKED_UP = "its release was not looked up"
-
-
-def reviewed_change(change: PlannedChange, review: Review) -> tuple[RootReview, ReviewedChange] | None:
-    """Return the review of a planned change; None if it has none."""
-    for root in review.roots:
-        if root.path == change.root:
-            for reviewed in root.changes:
-                if change.address in {reviewed.address, reviewed.moved_from}:
-                    return root, reviewed
-    return None
 
 
 # Steps
@@ -484,128 +275,6 @@ def _step(sign: str, name: str, detail: str) -> Line:
 
 
 # Result
-
-
-def _result_lines(standing: PlanProgress) -> Iterator[Line]:
-    if standing.plan is not None and standing.plan.proposal.folders:
-        return
-    yield from heading("RESULT")
-    if standing.review_error is not None:
-        yield line(Span("  not reviewed: ", Role.WARN), str(standing.review_error), hanging=4)
-        return
-    if standing.plan_review is None:
-        yield line(Span("  …", Role.DIM))
-        return
-    if standing.is_policy_alone:
-        yield from _policy_lines(standing.plan_review)
-        return
-    plan_review = standing.plan_review
-    review = plan_review.review
-    added = sum(len(change.added) for change in review.changes)
-    removed = sum(len(change.removed) for change in review.changes)
-    proof = Span(hashes_of_review(review), Role.WARN if review.hashes.unverified else Role.GOOD)
-    since = " since HEAD" if (review.base.kind, review.base.name) in {("worktree", "HEAD"), ("index", "HEAD")} else ""
-    yield line(f"  hashes: +{added} -{removed}{since}   ", proof)
-    found = review.distinct_findings()
-    spans = [severity_and_number(severity, number) for severity, number in review.severity_counts.items() if number]
-    yield line("  findings: ", *(spans or [_no_findings(plan_review)]), *_known_findings(plan_review), hanging=4)
-    yield from _finding_lines(found)
-    if plan_review.against and standing.writes_lock_file:
-        left = plan_review.still_differing
-        number, differ = counted(left, "entry", "entries") if left else "no entry", "differ" if left > 1 else "differs"
-        rest = f"{number} of these files {differ} from {plan_review.against}{standing.words.where}"
-        yield line(Span(f"  after this, {rest}", Role.DIM), hanging=4)
-    # Not what a registry failed to say that was asked to explain foreign hashes alone: none may be left to explain.
-    unknown = list(dict.fromkeys(_unknown_words(review)))
-    for problem in unknown[:_UNKNOWN_SHOWN]:
-        yield line(Span("  unknown: ", Role.WARN), problem, hanging=4)
-    if len(unknown) > _UNKNOWN_SHOWN:
-        yield line(Span(f"  unknown: {len(unknown) - _UNKNOWN_SHOWN} more facts", Role.DIM))
-    for note in review.notes:
-        yield line(Span("  note: ", Role.WARN), note, hanging=4)
-
-
-_UNKNOWN_SHOWN = 3
-
-
-def _unknown_words(review: Review) -> Iterator[str]:
-    """The facts that are missing; where none is, the hashes because of which a change is "not all known"."""
-    for root in review.roots:
-        for change in root.changes:
-            missing = _missing_facts(change)
-            yield from missing
-            if not missing and worst(change.findings) is None:
-                name = change.address.short(root.tool.default_host)
-                yield from (f"{name}: {words}" for words in unknown_facts(change))
-
-
-def _no_findings(plan_review: PlanReview) -> Span:
-    """Say that nothing counts, but not as good news where facts are missing."""
-    words, end = ("none new", "; ") if plan_review.known_findings else ("none", "")
-    if any(map(unknown_facts, plan_review.review.changes)):
-        return Span(f"{words}, but not all is known{end}", Role.WARN)
-    return Span(f"{words}{end}", Role.GOOD)
-
-
-def _known_findings(plan_review: PlanReview) -> Iterator[Span]:
-    """The findings that the base, or the files before the plan, have already, by severity."""
-    parts = []
-    for place, counts in plan_review.known_findings.items():
-        numbers = [f"{number} {severity.value.upper()}" for severity, number in counts.items() if number]
-        parts.append(f"{place} already has {sum(counts.values())} more ({' '.join(numbers)})")
-    if parts:
-        yield Span("; ".join(parts), Role.DIM)
-
-
-def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
-    """The result of an edited policy: no lock file changes, and from when the edit counts."""
-    yield line(f"  policy: {POLICY_FILE} edited, no lock file changes", hanging=4)
-    review = plan_review.review
-    if plan_review.is_committed:
-        words = f"{POLICY_FILE} is as in HEAD again"
-    elif review.policy.accept_from is AcceptFrom.HEAD:
-        words = "what is added counts at once: the base has accept_from = head"
-    else:
-        # A fork point never gets another commit: its tip does.
-        tip = plan_review.tip or "the base"
-        is_next = tip in {"HEAD", "the base"}
-        words = f"the edit counts once {tip} has it: {'commit the file' if is_next else 'a commit here is not enough'}"
-    yield line(Span(f"  {words}", Role.DIM), hanging=4)
-    for note in review.notes:
-        yield line(Span("  note: ", Role.WARN), note, hanging=4)
-
-
-def severity_and_number(severity: Severity, number: int) -> Span:
-    """The number of findings of a severity."""
-    return Span(f"{number} {severity.value.upper()}  ", severity_span(severity).role)
-
-
-def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
-    """The worst findings; those that say the same of several subjects, with one severity, take one line."""
-    same: dict[tuple[str, ...], list[Sequence[Finding]]] = {}
-    for one in found:
-        messages = dict.fromkeys(finding.message for finding in one)
-        same.setdefault((one[0].severity, one[0].rule, *messages), []).append(one)
-    titles = Counter(wording_of(items[0][0]).title for items in same.values())
-    shown = [*same.items()][:_FINDINGS]
-    for (_, _, *told), items in shown:
-        alike = [finding for one in items for finding in one if finding.severity is one[0].severity]
-        first, files = alike[0], len({finding.file for finding in alike})
-        title = wording_of(first).title
-        place = FilePlace(first.file, first.line) if first.file and first.line else None
-        number = f"{len(items)} findings " if len(items) > 1 else ""
-        times = f"  {number}in {files} files" if files > 1 else f"  {len(alike)} times" if len(alike) > 1 else ""
-        more = Span(times, Role.DIM)
-        lead = ("  ", severity_span(first.severity, width=6), Span(f"{first.rule}  ", Role.STRONG))
-        yield line(*lead, title, more, hanging=15, copied=finding_copied(first), place=place)
-        if first.severity is Severity.BLOCK or titles[title] > 1:
-            # The title alone does not name the pin, the allow list or the hash that a decision depends on.
-            yield from (line(Span(f"         {message}", Role.DIM), hanging=9) for message in told)
-    if rest := len(found) - sum(len(items) for _, items in shown):
-        yield line(Span(f"        and {counted(rest, 'more finding')}", Role.DIM))
-
-
-# Errors and notes
 
 
 def _error_lines(title: str, error: LockLensError) -> Iterator[Line]:
