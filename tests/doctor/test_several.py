@@ -229,13 +229,30 @@ def test_no_command_is_offered_twice(several: Path, doctor: Any) -> None:
 
 def test_all_reports_have_one_order_of_causes(several: Path, doctor: Any) -> None:
     ids = [one["id"] for one in doctor(several, "ci.log")["causes"]]
-    out = doctor(several, "--format", "text", "ci.log")
+    out = doctor(several, "--format", "text", "--all", "ci.log")
     lines = [line for line in out.splitlines() if line[2:3] in {"l", "?", "n"} and line[9:].partition(":")[0] in ids]
     assert [line[9:].partition(":")[0] for line in lines] == ids
-    markdown = doctor(several, "--format", "markdown", "ci.log")
+    markdown = doctor(several, "--format", "markdown", "--all", "ci.log")
     assert [one for line in markdown.splitlines() for one in ids if f"(`{one}`)" in line] == ids
     ranks = [list(CauseVerdict).index(CauseVerdict(one["verdict"])) for one in doctor(several, "ci.log")["causes"]]
     assert ranks == sorted(ranks)
+
+
+def test_a_report_gives_the_evidence_that_matters_and_names_the_rest(several: Path, doctor: Any) -> None:
+    causes = doctor(several, "ci.log")["causes"]
+    verdicts = [one["verdict"] for one in causes]
+    assert "likely" in verdicts
+    assert "no" in verdicts
+    for form in ("text", "markdown"):
+        short, whole = (
+            " ".join(doctor(several, "--format", form, *words, "ci.log").split()) for words in ((), ("--all",))
+        )
+        for one in causes:
+            evidence = " ".join(one["evidence"].split())
+            assert evidence in whole
+            assert (evidence in short) == (one["verdict"] != "no"), one
+            assert one["id"] in short
+    assert "RULED OUT    lock-syntax, other-tool (--all tells why)" in doctor(several, "--format", "text", "ci.log")
 
 
 def test_beside_a_provider_that_is_not_locked_a_guess_about_another_one_is_not_likely(made: Any, doctor: Any) -> None:

@@ -40,7 +40,7 @@ def test_an_edit_that_is_not_committed_is_nobodys(made: Any, doctor: Any) -> Non
     folder = made(replace(INCIDENTS["hand-edit"], locks=INCIDENTS["hand-edit"].locks[:1]))
     lock = folder / LOCK
     lock.write_bytes(INCIDENTS["hand-edit"].locks[1])
-    out = doctor(folder, "--format", "text", "ci.log")
+    out = doctor(folder, "--format", "text", "--all", "ci.log")
     assert "whether the change that made it so was a merge: whoever edited the work tree" in out
     assert "LOCKED       not committed yet (3.9.1 to 3.10.0)" in out
     assert "Robin" not in out
@@ -363,7 +363,7 @@ def test_who_wrote_an_entry_is_not_asked_for_where_git_tells(cause: str, made: A
 
 
 def test_an_edit_that_only_deletes_is_not_ruled_out(made: Any, doctor: Any) -> None:
-    out = doctor(made(INCIDENTS["platform-missing"]), "--format", "text", "ci.log")
+    out = doctor(made(INCIDENTS["platform-missing"]), "--format", "text", "--all", "ci.log")
     ruled_out = " ".join(out.partition("RULED OUT")[2].split())
     assert "hand-edit: the version or a zh in the block was changed by hand" in ruled_out
 

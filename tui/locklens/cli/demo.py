@@ -120,8 +120,8 @@ def _incident(options: Namespace, open_ui: OpenUi) -> int:
         os.environ.update(variables)
         os.chdir(top)
         try:
-            words = [*incident.options, "--no-cache", "--format", form if form in _PRINTED else "text", "ci.log"]
-            return run_doctor(read_options("doctor", words))
+            words = ["--no-cache", "--format", form if form in _PRINTED else "text", *["--all"] * options.all]
+            return run_doctor(read_options("doctor", [*incident.options, *words, "ci.log"]))
         finally:
             os.chdir(before)
 

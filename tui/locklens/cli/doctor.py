@@ -59,6 +59,7 @@ def add_doctor_options(parser: Parser) -> None:
     parser.group("scope").add_roots("the log's, else the current folder's, else every root that fits")
     group = parser.group("common options")
     group.add_output(formats_of("doctor"))
+    group.flag("--all", "give the evidence on each cause, also on those that are ruled out (JSON always does)")
     group.add_tool("as the log says, else detected for each root")
     group.add_prove()
     group.add_offline()
@@ -104,7 +105,8 @@ def run_doctor(options: Namespace) -> int:
     if options.verbose:
         tell((f"diagnosed in {perf_counter() - started:.3f} s",))
     home, colour = os.environ.get("HOME", ""), takes_colour(options.output)
-    deliver(report_pages("doctor", options.format, diagnosis, home=home, colour=colour), options.output)
+    facts = {"home": home, "lists_all": options.all, "colour": colour}
+    deliver(report_pages("doctor", options.format, diagnosis, **facts), options.output)
     if not diagnosis.is_recognised:
         if options.format == "json" or options.output:
             tell([NOTHING_RECOGNISED])

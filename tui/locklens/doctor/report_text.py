@@ -231,18 +231,28 @@ _SECTIONS = (
 )
 
 
-def render(diagnosis: Diagnosis, *, home: str = "", colour: bool = False) -> Printable:
+def _named_only(diagnosis: Diagnosis) -> tuple[CauseVerdict, ...]:
+    """Return the verdicts whose causes a short report names without their evidence.
+
+    What was ruled out needs no reading; nor does what cannot be said once a cause is certain, or the error is over.
+    """
+    is_told = diagnosis.fixed or diagnosis.with_verdict(CauseVerdict.YES)
+    return (CauseVerdict.UNKNOWN, CauseVerdict.NO) if is_told else (CauseVerdict.NO,)
+
+
+def render(diagnosis: Diagnosis, *, home: str = "", lists_all: bool = False, colour: bool = False) -> Printable:
     """Return the report as text, without what should not be shared.
 
     Args:
         diagnosis: The diagnosis.
         home: The user's home folder, which is shown as `~`; "" for none.
+        lists_all: True to give the evidence on each cause, also on those that matter no more.
         colour: True to colour titles.
     """
-    return page(_lines(shareable(diagnosis, home=home)), colour=colour)
+    return page(_lines(shareable(diagnosis, home=home), lists_all=lists_all), colour=colour)
 
 
-def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
+def _lines(diagnosis: Diagnosis, *, lists_all: bool) -> Iterator[Line | str]:
     if not diagnosis.is_recognised:
         yield NOTHING_RECOGNISED
         yield from _rest(diagnosis)
@@ -277,12 +287,18 @@ def _lines(diagnosis: Diagnosis) -> Iterator[Line | str]:
         yield from _labelled("" if number else "LOCKED", since)
     for number, since in enumerate(onset_lines(diagnosis, of_requirements=True)):
         yield from _labelled("" if number else "REQUIRED", since)
+    named = () if lists_all else _named_only(diagnosis)
     for title, verdicts, role in _SECTIONS:
-        if causes := diagnosis.with_verdict(*verdicts):
+        if (causes := diagnosis.with_verdict(*verdicts)) and verdicts[0] not in named:
             yield ""
             yield line(Span(title, role))
             for cause in causes:
                 yield from _cause(cause)
+    if any(diagnosis.with_verdict(verdict) for verdict in named):
+        yield ""
+    for title, verdicts, _ in _SECTIONS:
+        if (causes := diagnosis.with_verdict(*verdicts)) and verdicts[0] in named:
+            yield from _labelled(title, f"{_ids(causes)} (--all tells why)")
     yield from _remedies(diagnosis)
     yield from _rest(diagnosis)
 
@@ -310,6 +326,14 @@ def _facts(diagnosis: Diagnosis, *, has_places: bool) -> Iterator[Line | str]:
     else:
         words = error_place_words(diagnosis.places[0]).removeprefix("root ")
         yield from _labelled("ROOT", clauses(words, same_entry_words(diagnosis)))
+
+
+def _ids(causes: Sequence[Cause]) -> str:
+    """Return causes by their ids, of several providers or roots with those that each is of."""
+    subjects: dict[CauseId, list[str]] = {}
+    for cause in causes:
+        subjects.setdefault(cause.id, []).extend(filter(None, [cause.subject]))
+    return ", ".join(f"{name} ({listing(of, 3)})" if of else name for name, of in subjects.items())
 
 
 def _cause(cause: Cause) -> Iterator[Line | str]:
@@ -374,16 +398,18 @@ _VERDICTS = {
     CauseVerdict.YES: "yes", CauseVerdict.LIKELY: "likely", CauseVerdict.UNKNOWN: "cannot say", CauseVerdict.NO: "no",
 }  # fmt: skip
 
+_NAMED = {CauseVerdict.UNKNOWN: "cannot say", CauseVerdict.NO: "ruled out"}
+
 _LONGEST = 1_000
 """The most characters of a message, a cell or a command."""
 
 
-def doctor_markdown(diagnosis: Diagnosis, *, home: str = "") -> Printable:
-    """Return a diagnosis as Markdown, without what should not be shared; for `home` see `render`."""
-    return page(_markdown_lines(shareable(diagnosis, home=home)))
+def doctor_markdown(diagnosis: Diagnosis, *, home: str = "", lists_all: bool = False) -> Printable:
+    """Return a diagnosis as Markdown, without what should not be shared; for the arguments see `render`."""
+    return page(_markdown_lines(shareable(diagnosis, home=home), lists_all=lists_all))
 
 
-def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
+def _markdown_lines(diagnosis: Diagnosis, *, lists_all: bool) -> Iterator[str]:
     if not diagnosis.is_recognised:
         yield NOTHING_RECOGNISED
         yield from _notes(diagnosis)
@@ -420,11 +446,17 @@ def _markdown_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield NARROWED
         yield ""
         yield from (f"- {code(need, _LONGEST)}" for need in needs)
-    if diagnosis.causes:
+    named = () if lists_all else _named_only(diagnosis)
+    if listed := [cause for cause in diagnosis.causes if cause.verdict not in named]:
         yield ""
         yield "| cause | verdict | evidence | needed |"
         yield "|---|---|---|---|"
-        yield from map(_row, diagnosis.causes)
+        yield from map(_row, listed)
+    if any(diagnosis.with_verdict(verdict) for verdict in named):
+        yield ""
+    for verdict in named:
+        if causes := diagnosis.with_verdict(verdict):
+            yield f"- {_NAMED[verdict]}: {code(_ids(causes), _LONGEST)}"
     if diagnosis.remedies:
         yield ""
         yield "| fix | costs | command | note |"

@@ -492,7 +492,7 @@ class DoctorScreen(TwoPaneScreen):
         else:
             from locklens.doctor import report_text
 
-            text = report_text.render(self._diagnosis, home=str(Path.home()))
+            text = report_text.render(self._diagnosis, home=str(Path.home()), lists_all=True)
             items = (_markdown_item(each.strip()) for each in text.splitlines() if each.strip())
             name = "the report: read it before you paste it; what looks like a secret is left out"
             self.say(copy_text(self.app, "\n".join(items), name))
