@@ -356,12 +356,7 @@ LEFT_OUT = {
     },
     ("trust.authentication", "Match"): {"FOUND", "SHORT"},  # no refusal
     ("trust.continuity", "Origin"): {"UNEXPLAINED", "COMPLETION", "NOTHING_NEW"},  # where none of the others holds
-    ("doctor.recognising", "NetworkReason"): {
-        "GAVE_UP",
-        "PROXY_DOWN",
-        "PROXY_NAME",
-        "PROXY_FAILED",
-    },  # read by patterns
+    ("doctor.reasons", "NetworkReason"): {"GAVE_UP", "PROXY_NAME", "PROXY_FAILED"},  # read by other patterns
 }
 """The members that a table leaves out, by its module and their enum."""
 

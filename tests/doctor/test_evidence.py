@@ -168,6 +168,22 @@ def test_only_the_same_request_says_that_the_registry_answers(
     assert "requests of this registry are answered here" in _evidence(document)["registry-down"]
 
 
+def test_a_connection_that_was_closed_refused_no_credentials(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    url = "https://dl.example.com/v1/providers/acme/demo/1.4.2/download/linux/amd64"
+    failed = f'the request failed after 2 attempts, please try again later: Get "{url}": EOF'
+    failed = f"Error while installing acme/demo v1.4.2: could not query provider registry for {ADDRESS}: {failed}"
+    log = _log(folder, "Failed to install provider", failed)
+    words = "dl.example.com gave no whole answer: the connection broke"
+    assert f"VERDICT {words}. [LIKELY]" in " ".join(doctor(folder, "--format", "text", log).split())
+    document = doctor(folder, log)
+    assert _first(document) == ("registry-down", "likely")
+    assert (_verdicts(document)["proxy-or-ca"], _verdicts(document)["credentials"]) == ("unknown", "no")
+    assert [one["id"] for one in document["remedies"]] == ["retry", "test-registry"]
+    assert document["remedies"][1]["command"].endswith(f" {url}")
+    assert document["facts"]["platform"] == "linux_amd64"
+
+
 def test_another_registry_proves_nothing(made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("locklens.sources.http.sending.Sender._wait", lambda *_: None)
     folder = made(INCIDENTS["registry-down"])

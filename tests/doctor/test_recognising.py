@@ -18,7 +18,7 @@ from locklens.cli.main import main
 from locklens.demo.incidents import boxed_log
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE
 from locklens.doctor.cleaning import LONGEST_LINE, MOST_BYTES, MOST_LINES, clean_lines, decoded_log
-from locklens.doctor.messages import NetworkReason
+from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import MOST_ERRORS, read_log
 
 P, V = "registry.terraform.io/hashicorp/aws", "5.84.0"
@@ -231,8 +231,17 @@ def test_json_output_is_read() -> None:
         ("Proxy Authentication Required", NetworkReason.PROXY),
         ("dial tcp: lookup registry.terraform.io: no such host", NetworkReason.NAME),
         ("dial tcp 10.0.0.1:443: connect: connection refused", NetworkReason.REFUSED),
+        ("dial tcp 10.0.0.1:443: connect: no route to host", NetworkReason.ROUTE),
+        ("dial tcp 10.0.0.1:443: connect: network is unreachable", NetworkReason.ROUTE),
+        ("EOF", NetworkReason.BROKEN),
+        ("unexpected EOF", NetworkReason.BROKEN),
+        ("proxyconnect tcp: EOF", NetworkReason.PROXY_DOWN),
         ("read: connection reset by peer", NetworkReason.BROKEN),
+        ("http: server closed idle connection", NetworkReason.BROKEN),
+        ("http2: server sent GOAWAY and closed the connection; LastStreamID=1", NetworkReason.BROKEN),
         ("net/http: TLS handshake timeout", NetworkReason.TIMEOUT),
+        ("dial tcp 10.0.0.1:443: i/o timeout", NetworkReason.TIMEOUT),
+        ("context deadline exceeded (Client.Timeout exceeded while awaiting headers)", NetworkReason.TIMEOUT),
         ("the request failed after 2 attempts: 401 Unauthorized", NetworkReason.DENIED),
         ("429 Too Many Requests", NetworkReason.LIMITED),
         ("503 Service Unavailable", NetworkReason.SERVER),
@@ -244,6 +253,19 @@ def test_json_output_is_read() -> None:
 def test_reasons_of_requests(words: str, reason: NetworkReason | None) -> None:
     error = read_log(boxed_log((QUERY, f"{LIST} {DISCOVERY} {GET} {words}")).encode()).errors[0]
     assert error.reason is reason
+
+
+def test_an_empty_document_is_an_answer() -> None:
+    words = f"{WHILE} could not query provider registry for {P}: EOF"
+    (error,) = read_log(boxed_log((FAILED, words)).encode()).errors
+    assert error.reason is NetworkReason.EMPTY
+
+
+def test_the_url_of_a_request_tells_the_platform() -> None:
+    url = f"https://registry.terraform.io/v1/providers/hashicorp/aws/{V}/download/windows/amd64"
+    words = f"{WHILE} could not query provider registry for {P}: the request failed after 2 attempts, please try again later: Get"
+    read = read_log(boxed_log((FAILED, f'{words} "{url}": EOF')).encode())
+    assert (read.errors[0].platform, read.facts.platform) == ("windows_amd64", "windows_amd64")
 
 
 OTHERS = (

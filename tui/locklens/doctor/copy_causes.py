@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from locklens.doctor import locked_states
 from locklens.doctor.examined import zh_of_packages
-from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.doctor.network_causes import listed_words
+from locklens.doctor.reasons import NetworkReason
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU, twin_of
-from locklens.doctor.messages import NO_MESSAGE, NetworkReason
+from locklens.doctor.messages import NO_MESSAGE
 from locklens.doctor.model import PackagePath
 from locklens.doctor.origins import Origins
+from locklens.doctor.reasons import NetworkReason
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.machine import locklens_words
 from locklens.project.installation import InstallationMethod, MethodKind

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.hashes import is_of_zip
 from locklens.project.installation import MethodKind
 from locklens.versions import Constraints
+
+if TYPE_CHECKING:
+    from locklens.doctor.reasons import NetworkReason
 
 _CALL = re.compile(r'module "(?P<name>[^"]{1,200})"')
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
@@ -19,30 +22,6 @@ OF_LACKING = frozenset({"not-locked", "provider-not-available"})
 
 MODULE_MISSING = "module-not-installed"
 """The error of a command other than init, of a module that the configuration calls."""
-
-
-class NetworkReason(StrEnum):
-    """The reason of a failed request, as the tool's message tells it."""
-
-    CERTIFICATE = "the TLS certificate was not accepted"
-    PROXY_NAME = "the name of the proxy could not be resolved"
-    PROXY_DOWN = "the proxy could not be reached"
-    PROXY = "the proxy refused"
-    PROXY_FAILED = "the proxy could not reach the host (5xx)"
-    NAME = "the host name could not be resolved"
-    REFUSED = "the connection was refused"
-    BROKEN = "the connection broke"
-    TIMEOUT = "no answer in time"
-    DENIED = "access was denied"
-    LIMITED = "too many requests (429)"
-    SERVER = "the server failed (5xx)"
-    GAVE_UP = "too many requests (429), or a failure of the server (5xx)"
-    ABSENT = "the file does not exist there (404)"
-    MALFORMED = "something that is not HTTP"
-    PLAIN = "something that is not TLS"
-    LOOP = "redirects in a circle"
-    FOREIGN_PAGE = "the answer was not the registry's"
-
 
 WARNINGS = frozenset({"entries-migrated", "lock-incomplete", "lock-not-updated"})
 """Kinds of messages that stop nothing; they come after those that do."""

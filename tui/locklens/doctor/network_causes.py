@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
+from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.text import clauses
 from locklens.trust.authentication import Refusal
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
 _N = NetworkReason
-_ON_THE_WAY = frozenset({_N.NAME, _N.REFUSED, _N.BROKEN, _N.TIMEOUT})
-"""Reasons that a registry and the way to it have in common."""
-
 _ABOUT_REQUESTS = frozenset(
     {"registry-unreachable", "registry-failed", "query-failed", "sums-unavailable", "download-failed"}
 )
@@ -192,7 +189,7 @@ def registry_down(x: Examined) -> Judgement | None:
     reason, here = x.message.reason, _repeated(x)
     if x.message.kind == "sums-differ":
         return _wrong_answer(x)
-    if reason in {_N.SERVER, _N.LIMITED, _N.GAVE_UP, _N.MALFORMED, _N.PLAIN, _N.LOOP}:
+    if reason in {_N.SERVER, _N.LIMITED, _N.GAVE_UP} | SENSELESS:
         # Who gave the answer is not known: a proxy on the way may have.
         title = f"a request to {_host(x)} was answered: {reason}"
         said = f"the message says so: {reason}"
@@ -200,13 +197,14 @@ def registry_down(x: Examined) -> Judgement | None:
             said = "the message gives no status: OpenTofu repeats a download, and gives up so, after 429 and 5xx alone"
         words = clauses(said, here.words)
         return Judgement(_YES, words, as_of=here.as_of, basis=Basis.RUN, title=title)
-    if reason in _ON_THE_WAY:
+    if reason in ON_THE_WAY:
         words = clauses(str(reason), here.words)
         missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
-        title = f"{_host(x)} could not be reached: {reason}"
+        what = "gave no whole answer" if reason is _N.BROKEN else "could not be reached"
+        title = f"{_host(x)} {what}: {reason}"
         if here.is_answered:
             words = f"{words}, so that it was down then, or something between the runner and it was, or still is"
-            title = f"{_host(x)}, or a proxy before it, could not be reached then: {reason}"
+            title = f"{_host(x)}, or a proxy before it, {what} then: {reason}"
         if here.is_answered and reason is _N.NAME:
             return Judgement(_UNKNOWN, words, _SAME_REQUEST, here.as_of, basis=Basis.RUN)
         return Judgement(_LIKELY, words, missing, here.as_of, basis=Basis.RUN, title=title)
@@ -254,10 +252,10 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
     if x.message.kind == "archive-checksum":
         missing, title = "the same download without the proxy", "a proxy altered the file"
         return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS, title=title)
-    if reason in {_N.MALFORMED, _N.PLAIN, _N.LOOP}:
+    if reason in SENSELESS:
         words = f"{reason}; a proxy may answer so, too"
         return Judgement(_UNKNOWN, words, _SAME_REQUEST, basis=Basis.GUESS, title=_BETWEEN.format(_host(x)))
-    if reason in _ON_THE_WAY:
+    if reason in ON_THE_WAY:
         is_name = reason is _N.NAME
         title = f"the runner's DNS or proxy settings keep it from {_host(x)}" if is_name else _BETWEEN.format(_host(x))
         missing = f"{'the DNS, ' if is_name else ''}HTTPS_PROXY, NO_PROXY and the firewall of the runner"

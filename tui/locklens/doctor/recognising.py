@@ -14,15 +14,8 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS, dialect_of_messages
 from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log, is_of_ci
-from locklens.doctor.messages import (
-    MODULE_MISSING,
-    WARNINGS,
-    WRAPPERS,
-    LogFacts,
-    NetworkReason,
-    ReadLog,
-    RecognisedError,
-)
+from locklens.doctor.messages import MODULE_MISSING, WARNINGS, WRAPPERS, LogFacts, ReadLog, RecognisedError
+from locklens.doctor.reasons import reason_of_request
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
 
@@ -101,7 +94,9 @@ _GONE = re.compile(r"previously-\s?selected version (?P<version>\d[\w.+-]{0,80})
 _MIGRATED = re.compile(r"\S{1,400} => (?=\S)")
 """The old address of an entry that OpenTofu moves."""
 _OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
-_PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:{_OS})_(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])")
+_ARCHITECTURE = "(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])"
+_PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:(?:{_OS})_|(?<=/download/)(?:{_OS})/){_ARCHITECTURE}")
+"""A platform, also as the end of a registry's URL has it."""
 _PLACE = re.compile(
     r"(?:existing cached package at|cached in|provider cache at|package directory: open|fork/exec|\(in|cannot search"
     r"|\bon|notes about plugin: Path:) "
@@ -208,27 +203,6 @@ _COMMAND = re.compile(
 """A command line of either tool, in a shell's or a CI system's words, and not in a sentence."""
 _EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
-_WORDS_OF_REASONS = {
-    NetworkReason.CERTIFICATE: ("x509:", "certificate signed by unknown authority", "tls: failed to verify"),
-    NetworkReason.PROXY: ("proxy authentication required",),
-    NetworkReason.NAME: ("no such host", "server misbehaving", "name resolution"),
-    NetworkReason.REFUSED: ("connection refused", "actively refused"),
-    NetworkReason.BROKEN: ("connection reset", "unexpected eof", "broken pipe"),
-    NetworkReason.TIMEOUT: ("timeout", "deadline exceeded", "timed out"),
-    NetworkReason.DENIED: ("403 forbidden", "unauthorized", "authentication credentials", "code: 401", "code: 403",
-                           "status code 401", "status code 403", "basic credential not found"),
-    NetworkReason.LIMITED: ("429 too many", "too many requests", "response code: 429"),
-    NetworkReason.ABSENT: ("404 not found", "response code: 404"),
-    NetworkReason.MALFORMED: ("malformed http",),
-    NetworkReason.PLAIN: ("does not look like a tls handshake", "gave http response to https client"),
-    NetworkReason.LOOP: ("stopped after 10 redirects",),
-    NetworkReason.FOREIGN_PAGE: ("content-type", "failed to decode discovery", "invalid character '<'"),
-    NetworkReason.SERVER: ("internal server error", "bad gateway", "service unavailable", "gateway time-out",
-                           "response code: 50"),
-}  # fmt: skip
-
-_GAVE_UP = re.compile(r"giving up after \d{1,9} attempt\(s\)(?!:)")
-"""OpenTofu's last words on a download that was repeated for its status; a failure without an answer follows them."""
 
 
 class _Event(Struct):
@@ -508,34 +482,14 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
             shown,
             provider,
             version,
-            platform[0] if platform else "",
+            platform[0].replace("/", "_") if platform else "",
             redacted(place["place"].strip()) if place else "",
             host["host"] if host else "",
-            _reason(text.lower()),
+            reason_of_request(text),
             hashes,
             number,
             constraint=" ".join(constraint["constraint"].split()) if constraint else "",
         )
-
-
-_CONNECT = re.compile(
-    r'"https://[^"\s]{1,300}": (?:(?P<refused>bad request|unauthorized|payment required|forbidden|not found|method not '
-    r"allowed|proxy authentication required|too many requests)|internal server error|not implemented|bad gateway"
-    r"|service unavailable|gateway time-?out)\b"
-)
-"""A status in words alone after a URL: what Go's net/http has of a proxy's answer to CONNECT (Transport.dialConn)."""
-
-
-def _reason(text: str) -> NetworkReason | None:
-    """Return the reason of a failed request; that of the proxy's own connection or answer names the proxy."""
-    if answer := _CONNECT.search(text):
-        return NetworkReason.PROXY if answer["refused"] else NetworkReason.PROXY_FAILED
-    found = next((one for one, words in _WORDS_OF_REASONS.items() if any(word in text for word in words)), None)
-    if found is None and _GAVE_UP.search(text):
-        return NetworkReason.GAVE_UP
-    if "proxyconnect" not in text or found in {NetworkReason.CERTIFICATE, NetworkReason.PROXY}:
-        return found
-    return NetworkReason.PROXY_NAME if found is NetworkReason.NAME else NetworkReason.PROXY_DOWN
 
 
 def _has_phrase(tight: str, row: CatalogueRow) -> bool:

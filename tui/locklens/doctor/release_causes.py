@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
-from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.doctor.network_causes import ListHere, list_here, listed_words
 from locklens.doctor.origins import differing_characters
+from locklens.doctor.reasons import NetworkReason
 from locklens.hashes import is_of_zip, packages_of, zh_of
 from locklens.text import clauses, counted
 from locklens.trust.authentication import Authentication, Refusal

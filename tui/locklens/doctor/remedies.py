@@ -12,11 +12,11 @@ from locklens.dialect import DIALECTS
 from locklens.doctor import is_for_twin, is_taken_over, locked_states
 from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
-from locklens.doctor.messages import NetworkReason
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.past_remedies import earlier, excluding, fitting_past, fix_entry, restored, restored_file
 from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade, with_another_version, with_version
+from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing, shell_words
@@ -382,12 +382,9 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
     yield from fix_by_retry(one)
 
 
-_OF_THE_WAY = frozenset({NetworkReason.TIMEOUT, NetworkReason.REFUSED})
-
-
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
     """The tool is run again; an answer that makes no sense is looked at first."""
-    if one.examined.message.reason in {NetworkReason.MALFORMED, NetworkReason.PLAIN, NetworkReason.LOOP}:
+    if one.examined.message.reason in SENSELESS:
         yield from fix_request(one)
     is_late = one.examined.message.reason is NetworkReason.TIMEOUT
     note = "TF_REGISTRY_CLIENT_TIMEOUT and TF_REGISTRY_DISCOVERY_RETRY give it more time" if is_late else ""
@@ -397,7 +394,7 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
         note = f"the lock file has {one.examined.release}: init asks for another version with -upgrade alone"
     title = "Try again" if one.failed_line else "Run the command that failed again"
     yield one.alone.remedy("retry", title, _NONE, None, one.failed_line, note)
-    if one.examined.message.reason in _OF_THE_WAY:
+    if one.examined.message.reason in ON_THE_WAY and one.examined.message.host:
         yield from fix_request(one)
 
 

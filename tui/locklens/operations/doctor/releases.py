@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.doctor import FoundPackage
-from locklens.doctor.messages import NetworkReason, RecognisedError
+from locklens.doctor.reasons import NetworkReason
 from locklens.errors import RunCancelledError, SourceError
 from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from locklens.dialect import Dialect
+    from locklens.doctor.messages import RecognisedError
     from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.review.request import ReviewEvent
