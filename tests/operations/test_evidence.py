@@ -547,6 +547,12 @@ def test_what_a_package_proves_is_known_in_each_root_with_its_release(bench: Ben
     roots = prove(before, chosen, network, confirm=lambda _: True, on_event=print, cancel=threading.Event())
     assert [change.hashes for root in roots for change in root.changes] == [HashCount(6), HashCount(4)]
 
+    def never(plan: object) -> bool:
+        raise AssertionError(f"nothing is left to download: {plan}")
+
+    again = prove(before, chosen, network, confirm=never, on_event=print, cancel=threading.Event())
+    assert again == roots, "a review made before the packages were hashed takes what is cached by now"
+
 
 def test_an_h1_that_no_package_has_blocks_once_all_were_hashed(bench: Bench) -> None:
     forged = h1(AWS, "5.84.0", "linux_amd64", "forged")

@@ -223,6 +223,20 @@ async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running,
         )
 
 
+async def test_hashes_that_are_cached_by_now_are_taken_without_a_question(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    def work(review: Review, *_: object) -> tuple[RootReview, ...]:
+        return proving_roots(samples, review)
+
+    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+        assert "1 of 5" in on.text
+        await on.go_to("acme/demo")
+        await on.press("v")
+        await until(on, lambda: on.is_on_top and "from cached hashes: 1 of 1 h1 verified" in on.text)
+        assert "0 of 5" in on.text
+
+
 async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
     samples: Samples, running: Running, serving: type[ServingSource]
 ) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from threading import Event as Signal
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
 
+from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
 from locklens.errors import LockLensError, RunCancelledError
@@ -93,6 +94,10 @@ def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootRev
     if others := len(old - asked):
         count += f"; {others} more had no package to download"
     return f"{count}; see the findings for the others" if still & old - unsigned else count
+
+
+def _unverified(roots: Iterable[RootReview], selection: ProvingSelection) -> frozenset[tuple[object, str]]:
+    return _named(_changes(roots, selection), unverified_h1)
 
 
 def _named(changes: Iterable[Change], facts: Callable[[Change], Iterable[HashFact]]) -> frozenset[tuple[object, str]]:
@@ -380,6 +385,9 @@ class ProveDialog(DownloadDialog):
 
     def outcome(self, roots: tuple[RootReview, ...], *, is_planned: bool) -> str:
         """Return the number of verified `h1`, or why there was nothing to download."""
-        if not is_planned:
-            return nothing_to_prove(self._review, self._selection)
-        return outcome(self._review, self._selection, roots or self._review.roots)
+        words = outcome(self._review, self._selection, roots or self._review.roots)
+        if is_planned:
+            return words
+        after = replace(self._review, roots=roots) if roots else self._review
+        before, still = (_unverified(review.roots, self._selection) for review in (self._review, after))
+        return f"from cached hashes: {words}" if still < before else nothing_to_prove(after, self._selection)

@@ -87,7 +87,8 @@ def prove(
         cancel: Set by another thread to stop; hashes that were proven by then are cached.
 
     Returns:
-        The roots with new proof, and those with the same releases, whose hashes a package may prove as well.
+        The roots with new proof, and those with the same releases, whose hashes a package may prove as well; none where
+        `confirm` refused.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -107,7 +108,9 @@ def prove(
         collector.start(subjects)
         settled = list(collector.settled(is_patient=True))
         selected = [one for one in settled if (one.lock_file, one.change.address) in chosen]
-        if not Proving(session, collector.known, selected, everything=True).work(confirm, on_event):
+        proving = Proving(session, collector.known, selected, everything=True)
+        # Without a package to hash, another process may have hashed them all since.
+        if proving.has_packages and not proving.work(confirm, on_event):
             return ()
         by_root: dict[str, dict[ProviderAddress, FactSubject]] = {}
         for subject in settled:
@@ -152,6 +155,11 @@ class Proving:
         self._targets = targets(subjects, known, session.cache.hashes(hashes), everything=everything)
         self._events: SimpleQueue[ReviewEvent] = SimpleQueue()
 
+    @property
+    def has_packages(self) -> bool:
+        """True if there is a package to hash."""
+        return bool(self._targets)
+
     def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]) -> bool:
         """Download and hash packages; see `prove` for the arguments.
 
@@ -161,7 +169,7 @@ class Proving:
         Raises:
             RunCancelledError: The run was cancelled.
         """
-        if not self._targets:
+        if not self.has_packages:
             return False
         cancel = self._session.cancel
         with download_pool(cancel) as pool:
