@@ -412,6 +412,28 @@ def test_line_ends_that_git_converts_are_no_change(top: Path, *, is_converted: b
     assert any(finding.rule == "LK018" for finding in root.all_findings) is not is_converted
 
 
+@pytest.mark.parametrize("is_committed", [False, True], ids=["of the checkout", "committed"])
+def test_line_ends_of_a_checkout_are_judged_as_committed(top: Path, *, is_committed: bool) -> None:
+    """The Preview and the review after it agree, and no filter of the repository is run for it."""
+    lock = top / "a" / LOCK
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    if is_committed:
+        git(top, "commit", "-qam", "as it is")
+    git(top, "config", "core.autocrlf", "true")
+    git(top, "config", "filter.own.clean", "touch ran; cat")
+    (top / ".git/info").mkdir(exist_ok=True)
+    (top / ".git/info/attributes").write_text("*.hcl filter=own\n")
+    plan = Prune(Scope(top, ("a",))).plan()
+    asked = request(top, None)
+    preview = plan_reviewed(plan, asked)
+    apply(plan.proposal)
+    assert b"\r\n" in lock.read_bytes()
+    for found in (preview.review, review(asked)):
+        assert [one.kind for one in found.changes] == [ChangeKind.REMOVED]
+        assert any(one.rule == "LK018" for one in found.roots[0].all_findings) is is_committed
+    assert not list(top.rglob("ran"))
+
+
 def test_a_file_as_git_checks_it_out_leaves_nothing_to_commit(top: Path) -> None:
     git(top, "config", "core.autocrlf", "true")
     lock = top / "a" / LOCK

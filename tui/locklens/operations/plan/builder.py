@@ -294,8 +294,7 @@ def warn_of_staged(draft: PlanBuilder, reverted: Mapping[str, Collection[Provide
             planned = draft.files.get(path)
             left = planned.new if planned is not None else disk.read(path)
             committed = repository.show(head, path) if head is not None else None
-            # Line ends are those of the checkout in the work tree, and git's in its index.
-            sides = [data and data.replace(b"\r\n", b"\n") for data in (committed, indexed.data, left)]
+            sides = committed, indexed.data, left and repository.index.as_committed(left, committed, path)
             if indexed.problem is not None or sides[1] in (sides[0], sides[2]):
                 continue
             root, names = path.rpartition("/")[0], [path]

@@ -238,9 +238,9 @@ def _beside_head(
     has_others = any(sides.others for sides in planned.values()) or _has_staged_others(plan, repository)
     heads = {folder_of(path): sides.base for path, sides in planned.items()}
     since = (_since(heads[change.root], change) if change.root in heads else change for change in plan.changes)
-    index, head = repository.index, repository.resolve(_HEAD)
-    files = ((file, comparison.base.tree.read(file.path)) for file in plan.proposal.files)
-    is_committed = all(index.is_checkout(file.new, data, head, file.path) for file, data in files)
+    files = [(comparison.base.tree.read(file.path), file) for file in plan.proposal.files]
+    as_committed = repository.index.as_committed
+    is_committed = all(old == (file.new and as_committed(file.new, old, file.path)) for old, file in files)
     return has_others, is_committed, tuple(filter(None, since))
 
 

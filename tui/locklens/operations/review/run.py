@@ -193,8 +193,9 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
         behind = read_lock(comparison.head.tree, pair.old_lock, tool)
         new = behind if behind.problems and comparison.head.tree.leads_out(pair.old_lock) else new
     old = read_lock(comparison.base.tree, pair.old_lock, tool)
-    if not pair.lock_changed and new.data.replace(b"\r\n", b"\n") == old.data:
-        old = new  # as git checks the committed file out, where it converts the line ends
+    if comparison.head.kind == "worktree" and comparison.repository is not None:
+        data = comparison.repository.index.as_committed(new.data, old.data, new.path)
+        new = new if data == new.data else parse(data, new.path, dialect=tool)
     return old, new
 
 

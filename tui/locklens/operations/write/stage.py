@@ -265,7 +265,8 @@ class _Staging:
 
     def _require_reviewed(self, root: RootReview) -> None:
         data = self._disk.read(root.lock_file)
-        if (data or b"") != root.new.data or (data is None) != (root.status is LockStatus.DELETED):
+        reviewed = self._index.as_committed(data or b"", root.old.data, root.lock_file)
+        if reviewed != root.new.data or (data is None) != (root.status is LockStatus.DELETED):
             hint = "review it again"
             raise StaleLockFileError("changed on disk since it was reviewed", path=root.lock_file, hint=hint)
 

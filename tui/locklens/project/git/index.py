@@ -172,27 +172,27 @@ class GitIndex:
         Raises:
             RepositoryError: Git failed.
         """
-        off = {"smudge": "", "process": "", "required": "false"}
-        names = {name for _, _, name in _attributes_of(self._command, [path], ("--stdin", "filter"))}
-        settings = {f"filter.{name}.{key}": value for name in names for key, value in off.items()}
+        settings = self._without_filters(path)
         return self._command.answer("cat-file", "--filters", f"{revision}:{path}", settings=settings)
 
-    def is_checkout(self, data: bytes | None, committed: bytes | None, revision: str, path: str) -> bool:
-        """True if a file of the work tree is that of a revision, or differs in the line ends of a checkout alone.
+    def as_committed(self, data: bytes, before: bytes | None, path: str) -> bytes:
+        """Return a file of the work tree with the line ends that a commit has: LF where git converts them.
 
         Args:
-            data: The file in the work tree; None for none.
-            committed: The file in the revision; None for none.
-            revision: A full commit id.
+            data: The file.
+            before: The file as it is committed; None for none. One with CRLF keeps them.
             path: Relative to the top.
 
         Raises:
             RepositoryError: Git failed.
         """
-        if data is None or committed is None or data == committed:
-            return data == committed
-        is_alike = data.replace(b"\r\n", b"\n") == committed.replace(b"\r\n", b"\n")
-        return is_alike and self.as_checked_out(revision, path) == data
+        plain = data.replace(b"\r\n", b"\n")
+        if data in (plain, before) or b"\r\n" in (before or b""):
+            return data
+        answer = self._command.answer(
+            "hash-object", "--stdin", f"--path={path}", given=data, settings=self._without_filters(path)
+        )
+        return plain if answer.decode("ascii").strip() == self._id_of(plain) else data
 
     # How git is asked
 
@@ -279,9 +279,18 @@ class GitIndex:
         aside.environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(filter(None, others))
         return aside
 
+    def _without_filters(self, path: str) -> dict[str, str]:
+        """Return settings with which git converts a file without any filter, which is a program."""
+        off = {"smudge": "", "clean": "", "process": "", "required": "false"}
+        names = {name for _, _, name in _attributes_of(self._command, [path], ("--stdin", "filter"))}
+        return {f"filter.{name}.{key}": value for name in names for key, value in off.items()}
+
     @property
     def _empty_blob(self) -> str:
-        return hashlib.new(self._object_format, b"blob 0\0", usedforsecurity=False).hexdigest()
+        return self._id_of(b"")
+
+    def _id_of(self, data: bytes) -> str:
+        return hashlib.new(self._object_format, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _refusal(path: str, words: str, hint: str) -> ConfigurationError:
