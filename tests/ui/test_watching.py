@@ -113,6 +113,19 @@ async def test_a_broken_policy_is_read_again_when_it_is_fixed(running: Running, 
         await until(on, lambda: paths(on) == {"a", "b"})
 
 
+@pytest.mark.parametrize("key", ["1", "5"])
+async def test_a_policy_that_was_named_is_watched_too(running: Running, tmp_path: Path, key: str) -> None:
+    top, policy = repository(tmp_path / "top", {f"a/{LOCK}": OLD}), tmp_path / "named.toml"
+    put(top, {f"a/{LOCK}": NEW})
+    policy.write_bytes(b"cooldown = 3\n")
+    request = ReviewRequest(partial(open_git, top), policy=policy)
+    async with running(LockLens(request)) as on:
+        await on.press(key)
+        await on.settle()
+        policy.write_bytes(b"cooldown = 14\n")
+        await until(on, lambda: " named.toml changed on disk, reloaded" in on.text)
+
+
 async def test_of_the_files_that_changed_together_the_lock_files_are_named(running: Running, tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {f"{root}/{LOCK}": OLD for root in "abc"})
     async with running(source_of(top)) as on:

@@ -168,7 +168,7 @@ class LockLens:
         with suppress(LockLensError):
             comparison = self._reading().open()
             try:
-                return watch_of(comparison, None, since_ns=since_ns)
+                return watch_of(comparison, None, self.request.policy, since_ns=since_ns)
             finally:
                 comparison.close()
         return None

@@ -60,7 +60,7 @@ class OpenedReview:
         """
         from locklens.operations.review.run import watch_of
 
-        return watch_of(self._comparison, review, since_ns=since_ns)
+        return watch_of(self._comparison, review, self._request.policy, since_ns=since_ns)
 
     @property
     def top(self) -> Path | None:

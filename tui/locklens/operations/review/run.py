@@ -155,26 +155,29 @@ def _policy_findings(effective: EffectivePolicy) -> tuple[Finding, ...]:
     return judge_policy_change(effective.change, effective.policy)
 
 
-def watch_of(comparison: Comparison, review: Review | None, *, since_ns: int) -> FileWatch | None:
+def watch_of(comparison: Comparison, review: Review | None, policy: Path | None, *, since_ns: int) -> FileWatch | None:
     """Return the watch of the files on disk whose change makes a review out of date.
 
     Args:
         comparison: The sides; of revisions only what HEAD is changes, and what is staged.
         review: The review; of two files, its configuration files are watched too. None where there is none.
+        policy: The policy file that was named.
         since_ns: The time before the comparison was opened, as `time.time_ns` has it.
     """
     from locklens.project.folders import FileWatch
 
     top, head = comparison.top, comparison.head
+    given = [policy.absolute()] if policy is not None else []
     if top is None or head.kind == "git":
-        return None
+        return FileWatch(None, given, since_ns=since_ns) if given else None
     repository = comparison.repository
     of_git = (repository.index_file, *repository.head_files) if repository is not None else ()
     states = {repository.index_file: repository.index_state} if repository is not None else {}
+    files = [*given, *of_git]
     if head.kind == "index":
-        return FileWatch(None, of_git, since_ns=since_ns, states=states)
+        return FileWatch(None, files, since_ns=since_ns, states=states)
     roots = review.roots if review is not None else ()
-    files = [*of_git, *(top / root.lock_file for root in roots)]
+    files += (top / root.lock_file for root in roots)
     if head.kind == "worktree":
         return FileWatch(top, files, since_ns=since_ns, states=states)
     configurations = (root.configuration for root in roots if root.configuration is not None)

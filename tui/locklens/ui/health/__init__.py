@@ -418,8 +418,10 @@ class HealthLoader(ReviewLoader):
                 run.tell(self._take_scanning, Reading(done, total, "configuration" if what == "roots" else "evidence"))
 
         def watch_of(health: Health) -> FileWatch:
-            top = Path(health.top)
-            return watch or FileWatch(top, [top / root.lock_file for root in health.review.roots], since_ns=since)
+            top, policy = Path(health.top), self._source.request.policy
+            files = [top / root.lock_file for root in health.review.roots]
+            files += [policy.absolute()] if policy is not None else []
+            return watch or FileWatch(top, files, since_ns=since)
 
         def tell_draft(health: Health) -> None:
             nonlocal watch
