@@ -19,13 +19,16 @@ from locklens.install.lock import Locker
 from locklens.lockfile import LockEntry
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import render
+from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import Plan, Scope
+from locklens.operations.root_modules import RootReader
 from locklens.operations.write.apply import apply
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
-from locklens.operations.write.root_upgrade import SelectedVersion
+from locklens.operations.write.root_upgrade import SelectedVersion, require_upgradable
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy, WantedPlatform
 from locklens.policy import parse as parse_policy
+from locklens.project.tree import FileSystem
 from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.sources.metadata import ListedVersion
 from locklens.trust import SigningKey, Tier
@@ -287,6 +290,18 @@ def test_why_nothing_newer(top: Path) -> None:
 
 
 # The cooldown
+
+
+@pytest.mark.parametrize(
+    ("ignored", "words"), [("", "made on disk since it was reviewed"), ("*.hcl", "git ignores the lock file")]
+)
+def test_a_lock_file_that_was_not_read_is_ignored_only_where_git_says_so(top: Path, ignored: str, words: str) -> None:
+    lay(top, {**TWO, LOCK: b""})
+    (top / LOCK).unlink()
+    root = RootReader(RootSettings()).read_folder(FileSystem(top), "")
+    lay(top, {**TWO, ".gitignore": ignored})
+    with pytest.raises(ConfigurationError, match=words):
+        require_upgradable(replace(root, top=top))
 
 
 @pytest.mark.parametrize("edits", [False, True])

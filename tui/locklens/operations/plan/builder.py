@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
-from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError
+from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, StaleLockFileError
 from locklens.lockfile import LockEntry, LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import splice
@@ -29,7 +29,7 @@ from locklens.text import listing, shell_word, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.dialect import Dialect
@@ -314,18 +314,30 @@ def require_sound(root: Root) -> None:
     """Refuse a lock file that the tools would refuse.
 
     Raises:
-        ConfigurationError: It is absent or broken.
+        ConfigurationError: It is absent, broken, or ignored by git.
+        StaleLockFileError: It was made since the root was read.
+        RepositoryError: Git failed.
     """
     path = lock_path(root.path)
     if not root.lock.exists:
         if root.top is not None and (root.top / path).is_file():
-            hint = f"`git check-ignore -v {shell_word(path)}` names the pattern"
-            raise ConfigurationError("git ignores the lock file", path=path, hint=hint)
+            _refuse_unread(root.top, path)
         hint = f"locklens lock or {root.tool.command} init creates it"
         if not root.configuration.required():
             hint = "nothing that was read of the root requires a provider, so that init creates none"
         raise ConfigurationError("no lock file", path=path, hint=hint)
     require_valid(root.lock, hint=root.merging)
+
+
+def _refuse_unread(top: Path, path: str) -> NoReturn:
+    """Refuse a lock file that is on disk and was not there for the review."""
+    from locklens.project.git import Repository
+
+    with Repository.discover(top) as repository:
+        if path in repository.index.ignored([path]):
+            hint = f"`git check-ignore -v {shell_word(path)}` names the pattern"
+            raise ConfigurationError("git ignores the lock file", path=path, hint=hint)
+    raise StaleLockFileError("made on disk since it was reviewed", path=path, hint="review it again")
 
 
 def require_valid(lock: LockFile, *, hint: str = "") -> None:

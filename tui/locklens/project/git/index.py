@@ -194,6 +194,19 @@ class GitIndex:
         )
         return plain if answer.decode("ascii").strip() == self._id_of(plain) else data
 
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """Return those of some files that are in the work tree, not in the index, and ignored by git.
+
+        Args:
+            paths: Relative to the top.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        options = ("--others", "--ignored", "--exclude-standard", "-z", "--full-name")
+        asked = (self._command.answer("ls-files", *options, "--", *one, by_patterns=True) for one in _portions(paths))
+        return [path for output in asked for path in _fields(output) if path in paths]
+
     # How git is asked
 
     def _listed(
@@ -225,18 +238,12 @@ class GitIndex:
 
     def _obstacles(self, files: Mapping[str, IndexedFile]) -> Iterator[tuple[str, ConfigurationError]]:
         """Yield what is in the way of files, by what they are on disk and what git is told of them."""
-        new = [path for path, file in files.items() if not file.mode]
         for path in files:
             if os.path.islink(self._top / path):  # noqa: PTH114
                 yield path, _refusal(path, "it is a link", "stage the file that it leads to")
-        for portion in _portions(new):
-            options = ("--others", "--ignored", "--exclude-standard", "-z", "--full-name")
-            output = self._command.answer("ls-files", *options, "--", *portion, by_patterns=True)
-            for path in _fields(output):
-                if path in portion:
-                    shown, added = self._words("check-ignore", "-v", path=path), self._words("add", "-f", path=path)
-                    hint = f"{shown} shows the reason; {added} stages it anyway"
-                    yield path, _refusal(path, "it is git-ignored", hint)
+        for path in self.ignored([path for path, file in files.items() if not file.mode]):
+            shown, added = self._words("check-ignore", "-v", path=path), self._words("add", "-f", path=path)
+            yield path, _refusal(path, "it is git-ignored", f"{shown} shows the reason; {added} stages it anyway")
         if self._unsafe_filters:
             yield from self._filtered(tuple(files))
 
