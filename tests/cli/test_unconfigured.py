@@ -105,6 +105,8 @@ def test_the_recorded_constraints_bound_an_upgrade(run: Run, top: Path) -> None:
     status, _, err = run("upgrade", "demo=2.0.0", "--root", "live", "--no-cache")
     assert status == 1
     assert "2.0.0 does not satisfy ~> 1.0" in err
+    assert "--edit-constraints" not in err, "it would refuse"
+    assert "the lock file only records the constraint" in err
     status, _, err = run("upgrade", "demo=2.0.0", "--edit-constraints", "--root", "live", "--no-cache")
     assert status == 1
     assert "the lock file only records the constraint" in err

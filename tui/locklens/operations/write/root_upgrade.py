@@ -412,7 +412,8 @@ class RootUpgrade:
         if not combined(requirements).admits(version):
             if not self._request.edits_constraints:
                 holds = "; ".join(map(str, holds_against(version, requirements)))
-                hint = "--edit-constraints rewrites the constraint in place"
+                hint = self._rewriting.objection(address, version)
+                hint = hint or "--edit-constraints rewrites the constraint in place"
                 raise ConfigurationError(f"{version} does not satisfy {holds}", hint=hint)
             self._rewriting.edit(address, version)
         elif entry is not None and entry.version == version and address not in self._migrated:
@@ -464,6 +465,23 @@ class RootConstraints:
         Raises:
             ConfigurationError: One of them must not be rewritten; then none is rewritten.
         """
+        originals, planned, edits = self._edited(address, version)
+        for file, data in planned.items():
+            self._draft.put(PlannedFile(file, originals[file], data))
+        self.edits[address] = edits
+
+    def objection(self, address: ProviderAddress, version: Version) -> str:
+        """Return why the constraints that exclude a version are not rewritten; "" if they can be."""
+        try:
+            self._edited(address, version)
+        except ConfigurationError as error:
+            return str(error)
+        return ""
+
+    def _edited(
+        self, address: ProviderAddress, version: Version
+    ) -> tuple[Mapping[str, bytes], Mapping[str, bytes], tuple[ConstraintEdit, ...]]:
+        """Return the files to rewrite as they are and as they would be, and the edits; errors as in `edit`."""
         requirements = self._root.requirements(address)
         if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
             words = f"{version} is a pre-release, which only an exact constraint selects"
@@ -481,9 +499,7 @@ class RootConstraints:
                 planned[requirement.file] = originals[requirement.file] = self._draft.read(requirement.file)
             planned[requirement.file], edit = admit(planned[requirement.file], requirement, version)
             edits.append(edit)
-        for file, data in planned.items():
-            self._draft.put(PlannedFile(file, originals[file], data))
-        self.edits[address] = tuple(edits)
+        return originals, planned, tuple(edits)
 
     def reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
         """Read the root with its edits, and check that the versions satisfy them and nothing else changed.
