@@ -488,6 +488,7 @@ def test_what_opentofu_moves_keeps_its_platforms_and_is_not_left_to_prune(tmp_pa
         before = said()
         assert "LOCKS        the platforms of 2 h1 hashes are unknown; " in before
         assert "not required by this root: the upgrade of hashicorp/demo replaces it" in before
+        assert "hashicorp/demo 1.0.0 (registry.terraform.io) -> 1.1.0  registry.opentofu.org" in before
         assert "skips it" not in before
         with RegistrySource(bench.network) as supply:
             (change,) = Upgrade(Scope(bench.top, (".",)), ("demo",)).plan(supply).changes

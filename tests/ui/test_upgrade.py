@@ -442,6 +442,19 @@ async def test_versions(opening: Opening, newer: str, older: str) -> None:
         assert "version: no provider on this row" in on.status
 
 
+async def test_a_moved_provider_is_shown_with_the_version_that_it_moves_from(opening: Opening) -> None:
+    new = offer("1.0.0:90 2.0.0:30", ">= 1.0", name="new", locked=None)
+    old = offer("1.0.0:90", name="new").entry
+    assert old is not None
+    moved = replace(new, moved=replace(old, address=ProviderAddress("registry.example.com", "acme", "new")))
+    async with opening(CandidateTable((moved,))) as on:
+        await on.choose("acme/new")
+        (row,) = [one for one in on.text.splitlines() if "[ ] acme/new" in one]
+        assert row.split()[4:6] == ["1.0.0", "2.0.0"]
+        assert "moved" in row
+        assert "acme/new 1.0.0 (registry.example.com) -> 2.0.0" in on.text
+
+
 async def test_a_step_from_no_target_is_taken_back(opening: Opening) -> None:
     new = offer("1.0.0:90 2.0.0:30", "~> 3.0", root="a", name="new", locked=None)
     unlisted = [

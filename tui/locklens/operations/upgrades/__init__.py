@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.addresses import display_host
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.hashes import hashes_of_files
 from locklens.operations.root_modules import Root, recorded_words
@@ -133,6 +134,13 @@ class UpgradeCandidates(Struct, frozen=True):
     def locked(self) -> Version | None:
         """The locked version."""
         return self.entry.version if self.entry is not None else None
+
+    @property
+    def locked_words(self) -> str:
+        """The locked version; with its registry where the entry moves from there."""
+        if self.entry is None and self.moved is not None:
+            return f"{self.moved.version} ({display_host(self.moved.address.host)})"
+        return str(self.locked or "not locked")
 
     @property
     def prior(self) -> LockEntry | None:

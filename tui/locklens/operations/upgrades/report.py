@@ -496,6 +496,6 @@ def _candidate_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> I
     choice = selection.target(offer)
     target = f" -> {choice.version}" if choice is not None else ""
     selected = "  selected" if selection.is_selected(offer) else ""
-    yield f"{offer.name} {offer.locked or 'not locked'}{target}{selected}  {display_host(offer.address.host)}"
+    yield f"{offer.name} {offer.locked_words}{target}{selected}  {display_host(offer.address.host)}"
     facts = offer_lines(offer, selection, limit=None, lists_versions=True)
     yield from plain_lines((labelled("STATE", str(selection.state(offer))), *facts))

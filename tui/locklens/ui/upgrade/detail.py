@@ -211,7 +211,7 @@ def _head(offer: UpgradeCandidates, selection: UpgradeSelection) -> Line:
     selected = Span("  selected" if selection.is_selected(offer) else "", Role.GOOD)
     root = Span(f"  {offer.root or '.'}", Role.PLACE)
     host = Span(f"  {display_host(offer.address.host)}", Role.DIM)
-    name = f"{offer.name} {offer.locked or 'not locked'}{target}"
+    name = f"{offer.name} {offer.locked_words}{target}"
     spans = Span(name, Role.STRONG), selected, root, host
     return line(*spans, copied=_copied(offer, choice), place=_entry_place(offer))
 
@@ -227,7 +227,7 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
         reasons = "needs action" if offer.is_excluded else "", selection.recommendation(offer).held_by
         held = ": ".join(filter(None, reasons)) if choice is None else ""
         name = Span(offer.root or ".", Role.PLACE)
-        locked = f"  {offer.locked or 'not locked'}"
+        locked = f"  {offer.locked_words}"
         yield line(
             f"  {mark}", name, locked, target, edit, Span(f"  {held}", Role.DIM), hanging=6, place=_entry_place(offer)
         )
@@ -268,7 +268,7 @@ def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTa
 
 def _copied(offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:
     target = f" -> {choice.version}" if choice is not None else ""
-    return f"{offer.address} {offer.locked or 'not locked'}{target}"
+    return f"{offer.address} {offer.locked_words}{target}"
 
 
 def _entry_place(offer: UpgradeCandidates) -> FilePlace:

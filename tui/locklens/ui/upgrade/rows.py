@@ -227,7 +227,7 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeR
         offer.name,
         offers=(offer,),
         mark=_provider_mark(selection, offer, choice),
-        locked=str(offer.locked) if offer.locked is not None else "none",
+        locked=str(offer.prior.version) if offer.prior is not None else "none",
         target=_target(offer, choice),
         in_range=_in_range(offer),
         newest=str(offer.newest) if offer.newest is not None else "",
@@ -272,7 +272,7 @@ def _bump(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
     if choice is None:
         return Span("")
     if offer.locked is None:
-        return Span("new", Role.INFO)
+        return Span("moved" if offer.moved is not None else "new", Role.INFO)
     if not offer.is_newer(choice.version):
         return Span("down", Role.WARN)
     bump = offer.bump(choice.version)
@@ -481,7 +481,8 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
     Column(
         "kind",
         lambda row: row.bump,
-        "the step from the locked version to the target: major, minor, patch; down to an older one, new without a lock",
+        "the step from the locked version to the target: major, minor, patch; down to an older one, new if not locked, "
+        "moved from Terraform's registry",
     ),
     Column(
         "fixes",
