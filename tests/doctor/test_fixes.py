@@ -677,6 +677,40 @@ def test_an_entry_that_opentofu_takes_over_is_locked_and_no_matter_for_terraform
     ]
 
 
+GONE = (
+    "Error: Failed to resolve provider packages\n\nCould not resolve provider hashicorp/random: the previously-selected\n"
+    "version {} is no longer available\n"
+)
+
+
+@pytest.mark.parametrize(("version", "certainty"), [("3.6.3", "likely"), ("3.7.2", "yes")])
+def test_a_version_that_opentofu_takes_over_is_looked_up_in_its_own_registry(
+    version: str, certainty: str, both: Path, doctor: Any
+) -> None:
+    place = both / "live/a-terraform"
+    for file in place.glob("*.tf"):
+        file.rename(file.with_suffix(".tofu"))
+    lock = place / ".terraform.lock.hcl"
+    lock.write_text(lock.read_text("utf-8").replace('"3.6.3"', f'"{version}"'), "utf-8")
+    (both / "run.log").write_text(MOVED + GONE.format(version), "utf-8")
+    document = doctor(both, "run.log", "--", "live/a-terraform")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("other-tool", certainty)
+    assert ("does not list it" in first["evidence"]) == (certainty == "yes")
+    commands = [one["command"] for one in document["remedies"]]
+    upgrade = "locklens upgrade hashicorp/random --root=live/a-terraform"
+    assert commands == ([upgrade] if certainty == "yes" else ["tofu -chdir=live/a-terraform init", upgrade])
+
+
+def test_before_init_an_entry_that_opentofu_takes_over_lacks_its_package_alone(both: Path, doctor: Any) -> None:
+    for file in (both / "live/a-terraform").glob("*.tf"):
+        file.rename(file.with_suffix(".tofu"))
+    (both / "run.log").write_text(f"$ tofu plan\n{ABSENT.format(TERRAFORM_HOST)}{NEXT}", "utf-8")
+    document = doctor(both, "run.log", "--", "live/a-terraform")
+    assert [one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}] == ["plugin-missing"]
+    assert document["remedies"][0]["command"] == "locklens init --root=live/a-terraform"
+
+
 def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> None:
     words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
     log = f"- Finding hashicorp/random versions matching\n\nError: Provider dependency changes detected\n\n{words}\n"

@@ -198,3 +198,9 @@ def is_taken_over(address: ProviderAddress, lock: LockFile, tool: Dialect) -> bo
     from locklens.lockfile.update import migrated
 
     return any(new == address for _, new in migrated(lock.entries, tool).moved)
+
+
+def may_read(tool: Dialect, root: str, configuration: Configuration) -> bool:
+    """False if the folder of a root has configuration files, and a tool reads none of them."""
+    own = [file for file in configuration.files if file.rpartition("/")[0] == root]
+    return not own or any(file.endswith(tool.file_suffixes) for file in own)

@@ -506,7 +506,7 @@ def _installed_here(x: Examined, own: FoundPackage) -> str:
 
 def plugin_missing(x: Examined) -> Judgement | None:
     """Test if the locked package is installed."""
-    if x.entry is None and (x.error is None or x.is_twin_missing):
+    if x.entry is None and (x.error is None or (x.is_twin_missing and not x.is_taken_over)):
         return None
     if x.message.kind == "override-missing":
         is_installed = x.entry is not None and f"{x.entry.address}/{x.entry.version}" in x.message.place
@@ -520,7 +520,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
         here = f"; {_installed_here(x, found[0])}" if found else ""
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone"
-        if x.is_twin_missing:
+        if x.is_twin_missing and not x.is_taken_over:
             return Judgement(_LIKELY, f"the message is of {x.message.provider}, and {x.release} is locked now{here}")
         if x.is_of_other_version:
             version = x.message.version

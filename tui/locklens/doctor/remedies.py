@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor import is_for_twin, is_taken_over, locked_states
+from locklens.doctor import is_for_twin, locked_states, may_read
 from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
@@ -26,7 +26,6 @@ from locklens.versions import newest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.dialect import Dialect
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
 
@@ -319,7 +318,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.tool_commit and (x.other_registry or x.error is None):
         yield restored_file(x, x.tool_commit)
         return
-    if writer is not None and x.incident.tool not in {None, writer.name} and _may_read(x, writer):
+    if writer is not None and x.incident.tool not in {None, writer.name} and may_read(writer, x.root, x.configuration):
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
         is_locked = x.entry is None or x.entry.address.host == writer.default_host
@@ -335,16 +334,12 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.message.kind == "entries-migrated":
         yield _migration_shown(one) if x.tool_commit else run_again(one)
         return
-    if x.error is None and x.address is not None and is_taken_over(x.address, x.lock, x.tool):
+    if x.is_taken_over and x.message.kind in {"", "version-gone"}:
+        if x.error is not None and x.locked_twin is not None and x.listing is not None:
+            yield from [run_again(one)] * x.listing.has(x.locked_twin.version)
         yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
         return
     yield from fix_entry(one)
-
-
-def _may_read(x: Examined, tool: Dialect) -> bool:
-    """False if the root's folder has configuration files, and a tool reads none of them."""
-    own = [file for file in x.configuration.files if file.rpartition("/")[0] == x.root]
-    return not own or any(file.endswith(tool.file_suffixes) for file in own)
 
 
 def _left_by_tool(x: Examined, writer: str) -> str:

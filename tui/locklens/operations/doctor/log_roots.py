@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
+from locklens.doctor import is_taken_over, may_read
 from locklens.doctor.fixed import OF_REQUIREMENTS
 from locklens.doctor.messages import MODULE_MISSING, OF_LACKING
 from locklens.errors import NoRepositoryError
@@ -238,6 +239,9 @@ class LogRoots:
         address = parsed(error.provider, root.tool.parse_source)
         twin = twin_of(address)
         if address is None or twin is None:
+            return address
+        is_of_opentofu = not may_read(TERRAFORM, root.path, root.configuration)
+        if is_of_opentofu and is_taken_over(address, root.lock, root.tool):
             return address
         is_twin_locked = address not in root.lock.by_address and twin in root.lock.by_address
         if is_twin_locked and error.provider.count("/") == 1:
