@@ -73,6 +73,18 @@ def test_a_finding_of_some_roots_of_a_change_says_of_how_many(run: Run, top: Pat
     assert line.count("of 4 roots") == 1
 
 
+def test_what_to_do_has_the_words_for_each_root_of_a_change(run: Run, top: Path) -> None:
+    for root in ROOTS:
+        path = top / root / "main.tf"
+        path.write_text("" if root == "live/eu/b" else 'module "x" {\n  source = "example.com/x/y"\n}\n')
+        (top / root / LOCK).write_bytes(locking("aws 5.0.0", "tls 4.0.0", "null 3.0.0"))
+    out = run("review", "--offline", "--format", "text", "--fail-on", "info")[1]
+    advice = [line for line in out.splitlines() if line.startswith("what to do about LK007")]
+    assert [line.partition("(")[2].partition(":")[0] for line in advice] == [
+        "3 findings, in part)", "4 findings, in part)"
+    ]  # fmt: skip
+
+
 SELECTIONS = [
     (["--root", "other"], ["other"]),
     (["--", "other"], ["other"]),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity
-from locklens.review.rules.catalogue import wording_of
-from locklens.text import identity_of, shortened, visible
+from locklens.review.rules.catalogue import RuleWording, wording_of
+from locklens.text import counted, identity_of, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -93,12 +93,19 @@ class RuleAdvice(Struct, frozen=True):
 
     Attributes:
         number: The number of those findings, counted as everywhere: once for the same change in many roots.
+        is_partial: True if one of them is of another kind too, in other roots or for other platforms.
     """
 
     rule: str
     number: int
+    is_partial: bool
     title: str
     words: str
+
+    @property
+    def count(self) -> str:
+        """The number of its findings in words."""
+        return f"{counted(self.number, 'finding')}{', in part' if self.is_partial else ''}"
 
 
 def remedies(review: Review, fail_on: str | None) -> list[RuleAdvice]:
@@ -112,8 +119,16 @@ def remedies(review: Review, fail_on: str | None) -> list[RuleAdvice]:
     def is_counted(one: Finding) -> bool:
         return one.fails_at(Severity.BLOCK) or review.is_failing(one, fail_on)
 
-    counts = Counter((alike[0].rule, wording_of(alike[0])) for alike in review.distinct_findings(is_counted))
-    listed = (RuleAdvice(rule, number, words.title, words.remedy) for (rule, words), number in counts.items())
+    counts: Counter[tuple[str, RuleWording]] = Counter()
+    partial: set[tuple[str, RuleWording]] = set()
+    for alike in review.distinct_findings(is_counted):
+        kinds = {(one.rule, wording_of(one)) for one in alike}
+        counts.update(kinds)
+        partial |= kinds if len(kinds) > 1 else set()
+    listed = (
+        RuleAdvice(rule, number, (rule, words) in partial, words.title, words.remedy)
+        for (rule, words), number in counts.items()
+    )
     return sorted(listed, key=lambda one: (one.rule, one.title))
 
 

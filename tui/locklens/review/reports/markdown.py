@@ -143,7 +143,7 @@ class _Comment:
 
     def _remedies(self) -> Iterator[str]:
         for one in remedies(self._review, self._fail_on):
-            yield f"- **{one.rule}** ({counted(one.number, 'finding')}) {prose(one.title)}. {prose(one.words)}"
+            yield f"- **{one.rule}** ({one.count}) {prose(one.title)}. {prose(one.words)}"
 
     def _signers(self) -> Iterator[str]:
         for one in self._changes:

@@ -73,7 +73,7 @@ class _Printer:
         yield ""
         failing = remedies(self._review, self._fail_on)
         for one in failing:
-            what = f"what to do about {one.rule} ({counted(one.number, 'finding')}): {one.words}"
+            what = f"what to do about {one.rule} ({one.count}): {one.words}"
             yield from wrap(what, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
         if failing:
             yield ""
