@@ -71,6 +71,11 @@ class Check(Struct, frozen=True):
     asked_by: str = ""
     options: tuple[str, ...] = ()
 
+    @property
+    def is_by_the_way(self) -> bool:
+        """True if it tells of the packages that happened to be inspected, and no policy asks for more."""
+        return self.needs is Need.BUILDS and not self.asked_by
+
     def objection(self, policy: Policy) -> str:
         """Return why the policy does not ask for it; "" if it does."""
         if self.asked_by and getattr(policy, self.asked_by) == getattr(Policy.none(), self.asked_by):
@@ -240,17 +245,18 @@ class Health(Struct, frozen=True):
 
     @property
     def undecided(self) -> frozenset[str]:
-        """The folders of the roots for which some check is unknown."""
-        return frozenset(root for one in self.checks for roots in one.unknown_in.values() for root in roots)
+        """The folders of the roots for which some check is unknown that is not made by the way."""
+        checks = (one for one in self.checks if not one.check.is_by_the_way)
+        return frozenset(root for one in checks for roots in one.unknown_in.values() for root in roots)
 
     @property
     def ok(self) -> int:
-        """The number of roots without a warning or worse, for which no check is unknown."""
+        """The number of roots without a warning or worse that are not `undecided`."""
         return len(self._quiet) - self.unknown
 
     @property
     def unknown(self) -> int:
-        """The number of roots without a warning or worse, for which some check is unknown."""
+        """The number of roots without a warning or worse that are `undecided`."""
         return len({root.path for root in self._quiet} & self.undecided)
 
     @property
@@ -280,7 +286,7 @@ class Health(Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """The worst severity as block or warn; else ok where no check is unknown in any root, or unknown."""
+        """The worst severity as block or warn; else ok where no root is `undecided`, or unknown."""
         if self.review.verdict != "ok":
             return self.review.verdict
         return "ok" if self.review.roots and not self.undecided else "unknown"

@@ -119,8 +119,14 @@ class HealthSummaryJson(JsonStruct, frozen=True):
     """The numbers of all roots."""
 
     roots: Count
-    ok: Annotated[Count, Meta(description="Roots without a warning or worse, for which no check is unknown.")]
-    unknown: Annotated[Count, Meta(description="Roots without a warning or worse, for which some check is unknown.")]
+    ok: Annotated[
+        Count,
+        Meta(description="Roots without a warning or worse, for which no check is unknown (but of LK044 and LK046)."),
+    ]
+    unknown: Annotated[
+        Count,
+        Meta(description="Roots without a warning or worse, for which some check is unknown (but of LK044 and LK046)."),
+    ]
     worse: Annotated[Count, Meta(description="All other roots: those with a warning or worse.")]
     locks: Annotated[Count, Meta(description="Lock files on disk.")]
     providers: Count
