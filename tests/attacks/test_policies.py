@@ -234,6 +234,28 @@ def test_every_report_says_that_the_change_modifies_its_policy(
     assert (status, "LK028" in told, "locklens.toml" in told) == (1, True, True)
 
 
+@pytest.mark.parametrize(
+    ("policy", "sides", "words"),
+    [
+        ("cooldown = 3\n", ("main", "--merge-base"), "Review and merge the policy first, as a change of its own."),
+        ("cooldown = 3\n", ("main",), "or compare since the common ancestor (--merge-base)."),
+        ("cooldown = 'x'\n", ("main",), "Correct it. Review and merge the policy first, as a change of its own."),
+    ],
+)
+def test_what_to_do_about_a_policy_fits_how_it_differs(
+    repository: Repository, capsys: pytest.CaptureFixture[str], policy: str, sides: tuple[str, ...], words: str
+) -> None:
+    repository.commit_to_main("# ours\ncooldown = 7\n" + pinning("A" * 40))
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy="# ours\n" + policy + pinning("B" * 40))
+    capsys.readouterr()
+    main(["review", *sides, "--format", "text", "--no-cache", "--fail-on", "warn"], lambda *_: 0)
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"{words} " in told.partition("what to do about LK028 (1 finding): ")[2]
+    assert ("ancestor" in told) == ("ancestor" in words)
+    assert findings(repository.review()[1])["LK028"]["line"] == 2, "of what is named first"
+
+
 LOOSE = {
     "severity": ("[severity]\nLK001 = 'off'\nLK028 = 'off'\n", "severity"),
     "allow list": ("allow = ['*/*']\n", "allow"),

@@ -255,6 +255,14 @@ def test_a_report_says_what_its_exit_status_is_for(
         assert ("fails at" in out) == bool(found), out
 
 
+def test_a_threshold_that_lets_pass_what_the_policy_fails_is_said(run: Run, files: Path) -> None:
+    (files / "policy.toml").write_text('fail_on = "warn"\n')
+    for form in ("text", "markdown"):
+        given = ("--old", "old.hcl", "--new", "new.hcl", "--policy", "policy.toml", "--fail-on", "never")
+        status, out, _ = run("review", *given, "--format", form)
+        assert (status, "ails on nothing: --fail-on never" in out) == (0, True), out
+
+
 @pytest.mark.parametrize(
     ("argv", "words"),
     [

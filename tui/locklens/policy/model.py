@@ -360,6 +360,7 @@ class PolicyChange(Struct, frozen=True):
         is_removed: True if the head has none.
         problem: The reason why the head's file cannot be read; "" if it can.
         is_unpermitted: True if the difference may change a verdict in a way that the base does not permit.
+        is_since_fork: True if it is that since the common ancestor, so that the base did not make it.
         line: The first line that differs in the head's file; None if there is none.
         content: A digest of the head's file.
     """
@@ -371,6 +372,7 @@ class PolicyChange(Struct, frozen=True):
     is_removed: bool = False
     problem: str = ""
     is_unpermitted: bool = True
+    is_since_fork: bool = False
     line: int | None = None
     content: str = ""
 

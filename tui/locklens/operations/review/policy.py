@@ -118,7 +118,11 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         is_removed=other is None,
         problem=problem,
         is_unpermitted=bool(problem or keys) and not permits,
-        line=min([*(one.line for one in more.accept), *(pin.line for pin in more.trust)], default=None),
+        is_since_fork=comparison.tip is not None,
+        line=min(
+            [*(one.line for one in more.accept), *(pin.line for pin in more.trust), *_added_lines(forked, other)],
+            default=None,
+        ),
         content=identity_of((other or b"").decode("latin-1")),
     )
     effective = _in_force(policy, origin, notes, change)
@@ -253,6 +257,14 @@ def read_given(path: Path) -> Policy:
         words = f"the policy cannot be read: {reason_of(error)}"
         raise ConfigurationError(words, path=str(path)) from error
     return parse(data, str(path), RULES)
+
+
+def _added_lines(old: bytes | None, new: bytes | None) -> list[int]:
+    """Return the numbers of the lines that a file has and an older state has not: comments where it has no other."""
+    before = set((old or b"").splitlines())
+    added = [(number, text) for number, text in enumerate((new or b"").splitlines(), 1) if text not in before]
+    settings = [number for number, text in added if text.strip() and not text.strip().startswith(b"#")]
+    return settings or [number for number, _ in added]
 
 
 def _differences(old: Policy, new: Policy, keys: Iterable[str], fork: Policy) -> tuple[str, ...]:

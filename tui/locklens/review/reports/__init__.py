@@ -276,7 +276,7 @@ def failing_words(review: Review, fail_on: str | None, *, is_brief: bool = False
 
 
 def exit_words(review: Review, fail_on: str | None) -> str:
-    """The reason for the exit status where the verdict alone would mislead: with a threshold other than block.
+    """The reason for the exit status where verdict and policy alone would mislead: with a threshold other than block.
 
     Args:
         review: The review.
@@ -286,7 +286,8 @@ def exit_words(review: Review, fail_on: str | None) -> str:
     setting = f"--fail-on {threshold}" if fail_on is not None else f'the policy\'s fail_on = "{threshold}"'
     if threshold != Severity.BLOCK and review.fails(fail_on):
         return f"fails at {setting}: {failing_words(review, fail_on)}"
-    return f"fails on nothing: {setting}" if review.fails(Severity.BLOCK) and not review.fails(fail_on) else ""
+    would_fail = review.fails(Severity.BLOCK) or review.fails(None)
+    return f"fails on nothing: {setting}" if would_fail and not review.fails(fail_on) else ""
 
 
 def survey_verdict(review: Review) -> str:

@@ -109,6 +109,8 @@ _VERIFY_FIRST = (
 
 _REPAIR_GPG = "Install or repair gpg or python-gnupg, whichever the message names, and review again: until then no"
 
+_POLICY_FIRST = "Review and merge the policy first, as a change of its own"
+
 _ALL = (
     Rule(
         "LK001",
@@ -597,13 +599,12 @@ _ALL = (
         "The base judges, so that a change cannot bring its own rules: it could accept its own findings, widen the "
         "allow list, or have a host of its choice asked.",
         "Read the diff of locklens.toml.",
-        "Review and merge the policy first, as a change of its own; where the base alone changed it, bring the branch "
-        "up to date, or compare since the common ancestor (--merge-base).",
+        f"{_POLICY_FIRST}; where the base alone changed it, bring the branch up to date, or compare since the common "
+        "ancestor (--merge-base).",
         cases={
-            "no base": RuleWording(
-                "The base has no policy: that of the change does not judge it",
-                "Review and merge the policy first, as a change of its own.",
-            )
+            "no base": RuleWording("The base has no policy: that of the change does not judge it", f"{_POLICY_FIRST}."),
+            "since fork": RuleWording("The change edits the policy; the base's judges it", f"{_POLICY_FIRST}."),
+            "unreadable": RuleWording("The policy of the change cannot be read", f"Correct it. {_POLICY_FIRST}."),
         },
     ),
     Rule(

@@ -217,14 +217,15 @@ def own_policy(change: PolicyChange) -> Iterator[Verdict]:
         named = "; ".join(change.differences[:_DIFFERENCES_NAMED]) or "in comments or layout alone"
         words = f"{POLICY_FILE} {what}, and {judge}: {named}{f'; and {more} more' if more > 0 else ''}"
     severity = None if change.is_unpermitted else Severity.INFO
-    case = "" if change.has_base else NO_BASE
+    case = SINCE_FORK if change.is_since_fork else ""
+    case = UNREADABLE if change.problem else case if change.has_base else NO_BASE
     yield Verdict(words, change.line, POLICY_FILE, severity=severity, content=change.content, case=case)
 
 
 _DIFFERENCES_NAMED = 8
 
-NO_BASE = "no base"
-"""The case of a policy that the base does not have."""
+NO_BASE, SINCE_FORK, UNREADABLE = "no base", "since fork", "unreadable"
+"""The cases of a policy: the base has none, the base did not change it, and the head's cannot be read."""
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {
     "LK018": _not_canonical,
