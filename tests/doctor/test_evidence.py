@@ -778,23 +778,54 @@ def test_a_log_of_a_version_that_no_root_locks_is_of_another_commit(made: Any, d
     assert "no root here locks acme/demo 1.5.0: check out the commit of the failing run" in document["run"]["notes"]
 
 
-def test_what_an_upgrade_could_not_install_is_judged_as_its_own_version(made: Any, doctor: Any) -> None:
+@pytest.mark.parametrize(
+    ("before", "message", "command"),
+    [
+        ("- Fetching acme/demo 1.5.0 for linux_amd64...\n", "error: live/prod: acme/demo 1.5.0 for {}: {}", "locklens upgrade acme/demo=1.5.0 --root=live/prod"),
+        ("+ cd live/prod\n+ terraform init -upgrade\n", "Error: Failed to install provider\n\nError while installing acme/demo v1.5.0: {1}", "terraform -chdir=live/prod init -upgrade"),
+        ('+ cd live/prod\n- Finding acme/demo versions matching "~> 1.4"...\n', "Error: Failed to install provider\n\nError while installing acme/demo v1.5.0: {1}", "terraform -chdir=live/prod init -upgrade"),
+    ],
+)  # fmt: skip
+def test_what_an_upgrade_could_not_install_is_judged_as_its_own_version(
+    before: str, message: str, command: str, made: Any, doctor: Any
+) -> None:
+    rules = (FaultRule(Fault.TAMPERED_PACKAGE, ADDRESS, "1.5.0"),)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+    platform = "darwin_arm64" if before.startswith("- ") else HERE
+    wrong = f"archive has incorrect checksum zh:{'a' * 64} (expected zh:{'b' * 64})"
+    (folder / "ci.log").write_text(f"{before}{message.format(platform, wrong)}\n", "utf-8")
+    options = () if before.startswith("- ") else ("--platform", HERE)
+    document = doctor(folder, "--prove=changed", *options, "ci.log")
+    assert (document["facts"]["root"], document["facts"]["platform"]) == ("live/prod", platform)
+    assert _verdicts(document)["package-altered"] == "likely"
+    assert "republished" not in _verdicts(document), "nothing of this version was locked"
+    assert "3 of 3 downloads here gave the same other bytes" in _evidence(document)["package-altered"]
+    assert "of another root" not in json.dumps(document)
+    document = doctor(folder, *options, "ci.log")
+    assert [one["command"] for one in document["remedies"] if one["id"] == "retry"] == [command]
+
+
+def test_every_line_of_locklens_about_a_provider_is_an_error_of_its_root(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
-    other, expected = (f"zh:{digit * 64}" for digit in "ab")
-    (folder / "ci.log").write_text(
-        "- Fetching acme/demo 1.5.0 for linux_amd64...\n"
-        f"error: live/prod: acme/demo 1.5.0 for darwin_arm64: archive has incorrect checksum {other} (expected {expected})\n",
-        "utf-8",
-    )
-    document = doctor(folder, "ci.log", "--", "live/prod")
-    assert document["facts"]["platform"] == "darwin_arm64"
-    (cause,) = (one for one in document["causes"] if one["id"] == "download-damaged")
-    assert (cause["verdict"], cause["missing"]) == (
-        "likely",
-        "the signed SHA256SUMS of acme/demo 1.5.0, which is not locked here",
-    )
-    (note,) = (one["note"] for one in document["remedies"] if one["id"] == "retry")
-    assert note == "the lock file has acme/demo 1.4.2: init asks for another version with -upgrade alone"
+    sums = f"the list of checksums cannot be fetched for {ADDRESS} 1.5.0: "
+    for words, kind in (
+        (f" 1.5.0 for linux_amd64: {sums}dl.example.com answered 503 Service Unavailable (2 attempts)", "sums-unavailable"),
+        (" 1.5.0 for linux_amd64: dl.example.com answered 503 Service Unavailable (2 attempts)", "registry-failed"),
+        (": dl.example.com refuses the connection (2 attempts)", "registry-failed"),
+        (": host name dl.example.com not found", "registry-failed"),
+        (": dl.example.com broke the connection off or does not speak HTTP (2 attempts)", "registry-failed"),
+    ):  # fmt: skip
+        for prefix in ("", "tf-runner-1  | ", "[2026-11-29T22:01:00.037Z] "):
+            lines = (
+                f"{prefix}- Fetching acme/demo 1.4.2 for linux_amd64...\n{prefix}error: live/prod: acme/demo{words}\n"
+            )
+            (folder / "ci.log").write_text(f"{lines}{prefix}hint: try again\n{prefix}nothing was changed\n", "utf-8")
+            document = doctor(folder, "ci.log")
+            (error,) = document["errors"]
+            assert (error["kind"], document["facts"]["root"]) == (kind, "live/prod")
+            assert error["text"] == f"error: live/prod: acme/demo{words}"
+            assert document["causes"][0]["id"] == "registry-down"
+            assert _verdicts(document).get("credentials", "no") == "no"
 
 
 def test_an_upgrade_to_a_version_that_was_locked_long_ago_is_not_over(

@@ -85,6 +85,13 @@ class Diagnostic(Struct, frozen=True):
         return f"{file}: {self.detail}" if line is None else f"{file}:{line}: {self.detail}"
 
     @property
+    def line(self) -> str:
+        """The line of an error on a terminal: root and provider before the words, unless these have them."""
+        name = self.address if self.address not in self.words else ""
+        lead = name if self.place is not None else f"{self.root or '.'}: {name}" if name else self.root or "."
+        return f"error: {lead}: {self.words}" if lead else f"error: {self.words}"
+
+    @property
     def sentence(self) -> str:
         """The words after the summary."""
         return f"{self.summary}: {self.words}" if self.summary else self.words

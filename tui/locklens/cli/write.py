@@ -335,7 +335,7 @@ class _Text:
             tell([f"{lead}{_place(remark)}: {remark.sentence}"])
             tell([f"hint: {remark.hint}"] if remark.hint else [])
         for failed in plan.failures:
-            tell(_complaint(failed))
+            tell([failed.line, *([f"hint: {failed.hint}"] if failed.hint else [])])
 
     def previewed(self, plan: Plan) -> None:
         """Print the diff."""
@@ -416,11 +416,3 @@ class _Json:
 
 def _place(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.root or '.'}: {diagnostic.address}" if diagnostic.address else diagnostic.root or "."
-
-
-def _complaint(failed: Diagnostic) -> list[str]:
-    """Return an error, with its root and provider in front unless the text has them, and its hint."""
-    name = failed.address if failed.address not in failed.words else ""
-    lead = name if failed.place is not None else f"{failed.root or '.'}: {name}" if name else failed.root or "."
-    words = f"{lead}: {failed.words}" if lead else failed.words
-    return [f"error: {words}", *([f"hint: {failed.hint}"] if failed.hint else [])]

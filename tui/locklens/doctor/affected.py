@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS
 from locklens.doctor import likeliest_mirror
 from locklens.doctor.examined import from_top
+from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import clauses, listing, shell_word, shell_words
@@ -40,7 +41,8 @@ class Affected(Struct, frozen=True):
     def next_step(self) -> str:
         """The command line that runs init as it failed in the root; ROOT stands for one that the log does not tell."""
         options = self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
-        return self._tool_line("init", *options)
+        upgrade = () if self.examined.message.is_of_upgrade or not self.examined.is_of_upgrade else ("-upgrade",)
+        return self._tool_line("init", *upgrade, *options)
 
     @property
     def get_line(self) -> str:
@@ -49,9 +51,11 @@ class Affected(Struct, frozen=True):
 
     @property
     def failed_line(self) -> str:
-        """The command line that failed; "" where it was one of `providers`, and the log does not have it."""
+        """The command line that failed; "" where it was one of `providers` or of locklens, and is not known."""
         command = self.examined.message.command
-        return self.next_step if command == "init" else self._tool_line(*command.split()) if command else ""
+        if command in {"", LOCKLENS}:
+            return ""
+        return self.next_step if command == "init" else self._tool_line(*command.split())
 
     def with_settings(self, line: str) -> str:
         """Return a command line that runs init with the data folder of the failing run."""

@@ -405,6 +405,8 @@ CATALOGUE = (
         "sums-unavailable",
         "failed to retrieve authentication checksums",
         "failed to retrieve cryptographic signature",
+        "of checksums cannot be fetched for",  # locklens' own words
+        "of the checksums cannot be fetched for",
         causes=(_C.REGISTRY_DOWN, _C.PROXY_OR_CA, _C.YANKED),
         advice="the release's host does not give SHA256SUMS, or its signature: allow it in the proxy, or try again",
     ),

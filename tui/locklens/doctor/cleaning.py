@@ -51,6 +51,12 @@ _GARBLED = {"â”‚": "│", "â•·": "╷", "â•µ": _BOX_END, "Γöé": 
 
 _BEGIN = re.compile(r"(?:Error|Warning): (?P<summary>.{0,80})")
 _OF_PROVIDER = re.compile(r"[\w.:-]{1,255}/[\w-]{1,128}/[\w-]{1,128}: ")
+BY_LOCKLENS = re.compile(
+    r"error: (?P<folder>[^\s:][^:]{0,500}): [\w.:*-]{1,255}/[\w*-]{1,128}(?:/[\w*-]{1,128})?"
+    r"(?: v?\d[\w.+-]{0,80} for \w{1,20}_\w{1,20})?: "
+)
+"""How locklens begins an error about a provider, with its root relative to the top."""
+
 _MOST_BEGINNINGS = 8
 _SUMMARY_LETTERS = 12
 """Letters of a summary that are compared: a narrow log wraps the rest."""
@@ -403,7 +409,9 @@ def _has_anchor(text: str) -> bool:
 
 
 def _begin(text: str) -> int | None:
-    """Return the place of a known summary's "Error: " or "Warning: "; None without one."""
+    """Return the place of a known summary's "Error: " or "Warning: ", or of an error of locklens; None without one."""
+    if "error: " in text and (own := BY_LOCKLENS.search(text)) is not None:
+        return own.start()
     if "Error: " not in text and "Warning: " not in text:
         return None
     for match in islice(_BEGIN.finditer(text), _MOST_BEGINNINGS):
@@ -424,7 +432,7 @@ def _anchor(line: str, following: str) -> int | None:
 
 def _wrapped_begin(line: str, following: str) -> int | None:
     """Return the place of an error's or warning's beginning; its summary may be in the following line."""
-    if "Error:" not in line and "Warning:" not in line:
+    if "rror:" not in line and "Warning:" not in line:
         return None
     whole = line.rstrip()
     return _begin(f"{whole} {following[:_LONGEST_FIELD]}" if whole.endswith(("Error:", "Warning:")) else line)

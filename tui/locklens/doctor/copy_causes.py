@@ -351,6 +351,16 @@ def _of_the_run(x: Examined, given: tuple[FoundPackage, ...], worst: Judgement) 
 _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its place: --mirror, --plugin-cache"
 
 
+def _source_of_expected(x: Examined, platform: str) -> str:
+    """Return what the `h1` in `expected` is of, in words."""
+    zh = x.platforms.get(platform, "")
+    if x.case is not None and (x.case.hashed.get(zh) or any(one.zh == zh for one in x.packages if zh)):
+        return f"the {'signed ' if x.is_signed else ''}package of {platform}"
+    if any(one.platform == platform and one.zh in x.packed for one in x.packages):
+        return f"the package of {platform} whose zip file is locked"
+    return f"the package of {platform} that the registry reports"
+
+
 def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     name = _name_of(x, one)
     not_locked = f"{name} is not the locked package"
@@ -379,7 +389,7 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     if (one.zh and x.is_known) or expected is not None:
         is_sure = platform in x.computed or (one.zh != "" and x.is_known)
         if expected is not None:
-            words = f"{where} is {shown}, and {x.source_of_expected(platform)} is {short(expected)}{files}"
+            words = f"{where} is {shown}, and {_source_of_expected(x, platform)} is {short(expected)}{files}"
         else:
             words = f"{where} is {short(one.zh)}, which {x.sums} does not have{files}"
         return Judgement(_YES if is_sure else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)

@@ -338,6 +338,12 @@ class Examined(Struct, frozen=True, dict=True):
         return self.message.version not in {"", str(self.entry.version)}
 
     @property
+    def is_of_upgrade(self) -> bool:
+        """True if the failing run chose the version of `entry` itself, and another one is locked."""
+        locked = self.lock.entry(self.address)
+        return self.entry is not None and locked is not None and self.entry.version != locked.version
+
+    @property
     def has_other_constraints(self) -> bool:
         """True if the constraints that the message names are not those of now."""
         said = self.message.constraints
@@ -580,15 +586,6 @@ class Examined(Struct, frozen=True, dict=True):
     def is_refused(self) -> bool:
         """True if the tool would refuse the release that the registry has now, where it asks for it."""
         return self.asks_registry and self.authentication is not None and self.authentication.refusal is not None
-
-    def source_of_expected(self, platform: str) -> str:
-        """Return what the `h1` in `expected` is of, in words."""
-        zh = self.platforms.get(platform, "")
-        if self.case is not None and (self.case.hashed.get(zh) or any(one.zh == zh for one in self.packages if zh)):
-            return f"the {'signed ' if self.is_signed else ''}package of {platform}"
-        if any(one.platform == platform and one.zh in self.packed for one in self.packages):
-            return f"the package of {platform} whose zip file is locked"
-        return f"the package of {platform} that the registry reports"
 
     @property
     def why_unknown(self) -> str:

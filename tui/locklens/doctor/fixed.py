@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
 
-_OF_ENTRIES = frozenset(
+OF_ENTRIES = frozenset(
     {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "cached-modified",
      "plugin-missing", "version-gone"}
 )  # fmt: skip
 """Errors of the version that is locked; others may name one that was about to be."""
 
-_OF_RELEASES = frozenset(
+OF_RELEASES = frozenset(
     {"archive-checksum", "mirror-checksum", "sums-without-package", "sums-differ", "unknown-issuer", "bad-signature",
      "broken-key", "not-signed", "registry-hashes", "package-damaged", "platform-unavailable"}
 )  # fmt: skip
@@ -77,12 +77,12 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if entry is None:
         was = next((one for _, one in locked_states(x.past)), None)
         is_gone = was is not None and str(was.version) == x.message.version
-        is_gone = is_gone and kind in _OF_ENTRIES and x.locked_twin is None
+        is_gone = is_gone and kind in OF_ENTRIES and x.locked_twin is None
         return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
     place = x.place
     if kind in {"locked-mismatch", "lock-constraint"}:
         return _satisfied(x)
-    if x.is_of_other_version and kind in _OF_ENTRIES | _OF_RELEASES:
+    if x.is_of_other_version and kind in OF_ENTRIES | OF_RELEASES:
         not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
         # Else the failing run chose its version, since no lock file had one, and the locked one came later.
@@ -187,7 +187,7 @@ def _met_locked(x: Examined) -> bool:
 
     A run with -upgrade, or an upgrade of locklens, meets a version that was locked long ago as well.
     """
-    if x.message.kind in _OF_ENTRIES or x.replaced_version == x.message.version:
+    if x.message.kind in OF_ENTRIES or x.replaced_version == x.message.version:
         return _was_locked(x)
     if x.address in x.searched_by_run:
         return False

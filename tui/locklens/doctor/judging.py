@@ -313,7 +313,9 @@ class Several(Struct, frozen=True):
         place = f"in {listing([from_top(self.here, root) for root in roots], 3)}" if self.roots and roots else ""
         releases: dict[str, set[str]] = {}
         for x in examined:
-            releases.setdefault(x.name, set()).add(x.release if is_of_entry else x.failing_release)
+            locked = x.lock.entry(x.address) if is_of_entry else None
+            release = f"{x.name} {locked.version}" if locked is not None else x.failing_release
+            releases.setdefault(x.name, set()).add(release)
         names = [next(iter(own)) if len(own) == 1 else name for name, own in releases.items()]
         return " ".join(filter(None, (listing(names, 3) if self.providers else "", place)))
 

@@ -30,6 +30,9 @@ WARNINGS = frozenset({"entries-migrated", "lock-incomplete", "lock-not-updated"}
 WRAPPERS = frozenset({"plugins-not-installed", "locking-failed", "mirroring-failed", "query-failed", "install-failed"})
 """Kinds of titles that tell no reason; it comes after them."""
 
+LOCKLENS = "locklens"
+"""The command of an error that locklens wrote itself, whose line is not read."""
+
 
 class RecognisedError(Struct, frozen=True):
     """An error of `init`, `lock` or `plan` in a log.
@@ -51,11 +54,11 @@ class RecognisedError(Struct, frozen=True):
         reused: Providers that this run took from the lock file before it failed, as the log names them.
         searched: Providers that this run chose a version for, since the lock file had none.
         constraint: The version constraint in the message; "" for none.
-        options: Options of the failing `init` that decide where it may install from, and what it may write.
+        options: Options of the failing `init` that decide what it installs, where from, and what it may write.
         selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
         unsigned: Those that it installed and calls unauthenticated.
-        command: The command of the tool that failed: "init", or one of `providers` with all its words; "" where the
-            log tells it to be such a one, or not to be init, and does not have its line.
+        command: The command that failed: "init" of a tool, one of `providers` with all its words, or `LOCKLENS`; ""
+            where the log tells it to be one of `providers`, or not to be init, and does not have its line.
         run: The line of the log where this run begins: errors with one number are of one run, and of one root.
     """
 
@@ -84,6 +87,11 @@ class RecognisedError(Struct, frozen=True):
     def says(self) -> tuple[str, ...]:
         """What it says, whichever run it is of."""
         return self.kind, self.provider, self.version, self.constraint
+
+    @property
+    def is_of_upgrade(self) -> bool:
+        """True if its run is known to choose versions itself, whatever is locked."""
+        return self.command == LOCKLENS or any(one.startswith("-upgrade") for one in self.options)
 
     @property
     def call(self) -> str:

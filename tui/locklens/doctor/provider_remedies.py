@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
-_REVIEW = "a new version is a new decision: review it"
+NEW_DECISION = "a new version is a new decision: review it"
 
 
 def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Remedy]:
@@ -51,7 +51,7 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     if x.is_of_mirror_alone:
         command = one.line("upgrade", *one.mirror_words, x.name)
-        yield one.remedy("upgrade", title, _HIGH, None, command, f"{_REVIEW}; no registry has signed it")
+        yield one.remedy("upgrade", title, _HIGH, None, command, f"{NEW_DECISION}; no registry has signed it")
         return
     listed, entry = listed_versions(x, platform), x.entry
     if listed_versions(x) == []:
@@ -100,7 +100,7 @@ def _asked_for(one: Affected, note: str) -> Remedy:
 def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
     """Return the upgrade to the newest version that satisfies the constraints, or to a named one."""
     name = f"{one.examined.name}={version}" if version else one.examined.name
-    return one.written("upgrade", title, _LOW, None, one.write("upgrade", providers=(name,)), _REVIEW)
+    return one.written("upgrade", title, _LOW, None, one.write("upgrade", providers=(name,)), NEW_DECISION)
 
 
 def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[Remedy]:
@@ -123,7 +123,7 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     what = f"{x.name} {version}{', which is locked' if is_locked else ''}"
     title = f"Rewrite the constraints that exclude {what} ({places})"
     write = one.write("upgrade", providers=(name,), edits_constraints=True)
-    notes = [] if is_locked else [_REVIEW]
+    notes = [] if is_locked else [NEW_DECISION]
     if listed_versions(x) is None:
         notes.append("the command asks its registry, which has to answer")
     if shared:
@@ -140,7 +140,8 @@ def with_another_version(one: Affected) -> Iterator[Remedy]:
     A locked one is upgraded, or stays as it is.
     """
     x, failed = one.examined, one.examined.message.version
-    listed, locked = listed_versions(x) if failed else [], x.entry.version if x.entry is not None else None
+    listed, entry = listed_versions(x) if failed else [], x.lock.entry(x.address)
+    locked = entry.version if entry is not None else None
     others = [each for each in listed or () if str(each) != failed]
     best = newest(each for each in others if x.constraints.admits(each))
     if locked is not None and listed is not None and (best is None or best.compare(locked) <= 0):

@@ -12,9 +12,9 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, dialect_of_messages
-from locklens.doctor.catalogue import CATALOGUE, TITLES, CatalogueRow, squeezed
-from locklens.doctor.cleaning import LogLine, clean_lines, decoded_log, is_of_ci
-from locklens.doctor.messages import MODULE_MISSING, WARNINGS, WRAPPERS, LogFacts, ReadLog, RecognisedError
+from locklens.doctor.catalogue import BY_KIND, CATALOGUE, TITLES, CatalogueRow, squeezed
+from locklens.doctor.cleaning import BY_LOCKLENS, LogLine, clean_lines, decoded_log, is_of_ci
+from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, WARNINGS, WRAPPERS, LogFacts, ReadLog, RecognisedError
 from locklens.doctor.reasons import reason_of_request
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
@@ -75,6 +75,7 @@ _PROVIDERS = tuple(
             rf"^- {_ADDRESS}(?: \(|$)",
             rf"(?<![\w.:*/-]){_ADDRESS} {_VERSION} doesn't match any of",
             _OF_LOCKLENS,
+            rf"^error: [^:]{{1,500}}: {_ADDRESS}: ",
             r"(?<![\w/.])(?P<provider>[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/[\w-]{1,128}/[\w-]{1,128})(?![\w/])",
         ),
     )
@@ -108,6 +109,7 @@ _ANSWERING = tuple(
         re.compile,
         (
             rf"returned from (?:https?://)?{_HOST_NAME}",
+            rf"{_HOST_NAME} (?:answered [1-5]\d\d|refuses the connection|did not answer|broke the connection off)",
             rf"{_HOST_NAME}: (?:bad response code|unsuccessful request)",
             rf"{_HOST_NAME}: (?:Get|Head) \"/",
             rf"(?:Get|Head|GET|HEAD|unsuccessful request to) \"?https?://{_HOST_NAME}",
@@ -159,7 +161,7 @@ _FOLDERS = tuple(
 )
 """What names the folder of the run that follows: the tool's option, a shell, Docker, Ansible and CI systems."""
 _INIT = re.compile(r"\b(?:terraform|tofu)\b.{0,200}? init(?P<options>(?: -[^\s;&|]{1,500}){1,20})")
-_OF_INSTALL = re.compile(r"-(?P<option>-?(?:lockfile|plugin-dir)=[^\s\"']+)")
+_OF_INSTALL = re.compile(r"-(?P<option>-?(?:(?:lockfile|plugin-dir)=[^\s\"']+|upgrade(?:=true)?(?=\s|$)))")
 _PROVIDERS_COMMAND = re.compile(
     r"\b(?:terraform|tofu)\b.{0,200}? (?P<command>providers (?:lock|mirror)"
     r"(?: [^\s;&|<>\"'$`]{1,500}(?=[\s;&|]|$)){0,40}) ?(?:$|[;&|]|\d?>)"
@@ -263,8 +265,10 @@ class _Block(Struct, frozen=True):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders that the lines name: the unit before each, then that of the run."""
-        return tuple(filter(None, dict.fromkeys((self.unit, self.run.folder))))
+        """The folders that the lines name: that of locklens' error, the unit before each, then that of the run."""
+        own = BY_LOCKLENS.match(self.lines[0])
+        named = own["folder"] if own is not None else ""
+        return tuple(filter(None, dict.fromkeys((named, self.unit, self.run.folder))))
 
     @property
     def text(self) -> str:
@@ -304,7 +308,7 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
             if folders not in own and len(own) < MOST_ERRORS:
                 own.pop((), None)
                 told = {name: getattr(block.run, name) for name in _OF_RUN}
-                if error.command != "init":
+                if error.command not in {"init", LOCKLENS}:
                     told["command"] = block.run.command if block.run.command.startswith(error.command) else ""
                 own[folders] = replace(error, run=block.run.start, folders=folders, **told)
                 if (error.says, ()) in lasting:
@@ -381,7 +385,7 @@ def _runs(lines: Sequence[LogLine]) -> list[_Run]:
 
 
 def _options(text: str) -> tuple[str, ...]:
-    """Return the options of a command line of `init` that say where it installs from, and what it may write."""
+    """Return the options of a command line of `init` that say what it installs, where from, and what it may write."""
     match = _INIT.search(text)
     return tuple(f"-{one.lstrip('-')}" for one in _OF_INSTALL.findall(match["options"])) if match is not None else ()
 
@@ -394,7 +398,8 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
         if line.text.startswith('{"') and (event := _event(line)) is not None:
             yield event
             continue
-        begins = _BEGIN.match(line.text) is not None
+        is_own = BY_LOCKLENS.match(line.text) is not None  # a line of its own
+        begins = is_own or _BEGIN.match(line.text) is not None
         is_after = _BEGINS_RUN.match(line.text) or _ENDS_STEP.match(line.text)  # of the next run, as after a retry
         if is_error and is_after:
             yield _Block(tuple(gathered), number, is_error)
@@ -409,7 +414,7 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
                 number = line.number
             gathered.append(line.text)
         blank = 0 if line.text else blank + 1
-        if line.ends_box and gathered:
+        if (line.ends_box or is_own) and gathered:
             yield _Block(tuple(gathered), number, is_error)
             gathered, is_error = [], False
     if gathered:
@@ -430,12 +435,15 @@ def _event(line: LogLine) -> _Block | None:
 
 def _recognised(block: _Block) -> Iterator[RecognisedError]:
     whole = squeezed(block.text)
-    is_own = any(title in whole for title in TITLES) or _INSTALLING.search(whole) is not None
+    is_of_locklens = BY_LOCKLENS.match(block.text) is not None
+    is_own = is_of_locklens or any(title in whole for title in TITLES) or _INSTALLING.search(whole) is not None
     titled = (one for one, titles in _PROVIDERS_TITLES.items() if any(title in whole for title in titles))
-    command = next(titled, "init")
+    command = LOCKLENS if is_of_locklens else next(titled, "init")
     items = [item for item in _items(block) if _row_of(squeezed(item), is_own=is_own) is not None]
     for text in items or [block.text]:
         row = _row_of(squeezed(text), is_own=is_own)
+        if row is None and is_of_locklens and reason_of_request(text) is not None:
+            row = BY_KIND["registry-failed"]  # of a request that failed, it says no more than the reason
         if row is not None:
             own = "" if row.kind == MODULE_MISSING else command
             yield from (replace(error, command=own) for error in _errors(text, row, block.number))

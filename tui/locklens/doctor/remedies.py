@@ -12,10 +12,18 @@ from locklens.dialect import DIALECTS
 from locklens.doctor import is_for_twin, locked_states, may_read
 from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
+from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.past_remedies import earlier, excluding, fitting_past, fix_entry, restored, restored_file
-from locklens.doctor.provider_remedies import fix_source, listed_versions, upgrade, with_another_version, with_version
+from locklens.doctor.provider_remedies import (
+    NEW_DECISION,
+    fix_source,
+    listed_versions,
+    upgrade,
+    with_another_version,
+    with_version,
+)
 from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
@@ -48,9 +56,23 @@ def run_again(one: Affected) -> Remedy:
 def run_command_again(one: Affected) -> Remedy:
     """Return the step after a fix that left init nothing to do."""
     note = "if it fails again, diagnose its new log"
-    command = one.failed_line if one.examined.message.command != "init" else ""
-    size = None if command else 0
-    return one.alone.remedy("run-again", "Run the command that failed again", _NONE, size, command, note)
+    if one.examined.message.command == "init":
+        return one.alone.remedy("run-again", _FAILED_AGAIN, _NONE, 0, "", note)
+    return _failed_again(one, "run-again", _FAILED_AGAIN, note)
+
+
+_FAILED_AGAIN = "Run the command that failed again"
+
+
+def _failed_again(one: Affected, remedy: str, title: str, note: str) -> Remedy:
+    """Return the remedy that runs what failed again, as far as that is known; an upgrade locks new hashes."""
+    x, alone = one.examined, one.alone
+    if not x.is_of_upgrade:
+        return alone.remedy(remedy, title, _NONE, None if one.failed_line else 0, one.failed_line, note)
+    if x.message.command != LOCKLENS:
+        return alone.remedy(remedy, title, _LOW, None, one.failed_line, note, NEW_DECISION)
+    write = alone.write("upgrade", providers=(f"{x.name}={x.message.version}",))
+    return alone.written(remedy, title, _LOW, one.size_of(x.platform), write, note, NEW_DECISION)
 
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
@@ -190,7 +212,7 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
         yield run_again(one)
     words = "whether the host has the package of that version was not asked"
     title = f"Upgrade {x.name} to another version that is listed"
-    is_locked = x.entry is not None and not x.is_of_other_version
+    is_locked = x.entry is not None and not (x.is_of_other_version or x.is_of_upgrade)
     for other in upgrade(one, title) if is_locked else with_another_version(one.alone):
         is_open = x.message.reason is NetworkReason.ABSENT and other.command
         yield replace(other, note=clauses(other.note, words)) if is_open else other
@@ -214,7 +236,8 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
         title = f"Upgrade {one.examined.name}, once its publisher has signed a version with another key"
     if not one.examined.is_of_other_version:
         unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
-        for other in with_another_version(one) if one.examined.entry is None else upgrade(one, title):
+        is_new = one.examined.entry is None or one.examined.is_of_upgrade
+        for other in with_another_version(one) if is_new else upgrade(one, title):
             yield replace(other, note=clauses(other.note, unchecked if other.command else ""))
     if is_of_age:
         yield _signed_anew(one)
@@ -387,8 +410,8 @@ def fix_by_retry(one: Affected) -> Iterator[Remedy]:
         note = "if it fails again, look at what the runner gets from the shasums_url that the registry names"
     if one.examined.is_of_other_version:
         note = f"the lock file has {one.examined.release}: init asks for another version with -upgrade alone"
-    title = "Try again" if one.failed_line else "Run the command that failed again"
-    yield one.alone.remedy("retry", title, _NONE, None, one.failed_line, note)
+    title = "Try again" if one.failed_line or one.examined.is_of_upgrade else _FAILED_AGAIN
+    yield _failed_again(one, "retry", title, note)
     if one.examined.message.reason in ON_THE_WAY and one.examined.message.host:
         yield from fix_request(one)
 

@@ -171,7 +171,7 @@ def examined_failure(
     failed = next((one for one in failures if one.next_step is NextStep.TEST_CAUSES), None)
     if failed is not None:
         words = f'the plan "{title}" failed: {failed.sentence}'
-        message = f"Error: {failed.summary}\n\n{failed.detail}\n"
+        message = f"{failed.line}\n"
         return ExaminedProvider(failed.root, failed.address, StartingPoint(words, message=message))
     if isinstance(error, TrustError):
         words = f'the plan "{title}" failed: {error}'

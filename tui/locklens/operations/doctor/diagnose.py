@@ -191,7 +191,7 @@ def _looked_up(
 ) -> LookedUpEntries:
     """Return what registries say about each entry, about the sides of a conflict, and about the entries before."""
     pairs = list(zip(subjects, found, strict=True))
-    locked = [(one, x, one.entry) for one, x in pairs if one.entry is not None]
+    locked = [(one, x, x.entry) for one, x in pairs if x.entry is not None]
     entries = [(one.root.tool, entry) for one, _, entry in locked]
     entries += [(x.tool, entry) for x in found if (entry := _selected(x)) is not None]
     entries += [(one.root.tool, entry) for one in subjects for entry in one.sides]
@@ -236,7 +236,7 @@ def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> 
     told = {(each.address, str(each.version)): side.is_of_release for each, side in sides}
     was = x.origins.earlier.entry if x.origins.earlier is not None else None
     x = replace(x, unlisted=unlisted, of_release=told, earlier_host=whole_host(answers.of(x.tool, was)))
-    looked_up = answers.of(one.root.tool, one.entry)
+    looked_up = answers.of(one.root.tool, x.entry)
     if looked_up is not None:
         return _with_platform(replace(x, **asdict(looked_up)))
     if one.address is None:

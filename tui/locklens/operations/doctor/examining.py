@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry, likeliest_mirror
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
-from locklens.doctor.fixed import OF_REQUIREMENTS
+from locklens.doctor.fixed import OF_ENTRIES, OF_RELEASES, OF_REQUIREMENTS
 from locklens.doctor.messages import MODULE_MISSING, NO_MESSAGE, ReadLog, RecognisedError
 from locklens.doctor.model import Incident, Onset, PackagePath
 from locklens.errors import RepositoryError
@@ -23,7 +24,7 @@ from locklens.operations.root_modules import tool_of
 from locklens.project.clifiles import this_platform
 from locklens.project.installation import MethodKind
 from locklens.text import listing
-from locklens.versions import Constraints
+from locklens.versions import Constraints, Version
 
 if TYPE_CHECKING:
     import threading
@@ -189,7 +190,7 @@ class Examiner:
             lock,
             root.tool,
             root.configuration,
-            one.entry,
+            self._chosen(one, past) or one.entry,
             packages=packages,
             past=past,
             past_elsewhere=self._past_elsewhere(one),
@@ -230,6 +231,24 @@ class Examiner:
             top=path_from_shell(self._checkout.top),
             here=self._checkout.here,
         )
+
+    def _chosen(self, one: DoctorSubject, past: Sequence[PastEntry]) -> LockEntry | None:
+        """Return the version that the failing run chose in place of the locked one, which has no hashes yet.
+
+        None where the run is not known to have done so, or the error is of no release. A provider that the run searched
+        for need not have been locked then, if it once was not.
+        """
+        error, entry = one.message, one.entry
+        is_of_release = error.kind in OF_RELEASES or (error.reason is not None and error.kind not in OF_ENTRIES)
+        if entry is None or one.fitting or not is_of_release or error.version in {"", str(entry.version)}:
+            return None
+        was_locked = all(state.entry is not None for state in past)
+        is_searched = was_locked and entry.address in self._roots.addresses(one.root.path, error.searched)
+        if not (error.is_of_upgrade or is_searched):
+            return None
+        with suppress(ValueError):
+            return replace(entry, version=Version.parse(error.version), hashes=(), hash_offsets=())
+        return None
 
     def _past_elsewhere(self, one: DoctorSubject) -> tuple[tuple[PastEntry, ...], ...]:
         """Return the history of the entry in other roots that the log fits, each that has it as the first one."""

@@ -17,7 +17,7 @@ from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor import is_taken_over, may_read
 from locklens.doctor.fixed import OF_REQUIREMENTS
-from locklens.doctor.messages import MODULE_MISSING, OF_LACKING
+from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
@@ -180,6 +180,10 @@ class LogRoots:
 
         Where what a prefix names is none here, such as a container, the folder of the command is.
         """
+        if error.command == LOCKLENS:  # which names it from the top
+            own = next(("" if one == "." else one for one in error.folders[:1]), None)
+            if own is not None and self.has_root(own):
+                return [own]
         for name in map(_named_folder, error.folders):
             begins, ends = _ending_like(name, self._checkout.locks), self._at_end_of(name)
             if ends is not None or len(begins) == 1:
