@@ -649,6 +649,15 @@ def relays(text: str) -> Iterator[str]:
     yield "".join(f"level=info msg={json.dumps(line)}\n" for line in text.splitlines())
 
 
+def test_a_call_in_a_shared_module_is_of_the_roots_that_call_it(tmp_path: Path, doctor: Any) -> None:
+    call = 'module "{}" {{\n  source = "{}"\n}}\n'
+    files = {"a/main.tf": call.format("dns", "../modules/dns"), "b/main.tf": requires(*BOTH[:1])}
+    files |= {"modules/dns/main.tf": call.format("in2", "git::https://127.0.0.1:1/in2.git")}
+    folder = repository(tmp_path / "r", files)
+    (folder / "ci.log").write_text(of_modules("in2").replace("main.tf", "../modules/dns/main.tf"), "utf-8")
+    assert roots_of(doctor(folder, "--offline", "ci.log")) == [["a"]]
+
+
 def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Path, doctor: Any) -> None:
     called = {"a": "./modules/a", "b": "git::https://127.0.0.1:1/b.git"}
     files = {f"{name}/main.tf": f'module "{name}" {{\n  source = "{source}"\n}}\n' for name, source in called.items()}

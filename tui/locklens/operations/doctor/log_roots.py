@@ -180,10 +180,9 @@ class LogRoots:
 
         Where what a prefix names is none here, such as a container, the folder of the command is.
         """
-        if error.command == LOCKLENS:  # which names it from the top
-            own = next(("" if one == "." else one for one in error.folders[:1]), None)
-            if own is not None and self.has_root(own):
-                return [own]
+        named = next(iter(error.folders), "") if error.command == LOCKLENS else ""  # from the top
+        if named and self.has_root(own := "" if named == "." else named):
+            return [own]
         for name in map(_named_folder, error.folders):
             begins, ends = _ending_like(name, self._checkout.locks), self._at_end_of(name)
             if ends is not None or len(begins) == 1:
@@ -302,7 +301,9 @@ class LogRoots:
         """Return the roots that an error without a provider may be of: of the lock file, or of all that is required."""
         locks, here = list(self._checkout.locks), self._checkout.here
         if error.kind == MODULE_MISSING and error.place and not posixpath.isabs(error.place):
-            return [path for path in self._candidates if self._has_call(posixpath.join(path, error.place), error)]
+            files = {path: posixpath.normpath(posixpath.join(path, error.place)) for path in self._candidates}
+            found = [path for path, file in files.items() if self._has_call(file, error)]
+            return [path for path in found if files[path] in self.root(path).configuration.files] or found
         if not error.reused and not error.searched:
             locks += [here] if here not in locks and self.has_root(here) else []
             return [path for path in locks if self.lock(path).problems] or locks
