@@ -274,6 +274,7 @@ def test_upgrade_as_events(run: Run, top: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
+        (["upgrade", "demo", "--dry-run", "aws"], 2, "does not require or lock 'aws'"),
         (["upgrade", "demo=1.5.0"], 1, "a: acme/demo: 1.5.0 does not satisfy 1.4.1 (a/main.tf:5)"),
         (["upgrade", "demo=7"], 1, "version 7.0.0 is not offered"),
         (["upgrade", "aws"], 2, "does not require or lock 'aws'"),

@@ -361,8 +361,10 @@ def read_options(name: str, arguments: Sequence[str], operands: Sequence[str] = 
         raise UsageError(f"unexpected argument {operands[0]!r}", hint=f"see locklens {name} --help")
     words = [*environment_arguments(command, os.environ), *arguments]
     if operands and not command.operands:
-        words += ["--", *operands]  # A file's name may begin with a dash.
-    options = command.parser().parse_args(words)
+        # A file's name may begin with a dash, and intermixed arguments end at no "--".
+        options = command.parser().parse_args([*words, "--", *operands])
+    else:
+        options = command.parser().parse_intermixed_args(words)
     if command.operands:
         receive_operands(options, command.operands, operands)
     if options.check_options is not None:
