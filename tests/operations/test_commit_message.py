@@ -32,10 +32,10 @@ def change(name: str, old: str | None, new: str | None, root: str = "infra/prod"
     )
 
 
-def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
+def plan(*changes: PlannedChange, roots: tuple[str, ...] = (), old: bytes = b"# a", undoes: str = "") -> Plan:
     folders = dict.fromkeys([*(one.root for one in changes), *roots])
-    files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, b"a", b"b") for root in folders)
-    return Plan(FileChanges(Path("/top"), files, (), "locklens x"), changes)
+    files = tuple(PlannedFile(f"{root}/{LOCK}" if root else LOCK, old, b"# b") for root in folders)
+    return Plan(FileChanges(Path("/top"), files, (), "locklens x", undoes=undoes), changes)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,8 @@ def plan(*changes: PlannedChange, roots: tuple[str, ...] = ()) -> Plan:
             "Upgrade 2 providers in 2 roots",
         ),
         (plan(roots=("infra/win", "infra/mac")), "Fix the format of the lock file in infra/mac and infra/win"),
+        (plan(roots=("infra",), old=b"x {"), "Restore the lock file in infra"),
+        (plan(roots=("infra",), undoes="1"), "Revert the lock file in infra"),
         (plan(change("evil\x1b[31m\n", "5.1.0", None, root="a\nb")), "Remove evil\\x1b[31m\\x0a in 1 root"),
     ],
 )

@@ -304,12 +304,14 @@ def test_restore_of_every_entry_restores_a_file_that_cannot_be_parsed(top: Path,
     plan = restore(Scope(top), ("aws", "tls", "null"))
     assert not plan.failures
     assert plan.proposal.words[-1] == ".: the whole file is restored, since it could not be parsed"
+    assert not plan.remarks, "no entry of the file is as in the revision"
     apply(plan.proposal)
     assert lock_of(top) == good
+    assert undo(top).changes == (), "nothing is known of what the broken file has"
     path.unlink()
     path.mkdir()
     plan = restore(Scope(top), ("aws", "tls"))
-    assert plan.failures[0].hint == "fix the file first"
+    assert str(plan.failures[0].sentence).endswith(f"{path.name}:1: Failed to read file: is a folder")
 
 
 def test_restore_removes_what_was_not_locked_then(top: Path) -> None:

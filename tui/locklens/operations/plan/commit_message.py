@@ -77,8 +77,15 @@ def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bo
     """Return what is done and where; changes of the same roots share these."""
     if not plan.changes:
         where = places(sorted(file.path.rpartition("/")[0] for file in planned_lock_files(plan)))
-        had_conflict = any(parse(file.old or b"", file.path).conflict is not None for file in planned_lock_files(plan))
-        verb = "Restore" if plan.restored_from else "Resolve the conflict of" if had_conflict else "Fix the format of"
+        before = [parse(file.old or b"", file.path) for file in planned_lock_files(plan)]
+        if plan.proposal.undoes:
+            verb = "Revert"
+        elif any(lock.conflict is not None for lock in before):
+            verb = "Resolve the conflict of"
+        elif plan.restored_from or not all(lock.is_valid for lock in before):
+            verb = "Restore"
+        else:
+            verb = "Fix the format of"
         return f"{verb} the lock file in {where}"
     kinds: dict[str, list[PlannedChange]] = {}
     for change in plan.changes:

@@ -251,20 +251,21 @@ def _restore_root(
 ) -> None:
     entries: dict[ProviderAddress, LockEntry | None] = {}
     now, then = root.lock.by_address, lock.by_address
+    problems, data = root.lock.problems, root.lock.data
     for address in sorted(selected):
         name, entry = root.name_of(address), then.get(address)
         if address not in now and entry is None:
             words = f"{name} is locked neither now nor in {lock.path}"
             draft.fail(root.path, ConfigurationError(words, path=root.lock.path), address=name)
         elif address in now and entry is not None and now[address].written == entry.written:
-            draft.note(root.path, f"already as in {lock.path}", address=name)
+            if not problems:
+                draft.note(root.path, f"already as in {lock.path}", address=name)
         else:
             entries[address] = entry
             constraints = root.configuration.constraints(address)
             if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
                 words = f"{entry.version} does not satisfy {constraints}"
                 draft.note(root.path, words, address=name)
-    problems, data = root.lock.problems, root.lock.data
     if not problems:
         put_entries(draft, root, entries)
     left = {address: entry.written for address, entry in {**now, **entries}.items() if entry is not None}

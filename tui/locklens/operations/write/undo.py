@@ -348,7 +348,7 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
     if os.path.basename(file.path) != LOCK_FILE:  # noqa: PTH119
         return
     old, new = (parse(data or b"", file.path) for data in (file.old, file.new))
-    if not (old.is_complete and new.is_complete):
+    if not (old.is_valid and new.is_valid):
         return
     tool = new.writer or old.writer
     for address, before, after in differing(old, new):
