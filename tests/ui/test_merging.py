@@ -73,7 +73,7 @@ async def test_what_does_not_clash_is_merged_in_a_preview_and_undone(opening: Op
         assert "<<<<<<<" in on.text
         await on.press("escape", "enter")
         await until(on, lambda: merging.lock.read_bytes() == UNITED.encode())
-        await until(on, lambda: "wrote 1 file; 1 file unmerged in git until git add; Z undoes it" in on.text)
+        await until(on, lambda: "wrote 1 file; git add marks 1 file as resolved; Z undoes it" in on.text)
         await on.reviewed()
         await on.press("Z", "enter")
         await until(on, on.has_preview)
@@ -85,7 +85,7 @@ async def test_what_does_not_clash_is_merged_in_a_preview_and_undone(opening: Op
         await until(on, on.has_preview)
         await on.ready()
         await on.press("enter")
-        await until(on, lambda: "wrote 1 file; 1 file unmerged in git until git add; Z undoes it" in on.text)
+        await until(on, lambda: "wrote 1 file; git add marks 1 file as resolved; Z undoes it" in on.text)
 
 
 async def test_the_row_has_the_versions_of_both_sides_and_not_of_merged_lines(opening: Opening) -> None:

@@ -318,7 +318,7 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
     except UnmergedFileError as error:
         return _unmerged(path or "", error, tool)
     except ConfigurationError as error:
-        refused = SyntaxProblem(1, 1, "Failed to read file", str(error), _target(tree, path or ""))
+        refused = SyntaxProblem(1, 1, "Failed to read file", error.message, _target(tree, path or ""))
         return LockFile(path or "", b"", exists=True, writer=None, entries=(), problems=(refused,), is_complete=False)
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
 

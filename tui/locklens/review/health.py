@@ -621,5 +621,5 @@ def commands_text(check: Check, found: CheckRemedy, health: Health) -> str:
 def command_title(check: Check) -> str:
     """Return "fix" for a command that writes, "see" for one that lists more; of what `--safe` may leave, it says so."""
     if check.options:
-        return "fix, where no decision is needed"
+        return "fix, where no decision is needed (--list in place of --safe shows where)"
     return "fix" if check.command in _WRITING else "see"

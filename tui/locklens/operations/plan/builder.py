@@ -357,7 +357,8 @@ def require_valid(lock: LockFile, *, hint: str = "") -> None:
     if lock.problems:
         problem = lock.problems[0]
         words = f"{problem.summary}: {problem.detail}"
-        raise ConfigurationError(words, path=lock.path, line=problem.line, hint=hint or "fix the file first")
+        hint = hint or ("fix the file first" if lock.data else "")
+        raise ConfigurationError(words, path=lock.path, line=problem.line, hint=hint)
 
 
 def _ground(request: Scope) -> tuple[Path, Tree, Sequence[str]]:

@@ -341,7 +341,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         files = written_words(plan) if plan is not None else "the files"
         roots = len({failed.root for failed in plan.failures}) if plan is not None else 0
         failed = f"; {counted(roots, 'root')} failed and left unchanged" if roots else ""
-        failed += f"; {counted(left, 'file')} unmerged in git until git add" if (left := self.standing.unmerged) else ""
+        failed += f"; git add marks {counted(left, 'file')} as resolved" if (left := self.standing.unmerged) else ""
         is_undo = plan is not None and bool(plan.proposal.undoes)
         rest = "; ".join(notices) or ("Z redoes it" if is_undo else "Z undoes it")
         self.dismiss(Closed(f"{self.standing.words.past} {files}{failed}; {rest}", needs_reload=True))
