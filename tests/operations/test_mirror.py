@@ -183,6 +183,25 @@ def test_versions_that_are_there_stay_listed_and_prune_removes_them(monkeypatch:
         assert not (top / "third").exists()
 
 
+def test_a_dry_prune_names_what_the_run_removes(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with bench(TERRAFORM, monkeypatch) as place:
+        (place.work / "main.tf").write_text(requires(("acme/demo", "1.0.0"), ("acme/third", "")))
+        assert run("mirror", "out") == 0
+        before = files(place.work / "out")
+        (place.work / "main.tf").write_text(requires(("acme/demo", "1.1.0")))
+        capfd.readouterr()
+        assert run("mirror", "--prune", "--dry-run", "out") == 0
+        removal = "would remove "
+        would = {line.removeprefix(removal) for line in capfd.readouterr().out.splitlines() if removal in line}
+        assert files(place.work / "out") == before
+        assert run("mirror", "--prune", "out") == 0
+        assert would == before.keys() - files(place.work / "out").keys()
+        assert "registry.terraform.io/acme/demo/1.0.0.json" in would
+        assert "registry.terraform.io/acme/demo/index.json" not in would
+
+
 def test_a_file_that_no_document_lists_is_named(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -278,7 +278,8 @@ class MirrorFolder(Struct, frozen=True):
         """
         removed = []
         for address, packages in self.packages().items():
-            left = {str(one.version) for one in packages if (address, one.version, one.platform) in kept}
+            # A dry run has not put those that the folder lacks there.
+            left = {str(version) for required, version, _ in kept if required == address}
             gone = {one.path.name for one in packages if (address, one.version, one.platform) not in kept}
             gone |= {f"{one.version}.json" for one in packages if str(one.version) not in left}
             gone |= set() if left else {"index.json"}
