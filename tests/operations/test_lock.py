@@ -167,6 +167,8 @@ def test_what_fails_in_a_root_stays_there(place: Place) -> None:
     assert not unknown.exists()
     assert broken.read_text() == "}"
     assert [failed.root for failed in found.failures] == ["broken", "gone", "unknown", "unselectable"]
+    assert " --root good" in found.proposal.command
+    assert found.proposal.command.count(" --root ") == 1
     words = [failed.sentence for failed in found.failures]
     for text, part in zip(words, ("failed to read", "no such folder", "acme/nobody", "> 7.0"), strict=True):
         assert part in text

@@ -16,7 +16,7 @@ from locklens.lockfile.render import render
 from locklens.operations.plan import Plan, Scope
 from locklens.operations.plan.commit_message import commit_message
 from locklens.operations.write.apply import apply
-from locklens.operations.write.lock_edits import Format, Prune, restore
+from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders, restore
 from locklens.operations.write.undo import undo
 from locklens.versions import Version
 
@@ -150,6 +150,7 @@ def test_roots_that_fail_stay_and_the_others_change(top: Path) -> None:
         (top / name / "main.tf").write_bytes(text)
     plan = Prune(Scope(top, ("a", "b", "c", "d", "e"))).plan()
     assert [file.path for file in plan.proposal.files] == ["b/.terraform.lock.hcl"]
+    assert plan.proposal.command.endswith(" prune --root b"), "a root that fails would be an error of the command"
     assert [failed.sentence.partition(": ")[0] for failed in plan.failures] == [
         "a/.terraform.lock.hcl:1",
         "c/.terraform.lock.hcl:1",
@@ -341,6 +342,18 @@ def test_restore_where_there_is_nothing_to_take(top: Path) -> None:
     assert said(plan)[1][0].startswith("HEAD:.terraform.lock.hcl:1: ")
     broken = "the lock file is broken in HEAD, so nothing of it can be restored: name another revision with --from"
     assert [failed.hint for failed in plan.failures] == [broken]
+
+
+def test_the_command_of_a_restoration_leaves_out_the_part_that_fails(top: Path) -> None:
+    (top / "new").mkdir()
+    (top / "new/.terraform.lock.hcl").write_bytes(lock(entry("null")))
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0"), entry("tls"), entry("null")))
+    parts = RestoredProviders(("new",), ("null",)), RestoredProviders((".",), ("aws",))
+    plan = Restore(Scope(top), parts).plan()
+    assert [failed.root for failed in plan.failures] == ["new"]
+    assert [file.path for file in plan.proposal.files] == [".terraform.lock.hcl"]
+    assert plan.proposal.command == "locklens restore aws --root ."
+    assert Restore(Scope(top), parts[:1]).plan().proposal.command == "locklens restore null --root new"
 
 
 # format

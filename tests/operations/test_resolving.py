@@ -176,11 +176,15 @@ def test_two_versions_may_have_a_registry_manifest_in_common(merging: Merging, m
 
 def test_the_command_line_has_a_side_for_each_provider_of_each_root(tmp_path: Path) -> None:
     ours, theirs = Preference.OURS, Preference.THEIRS
-    merge = ResolveConflicts(Scope(tmp_path, (".", "infra")))
-    selected = merge.settled_by({("", "acme/a"): ours, ("infra", "acme/a"): theirs, ("infra", "acme/b"): ours})
-    first, second = selected._command.split(" && ")
-    assert first.endswith(" merge --prefer=acme/a=ours --root .")
-    assert second.endswith(" merge --prefer=acme/a=theirs --prefer=acme/b=ours --root infra")
+    (tmp_path / "infra").mkdir()
+    (tmp_path / "main.tf").touch()
+    (tmp_path / "infra/main.tf").touch()
+    for folder, names in ((tmp_path, (".", "infra")), (tmp_path / "infra", ("..", "."))):
+        merge = ResolveConflicts(Scope(folder, names))
+        selected = merge.settled_by({("", "acme/a"): ours, ("infra", "acme/a"): theirs, ("infra", "acme/b"): ours})
+        first, second = selected.plan().proposal.command.split(" && ")
+        assert first.endswith(f" merge --prefer=acme/a=ours --root {names[0]}")
+        assert second.endswith(f" merge --prefer=acme/a=theirs --prefer=acme/b=ours --root {names[1]}")
 
 
 SIDES = "--prefer ours or --prefer theirs takes the entry of that side"

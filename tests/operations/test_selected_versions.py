@@ -113,6 +113,19 @@ def test_one_root_that_fails_leaves_the_others(three: Path) -> None:
     assert [file.path for file in plan.proposal.files] == [f"c/{LOCK}"]
 
 
+def test_the_command_leaves_out_what_failed(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(three)
+    missing = [pick(root, "aws", "9.9.9") for root in "ab"]
+    plan = planned(three, *missing, pick("c", "aws", "5.2.0"))
+    assert [file.path for file in plan.proposal.files] == [f"c/{LOCK}"]
+    assert plan.proposal.command == "locklens upgrade hashicorp/aws=5.2.0 --root c"
+    plan = planned(three, missing[0], pick("b", "aws", "5.1.0"), pick("c", "aws", "5.1.0"))
+    assert plan.proposal.command == "locklens upgrade hashicorp/aws=5.1.0 --root b --root c"
+    plan = planned(three, *missing)
+    assert plan.proposal.is_empty
+    assert plan.proposal.command == "locklens upgrade hashicorp/aws=9.9.9 --root a --root b", "it fails alike"
+
+
 def test_a_provider_that_is_not_locked_yet_is_added(top: Path) -> None:
     lay(top, {"main.tf": requiring(aws="~> 5.0", tls="~> 4.0"), LOCK: [entry("tls", "4.0.0", "~> 4.0")]})
     plan = planned(top, pick("", "aws", "5.2.0"))

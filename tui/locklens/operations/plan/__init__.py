@@ -26,7 +26,7 @@ from locklens.storage.journal import WriteTarget
 from locklens.text import shell_words, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from locklens.dialect import Dialect
     from locklens.errors import LockLensError
@@ -55,6 +55,11 @@ class Scope(RootSettings, frozen=True):
         names = (os.path.relpath(os.path.join(real, root), folder) for root in roots)  # noqa: PTH118
         named = tuple(name.replace(os.sep, "/") for name in names)
         return cls(Path(folder), named, tool=settings.tool, test_directory=settings.test_directory)
+
+    def without(self, failed: Collection[str]) -> Scope:
+        """Return the scope without some of its roots; the whole scope if no root would be left."""
+        left = tuple(root for root in self.roots if root not in failed)
+        return replace(self, roots=left) if left else self
 
 
 class PlannedChange(Struct, frozen=True):
@@ -189,7 +194,9 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
     proposals = [plan.proposal for plan in plans]
     files = sorted((file for proposal in proposals for file in proposal.files), key=lambda file: file_order(file.path))
     words = tuple(word for proposal in proposals for word in proposal.words)
-    command = " && ".join(proposal.command for proposal in proposals)
+    # The command of a plan that failed as a whole would keep the next ones from running.
+    commands = [plan.proposal.command for plan in plans if not (plan.failures and plan.proposal.is_empty)]
+    command = " && ".join(commands or [proposal.command for proposal in proposals])
     return Plan(
         FileChanges(proposals[0].top, tuple(files), words, command, tool=proposals[0].tool),
         tuple(change for plan in plans for change in plan.changes),
@@ -260,7 +267,7 @@ class FileChanges(Struct, frozen=True):
         top: The repository's top, or the folder that stands for it: no file outside of it is written.
         files: Those that change, configurations before lock files.
         words: The changes, one line each.
-        command: The command line that does the same.
+        command: The command line that does the same; where every root failed, the one that fails alike.
         target: The place of the bytes.
         undoes: Id of the write that this one reverts; "" for none.
         redoes: Id of the write that this one applies again; "" for none.

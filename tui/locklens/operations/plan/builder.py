@@ -178,6 +178,7 @@ class ScopedPlanBuilder(PlanBuilder):
 
     Attributes:
         disk: The files on disk.
+        paths: The folder of each root, by its name in the scope.
         roots: The roots on disk; each once, in the order of the scope.
 
     Args:
@@ -192,8 +193,17 @@ class ScopedPlanBuilder(PlanBuilder):
         self._reader = RootReader(scope)
         top, self.disk, paths = _ground(scope)
         super().__init__(top)
+        self.paths = dict(zip(scope.roots or (".",), paths, strict=True))
         self.roots = tuple(self.root(path) for path in dict.fromkeys(paths))
         self.tool = scope.tool
+
+    def planned(self, scope: Scope) -> Scope:
+        """Return a scope without the roots that an error leaves untouched, for the command line of the plan.
+
+        Where every root has failed it is the whole scope.
+        """
+        failed = {diagnostic.root for diagnostic in self.diagnostics if diagnostic.is_error}
+        return scope.without({name for name, path in self.paths.items() if path in failed})
 
     def locked(self) -> list[str]:
         """Return every folder of the repository that has a lock file, [] outside of a repository."""

@@ -138,7 +138,8 @@ class _Locking:
                 draft.fail(name, outcome)
             else:
                 results[name] = self._settle(outcome, draft)
-        return replace(draft.plan(self._command()), results=results)
+        failed = {name for name, result in results.items() if not isinstance(result, RootResult) or result.has_failed}
+        return replace(draft.plan(self._command(self._operation.where.without(failed))), results=results)
 
     def _read(self, name: str) -> _Work | LockLensError:
         operation = self._operation
@@ -250,13 +251,13 @@ class _Locking:
             ]
             yield replace(change, platforms=tuple(fresh))
 
-    def _command(self) -> str:
+    def _command(self, where: Scope) -> str:
         operation = self._operation
         words = [*operation.providers]
         words += [word for platform in operation.platforms for word in ("--platform", str(platform))]
         words += ["--accept-republished"] if operation.accepts_republished else []
         words += ["--allow-missing-modules"] if operation.allows_missing else []
-        return command_line("lock", operation.where, words)
+        return command_line("lock", where, words)
 
 
 def _checked(

@@ -63,7 +63,7 @@ class Prune(FileOperation, frozen=True):
             with draft.attempt(root.path):
                 require_sound(root)
                 _prune_root(draft, root, selected[root.path] if self.providers else None)
-        return draft.plan(command_line("prune", self.where, self.providers))
+        return draft.plan(command_line("prune", draft.planned(self.where), self.providers))
 
 
 def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderAddress] | None) -> None:
@@ -137,7 +137,7 @@ class Format(FileOperation, frozen=True):
                     name, fixed = root.path or ".", ", ".join(deviations(root.lock))
                     draft.describe(f"{name}: format fixed: {fixed}", dry_run=f"{name}: would fix the format: {fixed}")
                 draft.put_lock(root, data)
-        return draft.plan(command_line("format", self.where, ()))
+        return draft.plan(command_line("format", draft.planned(self.where), ()))
 
 
 _NAMED = 3
@@ -230,8 +230,8 @@ def restore(
             _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, root.lock.path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
     warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
-    command = command_line("restore", where, [*providers, *(["--from", revision] if revision != "HEAD" else [])])
-    return replace(draft.plan(command), restored_from=revision)
+    arguments = [*providers, *(["--from", revision] if revision != "HEAD" else [])]
+    return replace(draft.plan(command_line("restore", draft.planned(where), arguments)), restored_from=revision)
 
 
 _WHOLE = "fix the file first, or name every provider of the revision's file, which is restored as a whole then"

@@ -138,20 +138,18 @@ class ResolveConflicts(FileOperation, frozen=True):
             on_root(root.path)
             with draft.attempt(root.path):
                 unused -= self._plan_root(draft, root)
-        plan = replace(draft.plan(self._command), is_merge=True)
+        plan = replace(draft.plan(self._command(draft)), is_merge=True)
         if unused and not plan.failures:
             hint = "name a provider of the conflict, such as hashicorp/aws"
             raise ConfigurationError(f"no conflict is in {listing(sorted(unused))}", hint=hint)
         return plan
 
-    @property
-    def _command(self) -> str:
-        """The command line; one for each root where what was selected differs between them."""
+    def _command(self, draft: ScopedPlanBuilder) -> str:
+        """Return the command line; one for each root where what was selected differs between them."""
         usual = ["--prefer", self.prefer.value] if self.prefer is not None else []
         of_roots: dict[tuple[str, ...], list[str]] = {}
-        for root in self.where.roots:
-            # The folder that one works in is "." in a scope, and "" as the path of a root.
-            of_root = {None, root, root if root != "." else ""}
+        for root in draft.planned(self.where).roots:
+            of_root = {None, draft.paths[root]}
             words = [f"--prefer={name}={side}" for (of, name), side in self.selected.items() if of in of_root]
             of_roots.setdefault((*usual, *words), []).append(root)
         commands = (

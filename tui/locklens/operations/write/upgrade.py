@@ -121,7 +121,8 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         order = {root.path: number for number, root in enumerate(draft.roots)}
         draft.diagnostics.sort(key=lambda diagnostic: order[diagnostic.root])
         _note_left_behind(draft)
-        plan = draft.plan(_commands_of_picks(self, draft) if self.picks else _command(self))
+        done = replace(self, where=draft.planned(self.where))
+        plan = draft.plan(_commands_of_picks(done, draft) if self.picks else _command(done))
         return plan.with_left_out(self.left_out)
 
     def _plan_roots(
@@ -233,7 +234,9 @@ def _named(text: str) -> tuple[str, Version | None]:
 def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:
     """Return the commands for the picks; roots with the same picks share one."""
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for root, name in zip(draft.roots, request.where.roots, strict=True):
+    roots = {root.path: root for root in draft.roots}
+    for name in request.where.roots:
+        root = roots[draft.paths[name]]
         picks = (pick for pick in request.picks if pick.root == root.path)
         words = tuple(
             f"{root.name_of(pick.address)}{f'={pick.version}' if pick.version is not None else ''}" for pick in picks
