@@ -131,6 +131,9 @@ def test_a_mirror_that_was_repaired_is_fixed(corp: Path, doctor: Any) -> None:
     accepted = f"terraform-provider-demo_1.4.2_{platform}.zip has a locked hash now"
     assert document["fixed"].endswith(f"{accepted}; that the failing run was on {platform} is assumed")
     assert doctor(corp, "--platform", platform, "ci.log")["fixed"].endswith(accepted)
+    later = (corp / "ci.log").stat().st_mtime + 60
+    os.utime(corp / "ci.log", (later, later))
+    assert doctor(corp, "ci.log")["state"] == "open"  # the copy was there before the run
 
 
 def test_what_the_mirror_has_altered_is_not_locked_from_it(corp: Path, doctor: Any) -> None:
@@ -185,6 +188,12 @@ def test_a_plugin_folder_of_the_log_is_filled_and_the_run_repeated(
     document = doctor(corp, "ci.log")
     assert (document["state"], document["next"]) == ("fixed", init)
     assert document["fixed"].startswith(str(folder))
+    (corp / "ci.log").write_text(f"##[group]Run {ran}\n##[endgroup]\n" + log.partition("\n")[2], "utf-8")
+    assert doctor(corp, "ci.log")["state"] == "open"  # a runner's folder of that name is not this one
+    later = (corp / "ci.log").stat().st_mtime + 60
+    (corp / "ci.log").write_text(log, "utf-8")
+    os.utime(corp / "ci.log", (later, later))
+    assert doctor(corp, "ci.log")["state"] == "open"  # nothing has come since
 
 
 def of_locking(option: str, reason: str, platform: str) -> str:

@@ -107,7 +107,8 @@ def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
         return None
     asked = x.message.own_mirror
     words = f"the message says that what it asked{f', {asked},' if asked else ''} does not have the version{there}"
-    if held := next((one for one in x.packages if one.kind == "mirror"), None):
+    copies = x.of_kind("mirror")
+    if held := next((one for one in copies if one.platform == x.platform), next(iter(copies), None)):
         words = f"{words}; {held.path} is there now"
     elif x.mirrors:
         words = f"{words}; {listing(list(x.mirrors), 3)} has no package of {x.release}"

@@ -105,8 +105,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
     if x.message.is_of_local_file or is_gone or kind == "not-in-sources":
         is_any = is_gone and not x.message.own_folders
-        healed = next((one for one in x.sound_mirrors if is_any or one.is_of_run), None)
-        return _accepted_words(x, healed) if healed is not None else ""
+        healed = next((one for one in x.sound_mirrors if one.is_new and (is_any or one.is_of_run)), None)
+        return _accepted_words(x, healed) if healed is not None and _is_of_run(x) else ""
     return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
 
 
@@ -571,10 +571,11 @@ def _more_words(x: Examined, before: PastEntry) -> str:
 def _repaired(x: Examined) -> FoundPackage | None:
     """Return the copy that the failing run would get now, where the lock file accepts it; None where nothing tells.
 
-    That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from.
+    That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from, and
+    it came later than the log.
     """
     path = x.incident.path
-    if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
+    if not _is_of_run(x) or path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
         return None
     kinds = ("mirror",) if path.is_mirror and x.message.kind != "local-package" else _SHARED
     copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
@@ -587,7 +588,7 @@ def _repaired(x: Examined) -> FoundPackage | None:
         or (is_only and path.is_mirror)
         or (path is PackagePath.PLUGIN_CACHE and place and f"{redacted(one.place)}/".startswith(f"{place}/"))
     )
-    is_accepted = bool(used) and all(one.hashes & x.locked for one in used)
+    is_accepted = any(one.is_new for one in used) and all(one.hashes & x.locked for one in used)
     return used[0] if is_accepted else None
 
 

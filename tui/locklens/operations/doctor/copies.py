@@ -203,8 +203,7 @@ class CopyFinder:
         found, own = list[FoundPackage](), self.installed(one.root.path, one.error)
         for data in dict.fromkeys((own, *map(self.installed, self._checkout.locks))):
             found += [
-                replace(package, is_of_root=data == own, base=data.base, is_new=self.is_later(package.place))
-                for package in self._in_data(data, entry)
+                replace(package, is_of_root=data == own, base=data.base) for package in self._in_data(data, entry)
             ]
 
         def copies(kind: str, top: str) -> list[FoundPackage]:
@@ -224,6 +223,7 @@ class CopyFinder:
                 found += [replace(each, behind=behind) for each in there]
                 behind = method.kind if any(each.platform == platform for each in there) else behind
         found = [replace(each, is_of_run=True) if self._is_named(each, one.message) else each for each in found]
+        found = [replace(each, is_new=self.is_later(each.place or self._request.folder / each.path)) for each in found]
         return [replace(each, base=self._bound(each.base)) if each.base else each for each in found]
 
     def _is_named(self, one: FoundPackage, error: RecognisedError) -> bool:
