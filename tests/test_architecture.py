@@ -348,7 +348,7 @@ LEFT_OUT = {
     ("operations.plan.commit_message", "ChangeKind"): {  # all of them a change of hashes, or none
         *("NEW_HASHES", "REMOVED_HASHES", "CHANGED_HASHES", "REPLACED_HASHES", "UNCHANGED")
     },
-    ("operations.upgrades.doubts", "Reason"): {"CONSTRAINT", "ABSENT"},  # a blocker of its own, and none
+    ("operations.upgrades.doubts", "Reason"): {"CONSTRAINT", "ABSENT", "LIMIT"},  # a blocker of its own, and none
     ("review.reports.pipelines", "Severity"): {"OFF"},  # no report has such findings
     ("review.reports.standards", "Severity"): {"OFF"},
     ("releases.authentication", "Refusal"): {  # their value is the sentence

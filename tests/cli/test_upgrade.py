@@ -188,7 +188,7 @@ def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
     status, out, _ = run("why", "other", "--no-cache", "--", "a")
     assert status == 0
     assert re.search(r"LOCKED       1\.0\.0  \S+:\d+  satisfies the constraints  \d+d old\n", out), out
-    assert "UPGRADE      selects 1.0.0; 1.1.0, the newest in range, is held back by the policy\n" in out
+    assert "UPGRADE      selects 1.0.0; 1.1.0, the newest in range, is held back: cooldown 7 d (2 d old)\n" in out
     assert "NEWER        1.1.0  held back:\n                 cooldown 7 d (2 d old)\n" in out
     status, out, _ = run("why", "other", "--no-cache", "--format", "json", "--", "a")
     assert status == 0

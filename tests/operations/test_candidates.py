@@ -36,7 +36,7 @@ from locklens.operations.upgrades import (
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
 from locklens.operations.upgrades.report import as_text, held_version_lines
-from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradePolicy, UpgradeSelection, recommend
+from locklens.operations.upgrades.selection import Eligibility, UpgradePolicy, UpgradeSelection, recommend
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy
@@ -44,6 +44,7 @@ from locklens.project.tree import FileSystem
 from locklens.releases import NetworkSettings
 from locklens.review.model import Bump
 from locklens.review.rules.release import signer_change
+from locklens.selection import BumpLimit
 from locklens.sources.metadata import ListedVersion
 from locklens.storage.cache import Cache
 from locklens.text import age_words

@@ -174,7 +174,7 @@ def test_what_the_policy_holds_back_is_held_back(tmp_path: Path) -> None:
     listed = offers("5.0.0", "5.1.0", "5.2.0")
     text = said(asked(tmp_path, "aws", offered=listed, policy='allow = ["hashicorp/aws < 5.2"]'))
     assert (
-        "  UPGRADE      selects 5.1.0; 5.2.0, the newest in range, is held back by the policy\n"
+        "  UPGRADE      selects 5.1.0; 5.2.0, the newest in range, is held back: not on the allow list\n"
         "  NEWER        5.2.0  held back:\n"
         "                 not on the allow list\n"
         "               5.1.0  not held back\n"

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -353,13 +353,15 @@ def refuse(*_: object) -> Any:
     raise LockLensError("nothing of that here")
 
 
-def explained(subject: WhySubject, ask: Callable[..., Any] = lambda _: None) -> Why:
+def explained(
+    subject: WhySubject, ask: Callable[..., Any] = lambda _: None, ages: Mapping[Version, int] | None = None
+) -> Why:
     """What the workspace says of it, whatever the registry is."""
     request = ReviewRequest(lambda: None)  # type: ignore[arg-type, return-value]
 
     def offered(address: ProviderAddress) -> OfferedVersions | None:
         listed = ask(address)
-        return None if listed is None else OfferedVersions(listed)
+        return None if listed is None else OfferedVersions(listed, ages or {})
 
     return explain_provider(subject, request, offered)
 

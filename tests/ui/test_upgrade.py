@@ -31,6 +31,7 @@ from locklens.operations.upgrades import CandidateTable, RefusedRoot
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy
 from locklens.releases import NetworkSettings
+from locklens.selection import BumpLimit
 from locklens.storage.cache import Cache
 from locklens.ui import views
 from locklens.ui.app import LockLensApp
@@ -561,6 +562,10 @@ async def test_why(opening: Opening) -> None:
         await on.press("w")
         await on.settle()
         assert source.whys[-1][0].roots == ("a", "b")
+        await on.press("w", "m", "c", "w")
+        await on.settle()
+        subject, *_ = source.whys[-1]
+        assert (subject.limit, subject.policy.cooldown) == (BumpLimit.MINOR, None), "those of the screen"
         await on.press("w")
         await on.choose("c")
         await on.press("w")

@@ -17,10 +17,11 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace, Line, Role, Span
 from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, UpgradeCandidates, report
-from locklens.operations.upgrades.selection import BumpLimit, UpgradePolicy, UpgradeSelection
+from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.project.clifiles import this_platform
+from locklens.selection import BumpLimit
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.detail import (
     fetch_words,

@@ -18,8 +18,11 @@ from locklens.errors import LockLensError, UnavailableError
 from locklens.lines import FilePlace
 from locklens.lockfile.parse import parse
 from locklens.operations.review.explain_provider import WhySubject
+from locklens.operations.upgrades.selection import UpgradePolicy
+from locklens.policy import Policy
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports.why import render, why_lines
+from locklens.selection import BumpLimit
 from locklens.ui.dialogs import TextDialog
 from locklens.ui.why import WHY_KEYS, WhyDialog
 from locklens.ui.widgets.line_view import LineView
@@ -127,6 +130,27 @@ def test_of_a_removed_provider_nothing_is_pruned(samples: Samples, tmp_path: Pat
     (tmp_path / "main.tf").unlink()
     text = text_of(explained(subject, lambda _: offers("4.0.0")))
     assert "UPGRADE      could not determine whether it is required here, so upgrade fails" in text
+
+
+def test_the_limit_and_the_cooldown_of_the_upgrade_screen_hold_versions_back(samples: Samples, tmp_path: Path) -> None:
+    locked = {".terraform.lock.hcl": lock("hashicorp/aws 5.49.0")}
+    write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 5.0"), **locked})
+    review = replace(samples.review(samples.root("", [samples.change()])), policy=Policy(cooldown=7))
+    listed = offers("5.49.0", "5.49.1", "5.90.0", "5.95.0")
+    ages = {one.version: days for one, days in zip(listed, (90, 60, 40, 3), strict=True)}
+
+    def text(terms: UpgradePolicy) -> str:
+        subject = WhySubject(review, tmp_path, ("",), samples.address(), terms.heeded, terms.limit)
+        return text_of(explained(subject, lambda _: listed, ages))
+
+    cooldown = "UPGRADE      selects 5.90.0; 5.95.0, the newest in range, is held back: cooldown 7 d (3 d old)"
+    assert cooldown in text(UpgradePolicy(review.policy))
+    free = text(UpgradePolicy(review.policy, ignores_cooldown=True))
+    assert "UPGRADE      selects 5.95.0\nNEWER        5.49.1 to 5.95.0 (3 versions)  not held back" in free
+    limited = text(UpgradePolicy(review.policy, BumpLimit.PATCH, ignores_cooldown=True))
+    limit = "limited to the same minor version"
+    assert f"UPGRADE      selects 5.49.1; 5.95.0, the newest in range, is held back: {limit}" in limited
+    assert f"NEWER        5.90.0 to 5.95.0 (2 versions)  held back:\n               {limit}" in limited
 
 
 # The dialog

@@ -105,11 +105,12 @@ NOT_HELD = "not held back"
 
 
 def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
-    """The selection of `upgrade`, and that of `init -upgrade` where the policy makes them differ."""
+    """The selection of `upgrade`, and that of `init -upgrade` with what holds it back, where they differ."""
     if offer.recommended == upgraded.version:
         return f"selects {upgraded.version}"
     chosen = f"selects {offer.recommended}" if offer.recommended is not None else "selects nothing"
-    return f"{chosen}; {upgraded.version}, the newest in range, is held back by the policy"
+    holds = next((group.holds for group in offer.newer if upgraded.version in group.versions), ())
+    return f"{chosen}; {upgraded.version}, the newest in range, is {held_words(holds) if holds else 'held back'}"
 
 
 def unrequired_words(root: RootWhy) -> str:

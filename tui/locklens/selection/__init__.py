@@ -15,6 +15,8 @@ from locklens.dialect import OPENTOFU, Dialect
 from locklens.project.configuration import Contributor, Requirement, constraint_place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry
     from locklens.sources.metadata import ListedVersion
@@ -53,11 +55,12 @@ class Reason(StrEnum):
     PLATFORM = "platform"
     COOLDOWN = "cooldown"
     NOT_ALLOWED = "not allowed"
+    LIMIT = "limit"
 
     @property
     def excludes(self) -> bool:
         """True if the tools skip such a version; otherwise they select it, and may fail to install it."""
-        return self not in {Reason.PROTOCOL, Reason.PLATFORM, Reason.COOLDOWN, Reason.NOT_ALLOWED}
+        return self not in {Reason.PROTOCOL, Reason.PLATFORM, Reason.COOLDOWN, Reason.NOT_ALLOWED, Reason.LIMIT}
 
 
 class Hold(Struct, frozen=True):
@@ -66,7 +69,7 @@ class Hold(Struct, frozen=True):
     Attributes:
         demand: The comparison, for a CONSTRAINT.
         names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM, the cooldown
-            and the age in days for COOLDOWN.
+            and the age in days for COOLDOWN, what the upgrade stays within for LIMIT.
     """
 
     reason: Reason
@@ -92,10 +95,30 @@ class Hold(Struct, frozen=True):
                 return f"cooldown {self.names[0]} d ({self.names[1]} d old)"
             case Reason.NOT_ALLOWED:
                 return "not on the allow list"
+            case Reason.LIMIT:
+                return f"limited to the {self.names[0]}"
 
 
 NOT_ALLOWED_HOLD = Hold(Reason.NOT_ALLOWED)
 """The allow list of the policy, which holds a version back where none is named."""
+
+
+class BumpLimit(StrEnum):
+    """The upgrade limit: the largest step from the locked version to a recommended one."""
+
+    ANYWHERE = "any version"
+    MINOR = "same major version"
+    PATCH = "same minor version"
+
+    def allows(self, version: Version, locked: Version | None) -> bool:
+        """True if a version is within the limit."""
+        same = 0 if locked is None else {BumpLimit.ANYWHERE: 0, BumpLimit.MINOR: 1, BumpLimit.PATCH: 2}[self]
+        return locked is None or version.numbers[:same] == locked.numbers[:same]
+
+    def holds(self, versions: Iterable[Version], locked: Version | None) -> dict[Version, Hold]:
+        """Return the hold on each version that is beyond the limit."""
+        hold = Hold(Reason.LIMIT, names=(str(self),))
+        return {version: hold for version in versions if not self.allows(version, locked)}
 
 
 class HeldBack(Struct, frozen=True):
@@ -227,7 +250,7 @@ class VersionChoices(Struct, frozen=True):
         has_locked: True if the locked version is listed, or none is locked.
         newest: The newest versions of several kinds.
         newer: Versions above the locked one (without one, above the selected one), with the holds on them.
-        recommended: The selection of `locklens upgrade`, which respects the policy; None for no selection.
+        recommended: The selection of an upgrade that respects the policy and the upgrade limit; None for no selection.
     """
 
     as_locked: Selection | Unselectable

@@ -310,20 +310,28 @@ class RowActionsScreen(TwoPaneScreen):
             if proved.is_partial:
                 self.reload()
 
-    def show_why(self, root: str, address: ProviderAddress, *, others: Sequence[str] = ()) -> None:
+    def show_why(
+        self,
+        root: str,
+        address: ProviderAddress,
+        *,
+        others: Sequence[str] = (),
+        heeding: Callable[[WhySubject], WhySubject] = lambda subject: subject,
+    ) -> None:
         """Show the requirements of a provider, and the constraints that hold it back.
 
         Args:
             root: The root's folder.
             address: The provider.
             others: More roots to show.
+            heeding: Adds what holds versions back apart from the review's policy.
         """
         roots = tuple(dict.fromkeys((root, *others)))
 
         def explain(*, is_asking: bool, is_fresh: bool, cancel: threading.Event) -> Why:
             if self.review is None:
                 raise LockLensError("nothing loaded yet")
-            subject = WhySubject(self.review, self.top, roots, address)
+            subject = heeding(WhySubject(self.review, self.top, roots, address))
             return self.source.why(subject, is_asking=is_asking, is_fresh=is_fresh, cancel=cancel)
 
         self.app.push_screen(WhyDialog(address, explain, self.edit, self.can_edit))

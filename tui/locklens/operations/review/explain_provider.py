@@ -19,6 +19,7 @@ from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import FileSystem, Tree, WorkTree, folder_of, name_bytes
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
+from locklens.selection import BumpLimit
 from locklens.selection.choosing import explain_selection, policy_holds
 
 if TYPE_CHECKING:
@@ -68,17 +69,28 @@ class WhyRequest(Struct, frozen=True):
 
 
 class WhySubject(Struct, frozen=True):
-    """A provider to explain in roots of a review; `top` is the folder of their paths, None where not on disk."""
+    """A provider to explain in roots of a review.
+
+    Attributes:
+        review: The review.
+        top: The folder of the roots' paths; None where not on disk.
+        roots: The roots.
+        address: The provider.
+        heeded: The policy that holds versions back; None for the review's.
+        limit: The largest step from the locked version.
+    """
 
     review: Review
     top: Path | None
     roots: tuple[str, ...]
     address: ProviderAddress
+    heeded: Policy | None = None
+    limit: BumpLimit = BumpLimit.ANYWHERE
 
     @property
     def policy(self) -> Policy:
-        """The policy of the review."""
-        return self.review.policy
+        """The policy that holds versions back."""
+        return self.heeded or self.review.policy
 
 
 def ask_and_explain(
@@ -162,7 +174,8 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     if isinstance(subject, WhySubject):
         reviewed = _Reviewed(request, subject.review, subject.top)
         answer = _answer(subject.address, ask)
-        explained = [_explained(reviewed.root(path), subject.address, answer, subject.policy) for path in subject.roots]
+        terms = subject.policy, subject.limit
+        explained = [_explained(reviewed.root(path), subject.address, answer, *terms) for path in subject.roots]
         return Why(str(subject.address), tuple(explained))
     check_address(subject.provider)
     read = _read_roots(subject, RootReader(request))
@@ -214,7 +227,11 @@ def _answer(address: ProviderAddress, ask: Ask) -> tuple[OfferedVersions | None,
 
 
 def _explained(
-    root: Root, address: ProviderAddress, answer: tuple[OfferedVersions | None, str], policy: Policy
+    root: Root,
+    address: ProviderAddress,
+    answer: tuple[OfferedVersions | None, str],
+    policy: Policy,
+    limit: BumpLimit = BumpLimit.ANYWHERE,
 ) -> RootWhy:
     offered, silence = answer
     versions = offered.versions if offered is not None else ()
@@ -222,6 +239,8 @@ def _explained(
     required = root.configuration.required()
     moved = next((pair for pair in root.migration.moved if address in pair and pair[1] in required), None)
     entries = root.lock.entries if moved is None else root.migration.entries
+    locked = root.lock.by_address.get(address)
+    beyond = limit.holds((one.version for one in versions), locked.version if locked is not None else None)
     return RootWhy(
         path=root.path,
         lock_file=root.lock.path if root.lock.exists else None,
@@ -232,7 +251,7 @@ def _explained(
             root.requirements(address),
             {entry.address: entry for entry in reversed(entries)}.get(address),
             offered.versions if offered is not None else None,
-            by_policy=policy_holds(policy, address, versions, ages),
+            by_policy={**beyond, **policy_holds(policy, address, versions, ages)},
         ),
         findings=judge_lock(root.lock, address, root.configuration, policy=policy),
         ages=ages,

@@ -19,6 +19,7 @@ from locklens.policy import Policy
 from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories, heeding
 from locklens.review.model import Bump
 from locklens.review.rules.release import SigningObjection, signing_objection
+from locklens.selection import BumpLimit
 from locklens.selection.choosing import conflicts, holds_against
 from locklens.text import age_words
 from locklens.versions import precedence
@@ -36,19 +37,6 @@ USUAL_COOLDOWN = 7
 
 
 NOT_ALLOWED = "not on the allow list"
-
-
-class BumpLimit(StrEnum):
-    """The upgrade limit: the largest step from the locked version to a recommended one."""
-
-    ANYWHERE = "any version"
-    MINOR = "same major version"
-    PATCH = "same minor version"
-
-    def allows(self, version: Version, locked: Version | None) -> bool:
-        """True if a version is within the limit."""
-        same = 0 if locked is None else {BumpLimit.ANYWHERE: 0, BumpLimit.MINOR: 1, BumpLimit.PATCH: 2}[self]
-        return locked is None or version.numbers[:same] == locked.numbers[:same]
 
 
 class UpgradePolicy(Struct, frozen=True):
@@ -70,6 +58,11 @@ class UpgradePolicy(Struct, frozen=True):
     def cooldown(self) -> int | None:
         """Minimum age of a release in days; None for no cooldown."""
         return None if self.ignores_cooldown else self.policy.cooldown
+
+    @property
+    def heeded(self) -> Policy:
+        """The policy with the cooldown that applies."""
+        return replace(self.policy, cooldown=self.cooldown)
 
     @property
     def platforms(self) -> tuple[Platform, ...]:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from locklens.lines import Line
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.locklens import LockLens
+    from locklens.operations.review.explain_provider import WhySubject
     from locklens.operations.upgrades import UpgradeCandidates
     from locklens.releases import ReleaseId
     from locklens.review.model import Review
@@ -482,4 +483,8 @@ class UpgradeScreen(RowActionsScreen):
             self.refuse("why: no provider on this row")
             return
         first, *others = row.offers
-        self.show_why(first.root, first.address, others=[offer.root for offer in others])
+
+        def heeding(subject: WhySubject) -> WhySubject:
+            return replace(subject, heeded=self.selection.terms.heeded, limit=self.selection.terms.limit)
+
+        self.show_why(first.root, first.address, others=[offer.root for offer in others], heeding=heeding)

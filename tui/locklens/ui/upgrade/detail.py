@@ -16,8 +16,9 @@ from locklens.operations.upgrades.report import (
     version_lines,
     warning_lines,
 )
-from locklens.operations.upgrades.selection import BumpLimit, Eligibility, UpgradeSelection, sorted_versions
+from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, sorted_versions
 from locklens.project.configuration import Contributor, constraint_place
+from locklens.selection import BumpLimit
 from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell.bars import joined_parts
