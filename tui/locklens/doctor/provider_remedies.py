@@ -59,7 +59,8 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
         yield _asked_for(one, f"no version is listed: {x.address.host} has none to upgrade to")
         return
     if listed is None or entry is None:
-        unknown = f"it changes nothing where no newer version than {entry.version} can be selected" if entry else ""
+        older = "it goes back to an older one, or changes nothing"
+        unknown = f"where no newer version than {entry.version} can be selected, {older}" if entry else ""
         found = _upgraded(one, title)
         yield replace(found, note=clauses(found.note, unknown))
         return
