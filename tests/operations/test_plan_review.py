@@ -188,6 +188,8 @@ def test_entries_of_committed_conflict_markers_are_counted_as_ours_has_them(top:
     for side, number in ((Preference.OURS, 0), (Preference.THEIRS, 1)):
         plan = ResolveConflicts(Scope(top, ("a",)), prefer=side).plan()
         assert plan_reviewed(plan, request(top, environ)).still_differing == number
+    apply(plan.proposal)
+    assert plan_reviewed(undo(top), request(top, environ)).still_differing == 0, "the markers are those of HEAD"
 
 
 def test_what_was_committed_is_not_judged_again(top: Path, environ: dict[str, str]) -> None:

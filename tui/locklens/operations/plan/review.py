@@ -141,7 +141,9 @@ def review_plan(
         if reviewed.base.kind == "worktree" and is_from_head:
             # The health has one side: its lock files are counted against the commit that they will be compared with.
             against, committed = _committed(plan, comparison.repository, SideName("git", _HEAD, _HEAD))
-        committed = {path: _sides(lock)[0] for path, lock in committed.items()}  # of markers, ours: as the rows have it
+        # Of markers that the plan settles, ours: as the rows have it.
+        unsettled = {root.lock_file for root in review.roots if root.new.conflict is not None}
+        committed = {path: lock if path in unsettled else _sides(lock)[0] for path, lock in committed.items()}
         number = sum(map(len, _unlike_base(review, committed).values()))
         untouched = sum(len(sides.after.by_address.keys() - sides.planned) for sides in locks.values())
         where = INDEX if plan.proposal.target.is_index else ON_DISK
@@ -303,14 +305,19 @@ _Unlike = dict[str, frozenset[ProviderAddress]]
 
 
 def _unlike_base(review: Review, committed: Mapping[str, LockFile]) -> _Unlike:
-    """Return where the planned lock files, or others of the roots, differ from the reviewed base."""
-    return {
-        root.lock_file: frozenset(
-            address for side in _sides(root.new) for address, _, _ in differing(committed[root.lock_file], side)
-        )
-        for root in review.roots
-        if root.lock_file in committed
-    }
+    """Return where the planned lock files, or others of the roots, differ from the reviewed base.
+
+    Where both have conflict markers, each side is compared with the same side of the other.
+    """
+    unlike = {}
+    for root in review.roots:
+        if root.lock_file not in committed:
+            continue
+        base, sides = committed[root.lock_file], _sides(root.new)
+        bases = _sides(base) if len(sides) > 1 and base.conflict is not None else (base,) * len(sides)
+        pairs = zip(bases, sides, strict=True)
+        unlike[root.lock_file] = frozenset(address for old, new in pairs for address, _, _ in differing(old, new))
+    return unlike
 
 
 def _sides(lock: LockFile) -> tuple[LockFile, ...]:
