@@ -224,7 +224,7 @@ CAUSES = (
         "The places that the settings or the command allow do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
         copy_causes.mirror_lacks,
-        provider_remedies.fix_mirror,
+        remedies.fix_lacking,
         Trait.STOPS_INIT,
     ),
     KnownCause(

@@ -64,6 +64,10 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     if is_unavailable and not x.message.own_mirror and (has_it or not x.asks_registry):
         words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
+        if has_it and x.asks_registry and not x.is_of_mirror:
+            title = f"what the failing run asked did not have the package for {x.platform}"
+            words = "the registry has it now: a mirror was asked, or the registry lacked it then (404)"
+            return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
         return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
     if x.message.kind == "no-matching-release":
         return _without_release(x)
@@ -319,6 +323,9 @@ def _copy(x: Examined, found: tuple[FoundPackage, ...]) -> Judgement:
     given = tuple(one for one in found if one.is_of_run)
     judged = ((_judged_copy(x, one), one) for one in given or found)
     worst, copy = min(judged, key=lambda pair: pair[0].rank)
+    if x.error is not None and worst.verdict is _NO and copy.kind in {"mirror", "plugin-cache"}:
+        # It may have been exchanged since the run, or be another machine's.
+        return replace(worst, verdict=_UNKNOWN, basis=Basis.HERE, missing=_ASK_PACKAGE)
     return _of_assumed_platform(x, copy, _of_the_run(x, given, worst))
 
 

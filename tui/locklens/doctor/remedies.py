@@ -18,6 +18,7 @@ from locklens.doctor.network_causes import token_variable
 from locklens.doctor.past_remedies import earlier, excluding, fitting_past, fix_entry, restored, restored_file
 from locklens.doctor.provider_remedies import (
     NEW_DECISION,
+    fix_mirror,
     fix_source,
     listed_versions,
     upgrade,
@@ -398,6 +399,15 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
     if x.message.arrived and x.downloads and not is_certain:
         yield _compared(one, "Keep the file, and compare what the network of the failing run gets", "run it there")
     yield from fix_by_retry(one)
+
+
+def fix_lacking(one: Affected) -> Iterator[Remedy]:
+    """What a registry has by now is asked for again; the mirror that lacks it is filled."""
+    x = one.examined
+    is_there_now = x.message.kind == "platform-unavailable" and x.platform in x.platforms
+    if is_there_now and x.asks_registry and not x.is_of_mirror:
+        yield from fix_by_retry(one)
+    yield from fix_mirror(one)
 
 
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:
