@@ -270,6 +270,12 @@ def test_a_threshold_that_lets_pass_what_the_policy_fails_is_said(run: Run, file
         (["reviw"], "did you mean 'review'?"),
         (["pin"], "did you mean 'keys trust'?"),
         (["review", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["upgrade", "--al-roots"], "unrecognized arguments: --al-roots; did you mean '--all-roots'?"),
+        (["mirror", "out", "--prnue", "--dry-run"], "unrecognized arguments: --prnue; did you mean '--prune'?"),
+        (
+            ["lock", "--plaform=linux_amd64"],
+            "unrecognized arguments: --plaform=linux_amd64; did you mean '--platform'?",
+        ),
         (["review", "--format", "xml"], "invalid choice"),
         (["review", "--old", "old.hcl"], "--old and --new must be used together"),
         (["review", "HEAD", "--old", "old.hcl", "--new", "new.hcl"], "no BASE"),

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from locklens.storage.cache import Cache
 
 _HELP_WIDTH = 100
+_UNRECOGNIZED = "unrecognized arguments: "  # argparse
+_LIKE = 0.75
+"""Likeness of a mistyped option; that of the options of other commands is less."""
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -90,12 +93,17 @@ class Parser(argparse.ArgumentParser):
         put(page(message.splitlines()))
 
     def error(self, message: str) -> NoReturn:
-        """Raise the error that argparse would print.
+        """Raise the error that argparse would print, with the option that an unknown one is like.
 
         Raises:
             UsageError: Always.
         """
+        from difflib import get_close_matches
+
         roots = "; root folders go after --" if self._command in {"review", "why"} else ""
+        unknown = [word.partition("=")[0] for word in message.partition(_UNRECOGNIZED)[2].split() if word[:2] == "--"]
+        near = [name for word in unknown for name in get_close_matches(word, self._option_string_actions, 1, _LIKE)]
+        message += f"; did you mean {near[0]!r}?" if near else ""
         raise UsageError(message, hint=f"see {self.prog} --help{roots}")
 
 
