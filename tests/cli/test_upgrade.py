@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -259,6 +260,15 @@ def test_a_provider_without_an_answer_fails_and_the_others_move(upgrade: Run, to
     status, out, err = upgrade("--safe", "--root", "a")
     assert (status, locked(top)) == (1, {"demo": "1.1.0", "gone": "1.0.0", "pinned": "1.0.0"}), out
     assert re.search(r"^error: a: not upgraded: .*acme/gone$", err, re.MULTILINE)
+
+
+def test_a_hint_that_several_roots_share_is_printed_once(upgrade: Run, top: Path) -> None:
+    shutil.copytree(top / "a", top / "b")
+    status, _, err = upgrade("demo=2.0.0", "--root", "a", "--root", "b")
+    assert status == 1
+    first, second, hint = (line.partition(": ") for line in err.splitlines())
+    assert [first[2][:4], second[2][:4]] == ["a: a", "b: a"]
+    assert (first[0], second[0], hint[0]) == ("error", "error", "hint")
 
 
 def test_a_root_in_which_nothing_can_be_upgraded_is_named(upgrade: Run, top: Path) -> None:

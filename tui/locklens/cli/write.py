@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -334,8 +336,8 @@ class _Text:
             lead = "warning: " if remark.severity is DiagnosticSeverity.WARNING else ""
             tell([f"{lead}{_place(remark)}: {remark.sentence}"])
             tell([f"hint: {remark.hint}"] if remark.hint else [])
-        for failed in plan.failures:
-            tell([failed.line, *([f"hint: {failed.hint}"] if failed.hint else [])])
+        for hint, failures in groupby(plan.failures, attrgetter("hint")):
+            tell([*(failed.line for failed in failures), *([f"hint: {hint}"] if hint else [])])
 
     def previewed(self, plan: Plan) -> None:
         """Print the diff."""
