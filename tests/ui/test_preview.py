@@ -309,7 +309,13 @@ async def test_every_key(opening: Opening, top: Path, tmp_path: Path, monkeypatc
         await on.press("question_mark")
         assert "All keys of this screen" in on.text
         assert "Nothing is written before enter." in on.text
-        assert "OFF  only in a Preview of staging (S)" in [one.text for one in on.preview.help_lines()]
+        help_lines = [one.text for one in on.preview.help_lines()]
+        for reason, key in (
+            ("only in a Preview of staging (S)", "f"),
+            ("only where a root could not be planned for want of modules", "m"),
+            ("only of a plan that failed with a checksum or a signature", "i"),
+        ):
+            assert help_lines[help_lines.index(f"OFF  {reason}") + 1].split()[0] == key
         await on.press("question_mark")
         await on.press("Z")
         assert "leave the Preview first (esc), then press Z" in on.status

@@ -102,7 +102,7 @@ async def test_the_edited_configuration_is_offered(running: Running, tmp_path: P
         assert "a/main.tf differs from the index and is not staged" in text
         assert "f  stages the edited or deleted configuration files too" in text
         assert isinstance(on.app.screen, PreviewScreen)
-        assert not any(one.text.startswith("OFF") for one in on.app.screen.help_lines())
+        assert not any(one.text.startswith(("OFF  git knows", "OFF  only in")) for one in on.app.screen.help_lines())
         await on.press("f")
         await until(on, lambda: "ready: enter stages 2 files" in on.text)
         assert "LK005" not in on.text

@@ -54,7 +54,15 @@ _WITH_FILES = Key(
     "stage configuration files: those edited or deleted beside the lock file; again: the lock file alone",
     "stage files",
 )
+_WITHOUT_MODULES = Key(
+    "m",
+    "without_modules",
+    "ignore missing modules: plan again without what they require; as --allow-missing-modules",
+    "without missing modules",
+)
 _OF_STAGING = "only in a Preview of staging (S)"
+_OF_MISSING = "only where a root could not be planned for want of modules"
+_OF_TRUST = "only of a plan that failed with a checksum or a signature"
 _NOT_EDITED = "git knows of no edited or deleted configuration file in the roots that are staged"
 
 PREVIEW_KEYS = KeyTable(
@@ -63,12 +71,7 @@ PREVIEW_KEYS = KeyTable(
         Key("enter", "apply", "apply plan: write all of its files, once it is ready", "apply"),
         Key("esc q", "cancel", "cancel: stop the work in progress, without writing", "cancel"),
         _WITH_FILES,
-        Key(
-            "m",
-            "without_modules",
-            "ignore missing modules: plan again without what they require; as --allow-missing-modules",
-            "without missing modules",
-        ),
+        _WITHOUT_MODULES,
         Key("r", "plan_anew", "plan again: from the current files", "plan again"),
     ),
     KeyGroup(
@@ -280,7 +283,11 @@ class PreviewScreen(LockLensScreen[Closed]):
             "Z on any other screen lists what was applied, also by earlier runs: undo, redo, copy the commit message."
         )
         yield line()
-        yield from keys.key_help(PREVIEW_KEYS, [(reason, (_WITH_FILES,))] if (reason := self._no_configuration) else ())
+        reasons = {_WITH_FILES: self._no_configuration}
+        if self._known.stage not in _MOVING:
+            reasons[_WITHOUT_MODULES] = "" if self.standing.lacks_modules else _OF_MISSING
+            reasons[keys.DIAGNOSE] = "" if self._examined is not None else _OF_TRUST
+        yield from keys.key_help(PREVIEW_KEYS, [(reason, (key,)) for key, reason in reasons.items() if reason])
         yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
         yield from keys.help_section("SIGNS", SIGN_MEANINGS)
 
@@ -391,7 +398,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         if self.standing.lacks_modules:
             self._plan_again(self._operation.without_missing_modules())
         elif self._made_plan() is not None:
-            self.refuse("missing modules: only where a root could not be planned for want of them")
+            self.refuse(f"missing modules: {_OF_MISSING}")
 
     def action_other_pane(self) -> None:
         """Focus the other pane; on narrow terminals it fills the screen."""
@@ -508,7 +515,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         examined = self._examined
         if examined is None:
             if self._made_plan() is not None:
-                self.refuse("diagnose: only of a plan that failed with a checksum or a signature")
+                self.refuse(f"diagnose: {_OF_TRUST}")
             return
         top = self._known.plan.proposal.top if self._known.plan is not None else None
         self.app.post_message(ViewWanted(DOCTOR, top, examined=examined))
