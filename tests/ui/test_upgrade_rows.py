@@ -463,6 +463,15 @@ def test_the_line_to_edit() -> None:
     assert upgrade_target(rows(of)[1], of).place is None, "nothing requires it"
 
 
+def test_the_release_to_look_into_without_a_target() -> None:
+    near = offer("1.0.0:90 1.1.0:40 2.0.0:30", "~> 1.0", root="a")
+    of = selection_of(near).with_terms(UpgradePolicy(limit=BumpLimit.PATCH))
+    assert of.target(near) is None
+    assert upgrade_target(rows(of)[1], of).release == (near.address, "1.1.0"), "the limit alone holds it back"
+    of = selection_of(HELD)
+    assert upgrade_target(rows(of)[1], of).release == (HELD.address, "2.0.0")
+
+
 def test_constraints_that_cannot_be_read() -> None:
     free = offer("1.0.0:90", "", root="a")
     for unread, said in (("", "none; required by"), ("module x is not fetched", "none that can be read; required by")):

@@ -247,7 +247,9 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
 
 
 def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTarget:
-    """The targets of a row: its versions, the line to edit, and the target release or else the newest.
+    """The targets of a row: its versions, the line to edit, and the target release.
+
+    Without a target that is the newest release in range, or where none is above the locked one, the newest of all.
 
     The line is that of the constraint that holds it back, or else of any, or where the provider is required without.
     """
@@ -256,7 +258,8 @@ def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTa
         return RowTarget("", refused_place(refused) if refused is not None else None)
     offer = row.offers[0]
     choice = selection.target(offer)
-    version = choice.version if choice is not None else offer.newest or offer.locked
+    reach = choice or (offer.in_range if offer.in_range and offer.is_newer(offer.in_range.version) else None)
+    version = reach.version if reach is not None else offer.newest or offer.locked
     groups = (group for candidates in row.offers for group in candidates.newer)
     held = next((place for group in groups if (place := blocker_place(group.holds))), None)
     # The lock file's own record of a constraint is nothing to edit.
