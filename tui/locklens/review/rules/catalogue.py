@@ -499,7 +499,7 @@ _ALL = (
         "A version has one set of packages. Two sets mean that one root trusts packages that are not in the "
         "publisher's list, or that the version was republished in between.",
         "Compare both sets with the release's SHA256SUMS.",
-        "Run `locklens doctor` in each of the two roots, or i on Hashes with the branch checked out: it compares the "
+        "Run `locklens doctor` in the roots that disagree, or i on Hashes with the branch checked out: it compares the "
         "entry with the signed release, and finds nothing in the right one. "
         "Then restore the wrong entry, or remove it and lock the provider again: `lock` adds nothing to one that "
         "contradicts the release.",
