@@ -409,6 +409,24 @@ def test_every_root_that_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert {index(top, f"{root}/{LOCK}") for root in heard} == {commit}
 
 
+def test_the_command_stages_other_blocks_of_another_root_too_whatever_it_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK}": OLD, f"b/{LOCK}": OLD})
+    monkeypatch.chdir(top)
+    # The same change of two roots has one mark.
+    put(top, {f"a/{LOCK}": NEW, f"b/{LOCK}": NEW.replace(b'"3.0.0"', b'"3.1.0"').replace(b'"2.0.0"', b'"2.1.0"')})
+    found = reviewing(top)
+    chosen = {("a", "aws"), ("b", "random")}
+    ids = {one.id for root in found.roots for one in root.changes if (root.path, one.address.type) in chosen}
+    plan = marked_blocks(found, top, ids).plan()
+    first, second = (shlex.split(command)[1:] for command in plan.proposal.command.split("; "))
+    assert main(first, lambda request, view: 99) == 1, "LK025: what is staged has a finding, and is staged"
+    main(second, lambda request, view: 99)
+    staged_files = {file.path: file.new for file in plan.proposal.files}
+    assert {path: index(top, path) for path in staged_files} == staged_files
+
+
 def test_a_change_as_young_as_the_index_and_of_the_same_size_is_seen(top: Path) -> None:
     """Git tells such a file from an unchanged one by the time of the index alone."""
     put(top, {LOCK: OLD.replace(b"1.0.0", b"2.0.0")})

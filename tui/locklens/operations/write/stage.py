@@ -245,7 +245,8 @@ class _Staging:
         for names, roots in self._partial.items():
             where = Scope.at(Path(self._disk.top), roots, RootSettings())
             commands.append(command_line("stage", where, names))
-        return self._draft.plan(" && ".join(commands))
+        # `stage` ends with 1 for what it finds in the blocks that it has staged.
+        return self._draft.plan("; ".join(commands))
 
     def _git_add(self, *paths: str) -> str:
         return shell_words(git_words(self._disk.top, "add", paths=paths))
