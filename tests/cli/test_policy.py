@@ -73,7 +73,9 @@ def test_check_names_file_line_and_the_nearest_key(run: Run, top: Path) -> None:
     assert "warning: " in err
     assert ":2: the pin of acme was to be reviewed by 2020-01-01" in err
     (top / "live" / "mine.toml").write_text("cooldwn = 7\n")
-    assert "error: mine.toml:1: unknown key" in run("policy", "check", "mine.toml")[2]
+    for words in (("mine.toml",), ("--policy", "mine.toml")):
+        assert "error: mine.toml:1: unknown key" in run("policy", "check", *words)[2]
+    assert run("policy", "check", "mine.toml", "--policy", "other.toml")[0] == 2
 
 
 def test_show_says_where_each_rule_comes_from(run: Run, top: Path) -> None:

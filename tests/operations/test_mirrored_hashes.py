@@ -96,6 +96,24 @@ def test_a_folder_vouches_for_the_hashes_of_the_packages_that_it_holds(
         assert (proof, platform) == (("mirror", HERE) if is_unpacked else ("computed", HERE))
 
 
+def test_a_release_that_only_a_mirror_of_the_settings_has_is_no_refused_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    own: Files = {"main.tf": requires(("acme/demo", "9.9.9"))}
+    with bench(TERRAFORM, monkeypatch, replace(PINNED, files=own)) as place:
+        commit_nothing()
+        lay({f"mirror/registry.terraform.io/acme/demo/9.9.9/{HERE}": Unpacked("acme/demo", "1.0.0")}, place.names)
+        place.configure('provider_installation {\n  filesystem_mirror {\n    path = "mirror"\n  }\n}\n')
+        run("init")
+        (found,) = [one for one in reviewed(capfd)["findings"] if one["rule"] == "LK030"]
+        assert found["severity"] == "warn"
+        assert "registry.terraform.io does not list registry.terraform.io/acme/demo 9.9.9; " in found["message"]
+        assert found["message"].endswith("; mirror, which the settings here name, has a package that is locked")
+        shutil.rmtree(place.work / "mirror")
+        (found,) = [one for one in reviewed(capfd)["findings"] if one["rule"] == "LK030"]
+        assert (found["severity"], "cannot install" in found["message"]) == ("block", True)
+
+
 def test_what_the_repository_has_is_no_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     with bench(TERRAFORM, monkeypatch, PINNED) as place:
         commit_nothing()

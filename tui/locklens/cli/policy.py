@@ -37,7 +37,7 @@ def add_policy_options(parser: Parser) -> None:
     words = "check: the file (default: locklens.toml of the repository); show: the base (default: HEAD)"
     add("subject", nargs="?", metavar="FILE|BASE", help=words)
     add("--merge-base", action="store_true", help="show: as for a pull request to BASE")
-    add("--policy", metavar="FILE", help="show: the policy that is given (default: the base's)")
+    add("--policy", metavar="FILE", help="the policy that is given (default: check: as FILE; show: the base's)")
     add("--format", choices=["text", "json"], default="text", help="format of show (default: text)")
 
 
@@ -106,8 +106,10 @@ def _date(option: str) -> Callable[[str], date]:
 
 
 def _check_policy(options: Namespace) -> None:
-    if options.action == "schema" and options.subject is not None:
+    if options.action == "schema" and (options.subject is not None or options.policy):
         raise UsageError("schema takes no argument", hint="see locklens policy --help")
+    if options.action == "check" and options.subject is not None and options.policy:
+        raise UsageError("check reads one policy: name it either as FILE or with --policy")
 
 
 def _run_policy(options: Namespace) -> int:
@@ -126,7 +128,8 @@ def _run_policy(options: Namespace) -> int:
 def _check(options: Namespace) -> int:
     from locklens.operations.review.policy import overdue, read_given
 
-    path = Path(options.subject) if options.subject else _file_here()
+    given = options.subject or options.policy
+    path = Path(given) if given else _file_here()
     policy = read_given(path)
     tell(f"warning: {words}" for words in overdue(policy, datetime.now(UTC).date()))
     return put(page([f"{path}: no mistake"]))

@@ -634,6 +634,13 @@ _ALL = (
         "Run `terraform init` in a fresh copy of the root.",
         "Select another version, or ask the publisher.",
         "registry",
+        cases={
+            "mirrored": RuleWording(
+                "Not in its registry: only a mirror of the settings has it",
+                "Ask whoever fills the mirror where the package is from: nobody has signed it. Every machine that runs "
+                "`init` needs that mirror.",
+            )
+        },
     ),
     Rule(
         "LK031",

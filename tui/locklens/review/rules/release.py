@@ -231,11 +231,15 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
 def _not_authentic(case: Case, _: Policy) -> Iterator[Verdict]:
     name = f"{case.change.address} {case.entry.version}"
     judged = case.new.authentication
-    if case.trouble is not None and case.trouble.is_no:
-        yield Verdict(f"{case.tool.command} cannot install {name}: {case.trouble.words}")
-    elif case.listing.lacks(case.entry.version):
-        host = display_host(case.change.address.host)
-        yield Verdict(f"{case.tool.command} cannot install {name}: {host} does not list this version")
+    absent = case.trouble.words if case.trouble is not None and case.trouble.is_no else ""
+    if not absent and case.listing.lacks(case.entry.version):
+        absent = f"{display_host(case.change.address.host)} does not list this version"
+    held = next((case.mirrored[text] for text in case.entry.hashes if text in case.mirrored), None)
+    if absent and held is not None:
+        words = f"{name}: {absent}; {held.mirror}, which the settings here name, has a package that is locked"
+        yield Verdict(words, severity=Severity.WARN, case="mirrored")
+    elif absent:
+        yield Verdict(f"{case.tool.command} cannot install {name}: {absent}")
     if judged is not None and judged.outcome is AuthenticationOutcome.REFUSED:
         verb = "signed by" if judged.signed_by is not None else "signed in the name of"
         signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
