@@ -305,3 +305,19 @@ def test_a_program_that_did_not_start_is_of_no_altered_package_where_it_is_the_l
     assert "the installed package is not the locked package" in " ".join(
         doctor(folder, "--format", "text", "ci.log").split()
     )
+
+
+def test_hashes_that_a_commit_took_away_tell_without_a_registry(made: Any, doctor: Any) -> None:
+    whole = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    incident = replace(
+        INCIDENTS["platform-missing"],
+        locks=(lock_file(whole), lock_file(replace(whole, packed=whole.packed[:1], unpacked=()))),
+    )
+    folder = made(incident)
+    (folder / "ci.log").write_text((folder / "ci.log").read_text("utf-8").replace("on linux_amd64\n", ""), "utf-8")
+    document = doctor(folder, "--offline", "ci.log")
+    first, before = document["causes"][0], git(folder, "rev-parse", "--short=12", "HEAD~1")
+    assert (first["id"], first["verdict"]) == ("platform-missing", "likely")
+    assert f"1 zh of a package and 0 h1 locked, and commit {before} has " in first["evidence"]
+    assert first["missing"].startswith("the platform of the machine")
+    assert any(one["command"].startswith(f"locklens restore acme/demo --from {before}") for one in document["remedies"])

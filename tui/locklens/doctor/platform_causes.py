@@ -16,6 +16,7 @@ from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
+    from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
@@ -140,6 +141,8 @@ def platform_missing(x: Examined) -> Judgement | None:
         if x.is_known and set(x.platforms.values()) <= x.packed:
             words = f"all {counted(len(x.platforms), 'package')} of the release are locked"
             return Judgement(_NO, words, as_of=x.as_of)
+        if (few := _few_hashes(x)) is not None:
+            return replace(few, missing=ASK_PLATFORM)
         return Judgement(_UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
     if x.platforms and platform not in x.platforms:
         words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
@@ -189,13 +192,8 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
         missing, is_told = f"the h1 of {platform}: --package DIR", x.is_told_by_download(platform)
         return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS, is_by_download=is_told)
     if not x.is_known:
-        if not x.packed and x.unpacked:
-            words = f"no zh of a package and {h1s} locked, as from a mirror or a cache, for one platform each"
-            return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES if x.error else Basis.GUESS)
-        if x.error is not None and len(x.packed) < _usual(x):
-            words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
-            return Judgement(_LIKELY, words, x.why_unknown)
-        return Judgement(_UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
+        few = _few_hashes(x)
+        return few or Judgement(_UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
     zh = x.platforms.get(platform)
     if zh in x.packed:
         words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
@@ -220,6 +218,29 @@ def _removal(x: Examined, zh: str | None) -> str:
         if zh in earlier.accepted and zh not in later.accepted and later.commit and later.entry is not None:
             return f"; commit {later.commit[:12]} of {later.date[:10]} removed it"
     return ""
+
+
+def _few_hashes(x: Examined) -> Judgement | None:
+    """Judge an entry of an unknown release that may be of some platforms alone, by hashes and history; else None."""
+    if x.is_known or x.entry is None:
+        return None
+    zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
+    if x.error is not None and (was := next((one for one in x.past if _had_more(x, one)), None)) is not None:
+        more = counted(len(was.accepted - x.locked), "more hash", "more hashes")
+        words = f"{zhs} and {h1s} locked, and commit {was.commit[:12]} has {more} for {x.release}"
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES)
+    if not x.packed and x.unpacked:
+        words = f"no zh of a package and {h1s} locked, as from a mirror or a cache, for one platform each"
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES if x.error else Basis.GUESS)
+    if x.error is not None and len(x.packed) < _usual(x):
+        words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
+        return Judgement(_LIKELY, words, x.why_unknown)
+    return None
+
+
+def _had_more(x: Examined, one: PastEntry) -> bool:
+    """True if a commit has all hashes that are locked for the version, and others."""
+    return x.entry is not None and one.is_of(x.entry.version) and x.locked < one.accepted
 
 
 def _usual(x: Examined) -> int:
