@@ -173,8 +173,12 @@ def test_an_absent_side(run: Run, files: Path) -> None:
     assert checked(out)["roots"][0]["status"] == "added"
     _, out, _ = run("review", "--old", "old.hcl", "--new", "/dev/null", "--format", "json")
     document = checked(out)
-    assert document["roots"][0]["status"] == "deleted"
+    assert (document["roots"][0]["status"], document["summary"]["verdict"]) == ("deleted", "warn")
+    found = [one for change in document["roots"][0]["changes"] for one in change["findings"] if one["rule"] == "LK006"]
+    assert all(one["message"].endswith("is required: no configuration was named (--config DIR)") for one in found)
+    assert {one["file"] for one in found} == {"old.hcl"}
     assert document["head"]["kind"] == "empty"
+    assert "(lock file deleted, " in run("review", "--old", "old.hcl", "--new", "/dev/null")[1]
 
 
 def test_standard_input(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

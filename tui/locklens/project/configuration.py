@@ -259,6 +259,7 @@ class Configuration(Struct, frozen=True, dict=True):
         remote_modules: Calls of modules outside of the repository, each place once.
         value_files: Path of every file with values of variables from which sources or the state's path are computed.
         test_runs: What the paths of the calls that test files make begin with.
+        is_known: False where files are compared of which none tells the folder: whether it has any file is unknown.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
             none.
     """
@@ -276,6 +277,7 @@ class Configuration(Struct, frozen=True, dict=True):
     value_files: tuple[str, ...] = ()
     other_states: tuple[StateReading, ...] = ()
     test_runs: tuple[str, ...] = ()
+    is_known: bool = True
 
     @classmethod
     def absent(cls, root: str, dialect: Dialect, generator: str = "") -> Configuration:
@@ -285,6 +287,8 @@ class Configuration(Struct, frozen=True, dict=True):
     @property
     def undeclared_reason(self) -> str:
         """The reason why the folder does not declare all that is required; "" if it does."""
+        if not self.is_known:
+            return "no configuration was named (--config DIR)"
         if not self.has_files:
             return f"no configuration in this folder{f', {self.generator} generates it' if self.generator else ''}"
         return f"{self.generator} may generate more of the configuration" if self.generator else ""

@@ -188,10 +188,12 @@ def is_unsigned(change: Change) -> bool:
 def packages_to_compare(change: Change) -> int:
     """Return the number of packages that an unverified `h1` may be of, and that are not hashed; 0 without one."""
     evidence, unverified = change.evidence, list(unverified_h1(change))
+    if is_unsigned(change):  # what is explained is hashed from its package: no download tells more of it
+        unverified = [one for one in unverified if not one.is_explained]
     if evidence is None or not unverified:
         return 0
     # Of a signed release, what is explained and not verified is reported: its package was not hashed.
-    reported = set() if is_unsigned(change) else {one.platform or "" for one in unverified if one.is_explained}
+    reported = {one.platform or "" for one in unverified if one.is_explained}
     return len(set(evidence.offered or ()) - set(evidence.hashed) | reported)
 
 

@@ -424,7 +424,7 @@ class RootReview(Struct, frozen=True):
         configuration = self.configuration
         if self.status is not LockStatus.DELETED or configuration is None:
             return False
-        return not configuration.has_files and not configuration.has_faults
+        return configuration.is_known and not configuration.has_files and not configuration.has_faults
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:

@@ -288,7 +288,8 @@ def _configuration_reader(
             return Configuration.absent(root.path, root.tool)
         absent = absent_configuration(tree, root.path, root.tool)
         if absent is not None:
-            return absent
+            is_known = tree is not comparison.head.tree or comparison.head.kind != "empty"
+            return replace(absent, is_known=is_known)
         from locklens.project.modules import ModuleReader
         from locklens.project.requirements import read_configuration
 

@@ -194,7 +194,8 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
     if pair.new_lock is None and pair.old_lock is not None:
         # A file that git reports as deleted still exists where a link replaced its folder.
         behind = read_lock(comparison.head.tree, pair.old_lock, tool)
-        new = behind if behind.problems and comparison.head.tree.leads_out(pair.old_lock) else new
+        is_linked = behind.problems and comparison.head.tree.leads_out(pair.old_lock)
+        new = behind if is_linked else LockFile.absent(pair.old_lock)
     old = read_lock(comparison.base.tree, pair.old_lock, tool)
     if comparison.head.kind == "worktree" and comparison.repository is not None:
         data = comparison.repository.index.as_committed(new.data, old.data, new.path)

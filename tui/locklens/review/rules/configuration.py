@@ -111,7 +111,7 @@ def perhaps_required(address: ProviderAddress, lock: LockFile, configuration: Co
     """
     if not configuration.unknown_reason or configuration.requires(address):
         return
-    if not lock.exists and not (configuration.has_files or configuration.generator):
+    if not lock.exists and configuration.is_known and not (configuration.has_files or configuration.generator):
         return  # The root was removed with its lock file.
     new = successor(address, configuration.dialect)
     if address in lock.unreadable or (new is not None and new in lock.by_address):

@@ -204,7 +204,7 @@ def _judged_configuration(lock: LockFile, configuration: Configuration | None) -
     if configuration is None or not lock.is_complete:
         return None
     is_of_root = configuration.has_files or configuration.generator or lock.path.rpartition("/")[2] == LOCK_FILE
-    return configuration if is_of_root else None
+    return configuration if is_of_root or not lock.exists else None
 
 
 def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Finding]:
