@@ -1304,6 +1304,30 @@ def test_a_registry_without_the_package_is_asked_again_or_for_another_version(ma
     assert document["remedies"][1]["command"].startswith("locklens upgrade acme/demo")
 
 
+def test_a_platform_that_the_registry_lists_no_more_is_not_there_though_the_signed_list_names_it(
+    made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from locklens.demo import registry
+
+    document = registry.versions_document
+
+    def without_linux(provider: str, versions: Any, warnings: Any) -> Any:
+        rows = (
+            (version, protocols, [one for one in platforms if one != "linux_amd64"])
+            for version, protocols, platforms in versions
+        )
+        return document(provider, rows, warnings)
+
+    folder = made(replace(INCIDENTS["download-damaged"], rules=()))
+    words = f"Provider {DEMO.provider} v1.4.2 does not have a package available for your current platform, linux_amd64."
+    (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words)), "utf-8")
+    assert doctor(folder, "ci.log")["causes"][0]["id"] == "mirror-lacks"  # the registry has it
+    monkeypatch.setattr(registry, "versions_document", without_linux)
+    first = doctor(folder, "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("platform-missing", "yes")
+    assert "registry.terraform.io lists acme/demo 1.4.2 without linux_amd64" in first["evidence"]
+
+
 def test_a_provider_that_is_not_locked_has_the_platforms_that_its_release_has(made: Any, doctor: Any) -> None:
     folder = made(
         SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))

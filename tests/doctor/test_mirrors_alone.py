@@ -136,6 +136,15 @@ def test_a_mirror_that_was_repaired_is_fixed(corp: Path, doctor: Any) -> None:
     assert doctor(corp, "ci.log")["state"] == "open"  # the copy was there before the run
 
 
+def test_hashes_that_a_mirror_needs_end_its_error_though_the_mirror_is_as_it_was(corp: Path, doctor: Any) -> None:
+    later = (corp / "ci.log").stat().st_mtime + 60
+    os.utime(corp / "ci.log", (later, later))
+    mirror, platform = corp.parent / "mirror", str(this_platform())
+    assert doctor(corp, "ci.log")["state"] == "open"
+    assert main(["lock", "--no-cache", f"--fs-mirror={mirror}", f"--platform={platform}", "--", "one"], no_screen) == 0
+    assert doctor(corp, "ci.log")["state"] == "fixed"
+
+
 def test_what_the_mirror_has_altered_is_not_locked_from_it(corp: Path, doctor: Any) -> None:
     mirror, platform = corp.parent / "mirror", str(this_platform())
     assert main(["lock", "--no-cache", f"--fs-mirror={mirror}", f"--platform={platform}", "--", "one"], no_screen) == 0

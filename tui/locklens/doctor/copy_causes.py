@@ -57,7 +57,7 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
         return Judgement(_LIKELY, f"{words}; a 404 may be a proxy's", _SAME_REQUEST, x.as_of, basis=Basis.RUN)
     is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
-    has_it = x.platform in x.platforms
+    has_it = x.platform in x.platforms and not x.is_left_out
     if is_unavailable and x.message.own_mirror and (has_it or not x.is_known):
         words = f"{_says_of_its_mirror(x)}{'; the registry has the package' if has_it else ''}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)

@@ -533,6 +533,14 @@ class Examined(Struct, frozen=True, dict=True):
         return {str(platform): zh for zh, platform in self.case.new.platforms.items()}
 
     @cached_property
+    def is_left_out(self) -> bool:
+        """True if the registry's list of versions leaves out the failing platform for the version that failed."""
+        listed = self.listing.versions if self.listing is not None and self.listing.is_known else ()
+        failed = self.message.version or (str(self.entry.version) if self.entry is not None else "")
+        of_version = (one.platforms for one in listed if str(one.version) == failed)
+        return any(platforms and self.platform not in map(str, platforms) for platforms in of_version)
+
+    @cached_property
     def computed(self) -> Mapping[str, str]:
         """The `h1` of each platform's package that was hashed here, and whose `zh` is vouched for or locked."""
         if self.case is None:

@@ -571,11 +571,11 @@ def _more_words(x: Examined, before: PastEntry) -> str:
 def _repaired(x: Examined) -> FoundPackage | None:
     """Return the copy that the failing run would get now, where the lock file accepts it; None where nothing tells.
 
-    That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from, and
-    it came later than the log.
+    That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from. It
+    came later than the log, or the lock file accepts it since.
     """
     path = x.incident.path
-    if not _is_of_run(x) or path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
+    if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
         return None
     kinds = ("mirror",) if path.is_mirror and x.message.kind != "local-package" else _SHARED
     copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
@@ -588,8 +588,17 @@ def _repaired(x: Examined) -> FoundPackage | None:
         or (is_only and path.is_mirror)
         or (path is PackagePath.PLUGIN_CACHE and place and f"{redacted(one.place)}/".startswith(f"{place}/"))
     )
-    is_accepted = any(one.is_new for one in used) and all(one.hashes & x.locked for one in used)
-    return used[0] if is_accepted else None
+    is_accepted = bool(used) and all(one.hashes & x.locked for one in used)
+    is_later = _is_of_run(x) and any(one.is_new for one in used)
+    return used[0] if is_accepted and (is_later or _is_accepted_since(x, used)) else None
+
+
+def _is_accepted_since(x: Examined, copies: Sequence[FoundPackage]) -> bool:
+    """True if the entry before the present one, which is later than the log, did not accept some copies."""
+    was = next(iter(x.origins.earlier_states), None)
+    return (
+        was is not None and not all(one.hashes & was.accepted for one in copies) and _is_later(x, _next_after(x, was))
+    )
 
 
 _SHARED = ("mirror", "plugin-cache")

@@ -180,7 +180,7 @@ def _of_known_entry(cause: Cause, examined: Examined) -> Cause:
     before, after = cover_since(examined) if Trait.OF_PLATFORM in cause.traits else (None, None)
     if cause.verdict is not CauseVerdict.NO or before is None or after is None:
         return cause
-    words = f"{cause.evidence}, and were not in commit {before.commit[:12]}: which of the two the run had is not known"
+    words = f"{cause.evidence}; not so in commit {before.commit[:12]}: which of the two the run had is not known"
     return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=lock_causes.LOCK_OF_RUN)
 
 

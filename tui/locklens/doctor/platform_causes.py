@@ -150,6 +150,11 @@ def platform_missing(x: Examined) -> Judgement | None:
         title = f"the release has no package of {platform}"
         return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
     if is_unavailable:
+        if x.is_left_out and x.address is not None:
+            words = f"the message says so, and {x.address.host} {x.lists} {x.release} without {platform}"
+            title = f"the registry has no package of {platform}"
+            verdict = _LIKELY if x.is_of_mirror or x.is_offline else _YES
+            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.RUN, title=title)
         if platform in x.platforms:
             return Judgement(_NO, f"the registry has a package of {platform}", as_of=x.as_of)
         if x.message.kind == "sums-without-package":  # which comes after the registry named a package

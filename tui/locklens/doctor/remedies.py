@@ -404,7 +404,7 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
 def fix_lacking(one: Affected) -> Iterator[Remedy]:
     """What a registry has by now is asked for again; the mirror that lacks it is filled."""
     x = one.examined
-    is_there_now = x.message.kind == "platform-unavailable" and x.platform in x.platforms
+    is_there_now = x.message.kind == "platform-unavailable" and x.platform in x.platforms and not x.is_left_out
     if is_there_now and x.asks_registry and not x.is_of_mirror:
         yield from fix_by_retry(one)
     yield from fix_mirror(one)
