@@ -695,11 +695,42 @@ def test_a_version_that_opentofu_takes_over_is_looked_up_in_its_own_registry(
     (both / "run.log").write_text(MOVED + GONE.format(version), "utf-8")
     document = doctor(both, "run.log", "--", "live/a-terraform")
     first = document["causes"][0]
-    assert (first["id"], first["verdict"]) == ("other-tool", certainty)
-    assert ("does not list it" in first["evidence"]) == (certainty == "yes")
+    assert (first["id"], first["verdict"]) == ("yanked", certainty)
+    assert "registry.opentofu.org lists " in first["evidence"]
     commands = [one["command"] for one in document["remedies"]]
-    upgrade = "locklens upgrade hashicorp/random --root=live/a-terraform"
-    assert commands == ([upgrade] if certainty == "yes" else ["tofu -chdir=live/a-terraform init", upgrade])
+    assert ("tofu -chdir=live/a-terraform init" in commands) == (certainty == "likely")
+    assert certainty == "likely" or any(one.startswith("locklens upgrade hashicorp/random") for one in commands)
+
+
+def test_what_terraform_installed_is_judged_by_its_own_registry_whatever_opentofu_locked(
+    made: Any, doctor: Any
+) -> None:
+    rule = FaultRule(Fault.UNKNOWN_ISSUER, f"{TERRAFORM_HOST}/hashicorp/random")
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), rules=(rule,)))
+    lay_root(folder, "mixed", lock_file(OF_OPENTOFU, dialect=OPENTOFU))
+    words = "Error while installing hashicorp/random v3.6.3: authentication signature from unknown issuer"
+    (folder / "run.log").write_text(f"$ terraform init\n{boxed_log(('Failed to install provider', words))}", "utf-8")
+    document = doctor(folder, "run.log", "--", "live/mixed")
+    first = document["causes"][0]
+    assert (first["id"], first["provider"]) == ("key-changed", f"{TERRAFORM_HOST}/hashicorp/random")
+    assert "does not list" in first["evidence"], first
+
+
+@pytest.mark.parametrize("suffix", [".tf", ".tofu"])
+def test_a_constraint_that_excludes_what_opentofu_takes_over_is_the_cause(suffix: str, both: Path, doctor: Any) -> None:
+    for file in (both / "live/a-terraform").glob("*.tf"):
+        file.write_text(file.read_text("utf-8").replace("~> 3.6", "~> 3.5.0"), "utf-8")
+        file.rename(file.with_suffix(suffix))
+    locked = (
+        f"locked provider {OPENTOFU_HOST}/hashicorp/random 3.6.3 does not match configured version constraint ~> 3.5.0"
+    )
+    words = f"Error: Failed to resolve provider packages\n\nCould not resolve provider hashicorp/random: {locked};\n"
+    (both / "run.log").write_text(
+        f"$ tofu init\n{MOVED}{words}must use tofu init -upgrade to allow selection of new versions\n", "utf-8"
+    )
+    document = doctor(both, "run.log", "--", "live/a-terraform")
+    assert [one["id"] for one in document["causes"] if one["verdict"] == "yes"] == ["constraint-conflict"]
+    assert document["causes"][0]["evidence"].startswith("3.6.3 does not satisfy ~> 3.5.0")
 
 
 def test_before_init_an_entry_that_opentofu_takes_over_lacks_its_package_alone(both: Path, doctor: Any) -> None:

@@ -193,11 +193,13 @@ def is_for_twin(address: ProviderAddress, lock: LockFile, configuration: Configu
     return address not in required and twin in required and lock.entry(twin) is None
 
 
-def is_taken_over(address: ProviderAddress, lock: LockFile, tool: Dialect) -> bool:
-    """True if OpenTofu takes the version of a provider over from the lock file's entry of Terraform's registry."""
+def taken_over(address: ProviderAddress | None, lock: LockFile, tool: Dialect) -> LockEntry | None:
+    """Return the entry, without hashes, that OpenTofu makes of one of Terraform's registry; None for none."""
     from locklens.lockfile.update import migrated
 
-    return any(new == address for _, new in migrated(lock.entries, tool).moved)
+    return next(
+        (one for one in migrated(lock.entries, tool).entries[len(lock.entries) :] if one.address == address), None
+    )
 
 
 def may_read(tool: Dialect, root: str, configuration: Configuration) -> bool:

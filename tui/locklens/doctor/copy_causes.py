@@ -524,7 +524,7 @@ def _installed_here(x: Examined, own: FoundPackage) -> str:
 
 def plugin_missing(x: Examined) -> Judgement | None:
     """Test if the locked package is installed."""
-    if x.entry is None and (x.error is None or (x.is_twin_missing and not x.is_taken_over)):
+    if x.entry is None and (x.error is None or x.is_twin_missing):
         return None
     if x.message.kind == "override-missing":
         is_installed = x.entry is not None and f"{x.entry.address}/{x.entry.version}" in x.message.place

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
-from locklens.doctor import is_taken_over, may_read
+from locklens.dialect import DIALECTS, OPENTOFU, twin_of
+from locklens.doctor import taken_over
 from locklens.doctor.messages import NO_MESSAGE
 from locklens.doctor.model import PackagePath
 from locklens.doctor.origins import Origins
@@ -382,10 +382,10 @@ class Examined(Struct, frozen=True, dict=True):
     def is_taken_over(self) -> bool:
         """True if OpenTofu takes the version of the provider over from the lock file's entry of Terraform's registry.
 
-        Of a log only where Terraform reads no file of the root: in any other, OpenTofu ran in a root of Terraform.
+        Of a log, `entry` is the one that OpenTofu makes of it, which has no hashes.
         """
-        is_own = self.error is None or not may_read(TERRAFORM, self.root, self.configuration)
-        return self.address is not None and is_own and is_taken_over(self.address, self.lock, self.tool)
+        is_there = taken_over(self.address, self.lock, self.tool) is not None
+        return is_there and (self.error is None or self.entry is not None)
 
     @property
     def required(self) -> tuple[Requirement, ...]:

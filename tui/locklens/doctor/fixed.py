@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor import locked_states
-from locklens.doctor.messages import MODULE_MISSING, OF_LACKING
+from locklens.doctor.messages import MODULE_MISSING, OF_LACKING, OF_VERSIONS
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
@@ -80,7 +80,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         is_gone = is_gone and kind in OF_ENTRIES and x.locked_twin is None
         return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
     place = x.place
-    if kind in {"locked-mismatch", "lock-constraint"}:
+    if kind in OF_VERSIONS:
         return _satisfied(x)
     if x.is_of_other_version and kind in OF_ENTRIES | OF_RELEASES:
         not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
-    from locklens.versions import Constraints, Version
+    from locklens.versions import Constraints
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -168,7 +168,7 @@ def not_locked(x: Examined) -> Judgement | None:
         if x.message.kind == "not-locked":  # what the message says of its run is true, whatever is here
             return Judgement(_UNKNOWN, f"{words}, and was not for the failing run: {_OF_OTHERS}", LOCK_OF_RUN)
         return Judgement(_NO, words)
-    if x.is_taken_over:
+    if x.error is None and x.is_taken_over:
         return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None  # judged as the other tool's entry
     place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.removed_by:
@@ -367,7 +367,7 @@ def _excluding_constraints(x: Examined) -> str:
 
 def hand_edit(x: Examined) -> Judgement | None:
     """Test if the block has hashes that no tool wrote there: malformed or altered ones, or those of another version."""
-    if x.entry is None:
+    if x.entry is None or x.is_taken_over:
         return None
     odd = next((text for text in x.entry.hashes if is_known_scheme(text) and not is_well_formed(text)), None)
     if odd is not None:
@@ -542,7 +542,7 @@ def other_tool(x: Examined) -> Judgement | None:
         return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
-    if x.message.kind in {"readonly-changed", "plugin-missing", *OF_LACKING}:
+    if x.is_taken_over or x.message.kind in {"readonly-changed", "plugin-missing", *OF_LACKING}:
         return None  # the message is about which providers are locked, whatever their hashes
     if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
@@ -591,8 +591,6 @@ def other_tool(x: Examined) -> Judgement | None:
 def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
     """Judge a provider that is locked in the other tool's registry alone."""
     words = f"{x.lock.path}:{twin.line} locks {twin.address}"
-    if x.is_taken_over and x.error is not None:
-        return _taken_over(x, f"{words} {twin.version}", twin.version) if x.message.kind == "version-gone" else None
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so: {words}", basis=Basis.RUN, title=_MOVED)
     before = next((one for one in x.past if one.is_of(x.message.version)), None)
@@ -610,18 +608,3 @@ def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
     words = f"{words}, and {x.address} is {'required' if is_required else 'not locked'}"
     title = "the lock file has the entry of the other tool's registry"
     return Judgement(_YES if is_required else _LIKELY, words, title=title)
-
-
-def _taken_over(x: Examined, words: str, version: Version) -> Judgement:
-    """Judge a version of Terraform's registry that OpenTofu takes over, and does not find in its own."""
-    assert x.address is not None
-    words = f"{words}, which OpenTofu takes over as a version of {x.address.host}"
-    title = "OpenTofu takes over a version of Terraform's registry, and the source that was asked does not list it"
-    if x.listing is None or not x.listing.is_known:
-        return Judgement(_LIKELY, words, f"what {x.address.host} lists", basis=Basis.RUN, title=title)
-    if x.listing.has(version):
-        words = f"{words}, and that lists it: another source was asked, or it is there by now"
-        return Judgement(_LIKELY, words, "provider_installation of the runner", x.as_of, basis=Basis.RUN, title=title)
-    words = f"{words}, and that does not list it"
-    verdict = _LIKELY if x.is_of_mirror or x.listing.is_offline else _YES
-    return Judgement(verdict, words, as_of=x.listing.as_of, basis=Basis.RUN, title=title)

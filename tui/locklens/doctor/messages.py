@@ -20,6 +20,9 @@ _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 OF_LACKING = frozenset({"not-locked", "provider-not-available"})
 """Errors of a provider that a command other than init requires, in the registry of the tool that ran."""
 
+OF_VERSIONS = frozenset({"locked-mismatch", "lock-constraint"})
+"""Errors of a locked version that the constraints exclude."""
+
 MODULE_MISSING = "module-not-installed"
 """The error of a command other than init, of a module that the configuration calls."""
 

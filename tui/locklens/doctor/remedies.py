@@ -358,9 +358,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.message.kind == "entries-migrated":
         yield _migration_shown(one) if x.tool_commit else run_again(one)
         return
-    if x.is_taken_over and x.message.kind in {"", "version-gone"}:
-        if x.error is not None and x.locked_twin is not None and x.listing is not None:
-            yield from [run_again(one)] * x.listing.has(x.locked_twin.version)
+    if x.error is None and x.is_taken_over:
         yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
         return
     yield from fix_entry(one)

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
-from locklens.doctor import is_taken_over, may_read
+from locklens.doctor import may_read, taken_over
 from locklens.doctor.fixed import OF_REQUIREMENTS
-from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
+from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING, OF_VERSIONS
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
@@ -243,17 +243,27 @@ class LogRoots:
         twin = twin_of(address)
         if address is None or twin is None:
             return address
-        is_of_opentofu = not may_read(TERRAFORM, root.path, root.configuration)
-        if is_of_opentofu and is_taken_over(address, root.lock, root.tool):
-            return address
         is_twin_locked = address not in root.lock.by_address and twin in root.lock.by_address
+        if is_twin_locked and self.entry(error, root, address) is not None:
+            return address
         if is_twin_locked and error.provider.count("/") == 1:
-            return twin
+            return address if self._tool is TERRAFORM else twin  # of OpenTofu's entries Terraform takes none
         if error.kind in {"provider-unknown", "plugin-missing"} and not root.configuration.of(address):
             return twin if root.configuration.of(twin) else address
         # OpenTofu's init moves such an entry to its own registry; other commands report the provider as not locked.
         is_moved = self._tool is OPENTOFU and address.host == OPENTOFU.default_host and error.kind not in OF_LACKING
         return twin if is_twin_locked and is_moved else address
+
+    def entry(self, error: RecognisedError, root: Root, address: ProviderAddress | None) -> LockEntry | None:
+        """Return the entry that the failing run had of a provider, which OpenTofu may have taken over; None for none.
+
+        Where OpenTofu ran in a root of Terraform, that counts for its version alone: no fix is to change the tool.
+        """
+        if (own := root.lock.entry(address)) is not None:
+            return own
+        is_own = error.kind in OF_VERSIONS or not may_read(TERRAFORM, root.path, root.configuration)
+        is_taken = is_own and error.kind not in OF_LACKING
+        return taken_over(address, root.lock, root.tool) if is_taken else None
 
     def addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
         """Return providers as the tool of a root reads their names."""

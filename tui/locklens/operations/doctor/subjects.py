@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from locklens.dialect import twin_of
 from locklens.doctor import is_for_twin
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.messages import NO_MESSAGE, WARNINGS, RecognisedError
+from locklens.doctor.messages import NO_MESSAGE, OF_VERSIONS, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, pinned
 from locklens.lockfile.merge import share_packages
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.log_roots import Checkout, LogRoots
 
 
-_OF_CONFIGURATION = frozenset({"locked-mismatch", "lock-constraint", "no-matching-release"})
+_OF_CONFIGURATION = OF_VERSIONS | {"no-matching-release"}
 """Errors about what a root requires: equal entries of roots with different constraints are different cases."""
 
 _MOST_ENTRIES = 5
@@ -128,7 +128,12 @@ class SubjectFinder:
     def elsewhere(self, subject: DoctorSubject, paths: Sequence[str]) -> list[DoctorSubject]:
         """Return a subject of each of some roots that an error may be of, relative to the top."""
         roots = map(self.roots.root, paths)
-        return _unsure([_subject(subject.error, root, subject.address) for root in roots], paths)
+        return _unsure([self._of_root(subject.error, root, subject.address) for root in roots], paths)
+
+    def _of_root(self, error: RecognisedError | None, root: Root, address: ProviderAddress | None) -> DoctorSubject:
+        """Return a provider with its entry in a root, which is the one that the run had as far as there is an error."""
+        entry = self.roots.entry(error, root, address) if error is not None else root.lock.entry(address)
+        return DoctorSubject(error, root, address, entry)
 
     def locking(self, own: str, address: ProviderAddress) -> tuple[str, ...]:
         """Return the other roots that lock a provider, relative to the current folder."""
@@ -198,7 +203,7 @@ class SubjectFinder:
             found = self._of_searched(error, paths[: len(told) or 1]) or self._of_no_provider(error, paths)
         else:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
-            found = [_subject(error, root, self.roots.address(error, root)) for root in roots]
+            found = [self._of_root(error, root, self.roots.address(error, root)) for root in roots]
         found = found or [self._of_none(error)]
         return [replace(one, besides=besides) for one in _unsure(found, () if told else fitting)]
 
@@ -259,11 +264,6 @@ def different_first(subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
     for one in subjects:
         first.setdefault((one.message.says, one.address, pinned(one.entry) or one.root.path), one)
     return [*first.values(), *(one for one in subjects if one not in first.values())]
-
-
-def _subject(error: RecognisedError | None, root: Root, address: ProviderAddress | None) -> DoctorSubject:
-    """Return a provider with its entry in a root."""
-    return DoctorSubject(error, root, address, root.lock.entry(address))
 
 
 def _is_for_twin(subject: DoctorSubject) -> bool:
