@@ -24,6 +24,7 @@ from locklens.demo import PLATFORMS, lock_file, package_bytes
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
+from locklens.demo.published import versions_document
 from locklens.dialect import OPENTOFU
 from locklens.operations.doctor import DoctorRequest
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
@@ -702,6 +703,19 @@ def test_a_version_that_opentofu_takes_over_is_looked_up_in_its_own_registry(
     assert certainty == "likely" or any(one.startswith("locklens upgrade hashicorp/random") for one in commands)
 
 
+def test_what_opentofu_met_in_a_root_of_terraform_is_its_own_registrys(made: Any, doctor: Any) -> None:
+    rules = (FaultRule(Fault.WITHDRAWN, f"{OPENTOFU_HOST}/hashicorp/random", "3.6.3"),)
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), rules=rules))
+    lay_root(folder, "mixed", lock_file(RANDOM))
+    (folder / "run.log").write_text(f"$ tofu init\n{MOVED}{GONE.format('3.6.3')}", "utf-8")
+    document = doctor(folder, "run.log", "--", "live/mixed")
+    held = {one["id"]: one["evidence"] for one in document["causes"] if one["verdict"] == "yes"}
+    assert sorted(held) == ["other-tool", "yanked"]
+    assert "registry.opentofu.org lists" in held["yanked"]
+    assert "is of registry.terraform.io/hashicorp/random, and OpenTofu takes its version over" in held["other-tool"]
+    assert "terraform -chdir=live/mixed init" in [one["command"] for one in document["remedies"]]
+
+
 def test_what_terraform_installed_is_judged_by_its_own_registry_whatever_opentofu_locked(
     made: Any, doctor: Any
 ) -> None:
@@ -1338,22 +1352,18 @@ def test_a_registry_without_the_package_is_asked_again_or_for_another_version(ma
 def test_a_platform_that_the_registry_lists_no_more_is_not_there_though_the_signed_list_names_it(
     made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from locklens.demo import registry
-
-    document = registry.versions_document
-
     def without_linux(provider: str, versions: Any, warnings: Any) -> Any:
         rows = (
             (version, protocols, [one for one in platforms if one != "linux_amd64"])
             for version, protocols, platforms in versions
         )
-        return document(provider, rows, warnings)
+        return versions_document(provider, rows, warnings)
 
     folder = made(replace(INCIDENTS["download-damaged"], rules=()))
     words = f"Provider {DEMO.provider} v1.4.2 does not have a package available for your current platform, linux_amd64."
     (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words)), "utf-8")
     assert doctor(folder, "ci.log")["causes"][0]["id"] == "mirror-lacks"  # the registry has it
-    monkeypatch.setattr(registry, "versions_document", without_linux)
+    monkeypatch.setattr("locklens.demo.registry.versions_document", without_linux)
     first = doctor(folder, "ci.log")["causes"][0]
     assert (first["id"], first["verdict"]) == ("platform-missing", "yes")
     assert "registry.terraform.io lists acme/demo 1.4.2 without linux_amd64" in first["evidence"]

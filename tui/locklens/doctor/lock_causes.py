@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from locklens.dialect import DIALECTS, twin_of
-from locklens.doctor import is_for_twin, locked_states
+from locklens.dialect import DIALECTS, TERRAFORM, twin_of
+from locklens.doctor import is_for_twin, locked_states, may_read
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
@@ -538,6 +538,11 @@ def other_tool(x: Examined) -> Judgement | None:
         return None
     if x.message.kind == "provider-unknown" or x.other_registry:
         return _ran_in_root_of_other(x)
+    if x.error is not None and x.is_taken_over and x.message.kind == "version-gone" and x.lock.writer is not x.tool:
+        words = f"{x.place} is of {twin_of(x.address)}, and OpenTofu takes its version over"
+        title = f"OpenTofu ran in a root of {TERRAFORM.product}"
+        is_read = may_read(TERRAFORM, x.root, x.configuration)
+        return Judgement(_YES, words, basis=Basis.RUN, title=title) if is_read else None
     if x.entry is None:
         return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":

@@ -26,7 +26,7 @@ _EMPTY_FILE = zh_of("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 
 def republished(x: Examined) -> Judgement | None:
     """Test if the locked packages are still those of the signed release."""
-    if x.entry is None or x.is_of_upgrade:
+    if x.entry is None or x.is_of_upgrade or x.is_taken_over:
         return None
     if not x.packed:
         words = f"no zh of a package of {x.release} is locked, so there is nothing signed to compare"

@@ -345,7 +345,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if writer is not None and x.incident.tool not in {None, writer.name} and may_read(writer, x.root, x.configuration):
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
-        is_locked = x.entry is None or x.entry.address.host == writer.default_host
+        is_locked = x.entry is None or x.is_taken_over or x.entry.address.host == writer.default_host
         note = (
             f"{writer.product} locks what {writer.default_host} has today: entries of another host do not count there"
         )
@@ -358,7 +358,9 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.message.kind == "entries-migrated":
         yield _migration_shown(one) if x.tool_commit else run_again(one)
         return
-    if x.error is None and x.is_taken_over:
+    if x.error is not None and x.is_taken_over:
+        return  # what it takes over is judged, and mended, as any other entry
+    if x.is_taken_over:
         yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
         return
     yield from fix_entry(one)

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor import may_read, taken_over
-from locklens.doctor.fixed import OF_REQUIREMENTS
-from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING, OF_VERSIONS
+from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
+from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
 from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
@@ -257,12 +257,14 @@ class LogRoots:
     def entry(self, error: RecognisedError, root: Root, address: ProviderAddress | None) -> LockEntry | None:
         """Return the entry that the failing run had of a provider, which OpenTofu may have taken over; None for none.
 
-        Where OpenTofu ran in a root of Terraform, that counts for its version alone: no fix is to change the tool.
+        Its init does so, without the hashes, which no package can miss then. In a root that Terraform reads, another
+        command misses what the lock file has.
         """
         if (own := root.lock.entry(address)) is not None:
             return own
-        is_own = error.kind in OF_VERSIONS or not may_read(TERRAFORM, root.path, root.configuration)
-        is_taken = is_own and error.kind not in OF_LACKING
+        is_missed = error.kind in {"plugin-missing", "provider-unknown"}
+        is_missed = is_missed and may_read(TERRAFORM, root.path, root.configuration)
+        is_taken = not is_missed and error.kind not in OF_LACKING | OF_HASHES
         return taken_over(address, root.lock, root.tool) if is_taken else None
 
     def addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
