@@ -678,7 +678,7 @@ def test_an_entry_that_opentofu_takes_over_is_locked_and_no_matter_for_terraform
     ]
 
 
-GONE = (
+NOT_LISTED = (
     "Error: Failed to resolve provider packages\n\nCould not resolve provider hashicorp/random: the previously-selected\n"
     "version {} is no longer available\n"
 )
@@ -693,7 +693,7 @@ def test_a_version_that_opentofu_takes_over_is_looked_up_in_its_own_registry(
         file.rename(file.with_suffix(".tofu"))
     lock = place / ".terraform.lock.hcl"
     lock.write_text(lock.read_text("utf-8").replace('"3.6.3"', f'"{version}"'), "utf-8")
-    (both / "run.log").write_text(MOVED + GONE.format(version), "utf-8")
+    (both / "run.log").write_text(MOVED + NOT_LISTED.format(version), "utf-8")
     document = doctor(both, "run.log", "--", "live/a-terraform")
     first = document["causes"][0]
     assert (first["id"], first["verdict"]) == ("yanked", certainty)
@@ -707,7 +707,7 @@ def test_what_opentofu_met_in_a_root_of_terraform_is_its_own_registrys(made: Any
     rules = (FaultRule(Fault.WITHDRAWN, f"{OPENTOFU_HOST}/hashicorp/random", "3.6.3"),)
     folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), rules=rules))
     lay_root(folder, "mixed", lock_file(RANDOM))
-    (folder / "run.log").write_text(f"$ tofu init\n{MOVED}{GONE.format('3.6.3')}", "utf-8")
+    (folder / "run.log").write_text(f"$ tofu init\n{MOVED}{NOT_LISTED.format('3.6.3')}", "utf-8")
     document = doctor(folder, "run.log", "--", "live/mixed")
     held = {one["id"]: one["evidence"] for one in document["causes"] if one["verdict"] == "yes"}
     assert sorted(held) == ["other-tool", "yanked"]

@@ -996,33 +996,6 @@ def test_the_write_of_a_fix_tells_which_root_failed(several: Path, doctor: Any) 
 _MOVED = "last change of the lock file made it one of Terraform, which was one of OpenTofu"
 
 
-@pytest.mark.parametrize("was_of_tofu", [False, True])
-def test_opentofu_in_a_root_that_terraform_locked(was_of_tofu: bool, several: Path, doctor: Any) -> None:
-    lock = several / "live/newp" / LOCK
-    if was_of_tofu:
-        text = lock.read_bytes()
-        lock.write_bytes(text.replace(b"registry.terraform.io", b"registry.opentofu.org"))
-        git(several, "add", "--all")
-        git(several, "commit", "-qm", "locked by OpenTofu")
-        lock.write_bytes(text)
-    git(several, "add", "--all")
-    git(several, "commit", "-qm", "locked by Terraform")
-    was = git(several, "rev-parse", "HEAD~1").strip()[:12] if was_of_tofu else ""
-    gone = "Could not resolve provider acme/demo: the previously-selected version 1.4.2 is no longer available"
-    listed = "".join(
-        f"- Reusing previous version of acme/{one} from the dependency lock file\n" for one in ("demo", "netbox")
-    )
-    log = _log(several, ("Failed to resolve provider packages", gone), before=f"$ tofu init\n{listed}")
-    document = doctor(several, "--tool", "opentofu", log)
-    first = document["causes"][0]
-    title = _MOVED if was_of_tofu else "OpenTofu ran in a root of Terraform"
-    assert (first["id"], first["verdict"]) == ("other-tool", "yes")
-    assert title in " ".join(doctor(several, "--tool", "opentofu", "--format", "text", log).split())
-    assert document["errors"][0]["roots"] == ["live/newp"]
-    command = f"git restore -s {was} -- live/newp/{LOCK}" if was_of_tofu else "terraform -chdir=live/newp init"
-    assert [one["command"] for one in document["remedies"]] == [command]
-
-
 def test_without_a_log_a_lock_file_that_changed_its_tool_is_told(several: Path, doctor: Any) -> None:
     lock = several / "live/bump" / LOCK
     text = lock.read_bytes()

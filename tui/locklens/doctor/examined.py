@@ -238,19 +238,10 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def other_registry(self) -> str:
-        """The registry that the run asked, if it is that of the tool which the root is not of; else "".
-
-        A message about a version names no host: that of the tool that ran is meant.
-        """
-        is_told = dict(self.incident.sources).get("tool") != "root"
-        kind, ran = self.message.kind, DIALECTS.get(self.incident.tool or "") if is_told else None
-        asked = self.message.provider.partition("/")[0]
-        if kind == "version-gone" and self.message.provider.count("/") == 1 and ran is not None:
-            asked = ran.default_host
-        elif kind != "provider-unknown":
-            return ""
-        hosts = {tool.default_host for tool in DIALECTS.values()}
-        return asked if self.address is not None and {asked, self.address.host} == hosts else ""
+        """The registry that the message says lacks the provider, if it is the one of the other tool; else ""."""
+        asked, hosts = self.message.provider.partition("/")[0], {tool.default_host for tool in DIALECTS.values()}
+        is_other = self.address is not None and {asked, self.address.host} == hosts
+        return asked if is_other and self.message.kind == "provider-unknown" else ""
 
     @property
     def failing_mirror(self) -> str:

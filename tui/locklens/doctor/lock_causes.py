@@ -536,7 +536,7 @@ def other_tool(x: Examined) -> Judgement | None:
     """Test if the hashes are those of the other tool's registry."""
     if x.address is None:
         return None
-    if x.message.kind == "provider-unknown" or x.other_registry:
+    if x.message.kind == "provider-unknown":
         return _ran_in_root_of_other(x)
     if x.error is not None and x.is_taken_over and x.message.kind == "version-gone" and x.lock.writer is not x.tool:
         words = f"{x.place} is of {twin_of(x.address)}, and OpenTofu takes its version over"

@@ -230,7 +230,7 @@ _NOT_OF_PACKAGES = frozenset({"provider-unknown", "readonly-changed", "entries-m
 def copies(one: Affected) -> Iterator[Remedy]:
     """Copies on this machine that the lock file accepts: the only cure without any cost."""
     x = one.examined
-    if x.entry is None or x.address is None or x.message.kind in _NOT_OF_PACKAGES or x.other_registry:
+    if x.entry is None or x.address is None or x.message.kind in _NOT_OF_PACKAGES:
         return
     targets = tuple(_targets(one))
     path = x.incident.path

@@ -211,8 +211,6 @@ def yanked(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
         missing = f"if {host} is a mirror or the host of the release"
         return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
-    if x.message.kind == "version-gone" and x.other_registry:
-        return Judgement(_NO, f"the run asked {x.other_registry}, and the root is of {x.address.host}")
     if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
         is_listed = listing is not None and listing.is_known and listing.has(version)
         words = (

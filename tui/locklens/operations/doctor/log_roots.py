@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
+from locklens.dialect import DIALECTS, TERRAFORM, twin_of
 from locklens.doctor import may_read, taken_over
 from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
@@ -243,16 +243,11 @@ class LogRoots:
         twin = twin_of(address)
         if address is None or twin is None:
             return address
-        is_twin_locked = address not in root.lock.by_address and twin in root.lock.by_address
-        if is_twin_locked and self.entry(error, root, address) is not None:
-            return address
-        if is_twin_locked and error.provider.count("/") == 1:
-            return address if self._tool is TERRAFORM else twin  # of OpenTofu's entries Terraform takes none
         if error.kind in {"provider-unknown", "plugin-missing"} and not root.configuration.of(address):
             return twin if root.configuration.of(twin) else address
-        # OpenTofu's init moves such an entry to its own registry; other commands report the provider as not locked.
-        is_moved = self._tool is OPENTOFU and address.host == OPENTOFU.default_host and error.kind not in OF_LACKING
-        return twin if is_twin_locked and is_moved else address
+        is_own = self._tool is TERRAFORM or error.kind in OF_LACKING  # the other tool's entry is not taken for this one
+        is_of_twin = address not in root.lock.by_address and twin in root.lock.by_address and not is_own
+        return twin if is_of_twin and self.entry(error, root, address) is None else address
 
     def entry(self, error: RecognisedError, root: Root, address: ProviderAddress | None) -> LockEntry | None:
         """Return the entry that the failing run had of a provider, which OpenTofu may have taken over; None for none.
