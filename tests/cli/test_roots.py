@@ -335,3 +335,12 @@ def test_a_glob_matches_roots_that_one_side_alone_has(run: Run, top: Path, glob:
         assert changed(*sides) == ["live/eu/a", "live/us/a"]
     git(top, "checkout", "-q", "main")
     assert changed("main...pr") == ["live/eu/a", "live/us/a"]
+
+
+@pytest.mark.parametrize("command", ["lock", "init", "upgrade"])
+def test_an_option_behind_the_roots_is_refused_before_anything_is_done(command: str, run: Run, top: Path) -> None:
+    status, _, err = run(command, "--", "other", "-dry-run")
+    assert status == 2
+    assert "error: -dry-run follows --" in err
+    assert "only roots follow --: name options before it" in err
+    assert git(top, "status", "--porcelain") == ""

@@ -753,7 +753,8 @@ def test_before_init_an_entry_that_opentofu_takes_over_lacks_its_package_alone(b
     (both / "run.log").write_text(f"$ tofu plan\n{ABSENT.format(TERRAFORM_HOST)}{NEXT}", "utf-8")
     document = doctor(both, "run.log", "--", "live/a-terraform")
     assert [one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}] == ["plugin-missing"]
-    assert document["remedies"][0]["command"] == "locklens init --root=live/a-terraform"
+    fix = document["remedies"][0]
+    assert (fix["command"], fix["trust"]) == ("locklens init --root=live/a-terraform", "low")
 
 
 def test_a_log_of_one_tool_in_a_root_of_the_other(both: Path, doctor: Any) -> None:

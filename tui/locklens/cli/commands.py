@@ -359,6 +359,11 @@ def read_options(name: str, arguments: Sequence[str], operands: Sequence[str] = 
     command = COMMANDS[name]
     if operands and command.operands is None:
         raise UsageError(f"unexpected argument {operands[0]!r}", hint=f"see locklens {name} --help")
+    if command.operands == "root":
+        known = {one for action in command.parser().actions() for one in action.option_strings}
+        late = next((one for one in operands if with_two_dashes(one).partition("=")[0] in known), None)
+        if late is not None:
+            raise UsageError(f"{late} follows --", hint="only roots follow --: name options before it")
     words = [*environment_arguments(command, os.environ), *arguments]
     if operands and not command.operands:
         # A file's name may begin with a dash, and intermixed arguments end at no "--".

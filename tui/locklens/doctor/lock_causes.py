@@ -161,6 +161,8 @@ def not_locked(x: Examined) -> Judgement | None:
     unknown = x.configuration.unknown_reason if x.error is None else ""
     if x.address is None:
         return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
+    if x.is_taken_over:
+        return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None  # judged as the other tool's entry
     if x.entry is not None:
         words = f"{x.release} is locked ({x.place})"
         if unknown:
@@ -168,8 +170,6 @@ def not_locked(x: Examined) -> Judgement | None:
         if x.message.kind == "not-locked":  # what the message says of its run is true, whatever is here
             return Judgement(_UNKNOWN, f"{words}, and was not for the failing run: {_OF_OTHERS}", LOCK_OF_RUN)
         return Judgement(_NO, words)
-    if x.error is None and x.is_taken_over:
-        return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None  # judged as the other tool's entry
     place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.removed_by:
         place = f"{place}: {x.removed_by} removed it"

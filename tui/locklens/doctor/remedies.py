@@ -146,7 +146,8 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     is_untold = platform not in {"", *x.expected} and len(x.attributed) < len(x.unpacked)
     if is_untold and x.platforms.get(platform) in x.packed:
         words = clauses(words, f"it changes nothing where the h1 of {platform} is locked already")
-    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if missing else _NONE
+    # Of an unknown list it is unknown, too, how much of it is locked.
+    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if missing or not x.platforms else _NONE
     title = f"{title}, from the signed package"
     found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
     yield found if platform else replace(found, write=None)
