@@ -321,3 +321,15 @@ def test_hashes_that_a_commit_took_away_tell_without_a_registry(made: Any, docto
     assert f"1 zh of a package and 0 h1 locked, and commit {before} has " in first["evidence"]
     assert first["missing"].startswith("the platform of the machine")
     assert any(one["command"].startswith(f"locklens restore acme/demo --from {before}") for one in document["remedies"])
+
+
+def test_a_page_in_the_place_of_a_package_is_no_altered_package(made: Any, doctor: Any) -> None:
+    rules = (FaultRule(Fault.HTML, DEMO, "1.4.2", step=Step.PACKAGE),)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+    document = doctor(folder, "--prove=changed", "ci.log")
+    found = {one["id"]: one for one in document["causes"]}
+    assert found["proxy-or-ca"]["verdict"] == "likely"
+    assert "is no zip file, like the page of a proxy" in found["proxy-or-ca"]["evidence"]
+    assert found["package-altered"]["verdict"] == "unknown"
+    assert document["causes"][0]["id"] == "proxy-or-ca"
+    assert not [one for one in document["remedies"] if one["id"] == "tell-publisher"]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
+from locklens.doctor.messages import NO_ZIP
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.text import clauses
@@ -249,6 +250,15 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         words = "the answer was not the registry's: a sign-in page or a proxy"
         title = "something else than the registry answered"
         return Judgement(_LIKELY, words, _SAME_REQUEST, basis=Basis.RUN, title=title)
+    if x.is_page_served:
+        digest = x.message.arrived.removeprefix("zh:")
+        is_same = digest != "" and digest == x.downloads[0].removeprefix(NO_ZIP)
+        words = "what arrives here in the place of the package is no zip file, like the page of a proxy"
+        words = f"{words}{', and has the hash of what the failing run got' if is_same else ''}"
+        title = "something else than a package arrived, like the page of a proxy"
+        if is_same:
+            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=title)
+        return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.HERE, title=title)
     if x.message.kind == "archive-checksum":
         missing, title = "the same download without the proxy", "a proxy altered the file"
         return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS, title=title)

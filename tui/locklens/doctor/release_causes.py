@@ -430,6 +430,8 @@ def download_damaged(x: Examined) -> Judgement | None:
     cause = _of_message(x)
     if cause is None or not x.downloads or cause.verdict is _NO:
         return cause
+    if x.is_page_served:
+        return Judgement(_UNKNOWN, f"{cause.evidence}; what arrives here is no zip file", _FROM_THERE, x.as_of)
     found = cause.evidence
     # What arrives here tells nothing certain about the failing run, which may have got another file.
     cause = replace(cause, verdict=_YES if cause.verdict is _YES else _LIKELY, title="", missing="", as_of=x.as_of)
@@ -465,7 +467,7 @@ _FROM_THERE = "what the network of the failing run gets: doctor --prove changed 
 def _same_bytes(x: Examined) -> str:
     """Return the `zh` that each of several downloads here had, if it is not the signed one; "" if there is none."""
     is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] not in x.listed
-    return x.downloads[0] if is_same else ""
+    return x.downloads[0] if is_same and not x.is_page_served else ""
 
 
 def package_altered(x: Examined) -> Judgement | None:
@@ -481,6 +483,8 @@ def package_altered(x: Examined) -> Judgement | None:
             words = f"{words}, and they are those of the failing run"
             return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
         return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
+    if x.is_page_served:
+        return Judgement(_UNKNOWN, "what arrives here is no zip file, so that no package was compared", _FROM_THERE)
     if x.message.arrived == _EMPTY_FILE:
         return Judgement(_NO, "the file that arrived is empty")
     if x.message.arrived in x.packed | x.listed:

@@ -392,7 +392,7 @@ def _migration_shown(one: Affected) -> Remedy:
 def fix_download(one: Affected) -> Iterator[Remedy]:
     """The download is tried again, and compared first where it may have been altered; then it is reported."""
     x = one.examined
-    is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] != ""
+    is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] != "" and not x.is_page_served
     if is_same and x.downloads[0] not in x.listed:
         yield from fix_package(one)
         return

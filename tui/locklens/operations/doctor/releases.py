@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.doctor import FoundPackage
+from locklens.doctor.messages import NO_ZIP
 from locklens.doctor.reasons import NetworkReason
 from locklens.errors import RunCancelledError, SourceError
 from locklens.hashes import packages_of
@@ -309,8 +310,8 @@ def _zh(
     label: str,
     on_event: Callable[[ReviewEvent], None],
 ) -> str:
-    """Return the `zh` of one download; "" if it broke off, or is larger than any package that is read."""
-    digest, received = hashlib.sha256(), 0
+    """Return the `zh` of one download, as NO_ZIP of any other file; "" if it broke off, or is larger than is read."""
+    digest, received, beginning = hashlib.sha256(), 0, b""
     try:
         with source.open_package(metadata) as download:
             for chunk in download.chunks:
@@ -318,6 +319,7 @@ def _zh(
                     raise RunCancelledError("the download was cancelled")
                 digest.update(chunk)
                 received += len(chunk)
+                beginning = beginning or bytes(chunk[:2])
                 on_event(PackageDownloading(label, received, download.length))
                 if received > Limits().packed:
                     on_event(PackageDone(label, received, "larger than any package that is read"))
@@ -326,4 +328,7 @@ def _zh(
         on_event(PackageDone(label, received, str(error)))
         return ""
     on_event(PackageDone(label, received))
-    return f"zh:{digest.hexdigest()}"
+    return f"{'zh:' if beginning == _OF_A_ZIP else NO_ZIP}{digest.hexdigest()}"
+
+
+_OF_A_ZIP = b"PK"
