@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from locklens.dialect import MANUAL_EDITS_COMMENT
 from locklens.hashes import hashes_of_zips
 from locklens.nfc import nfc
 from locklens.text import ID_DIGITS, identity_of
@@ -99,9 +100,11 @@ def deviations(lock: LockFile) -> tuple[str, ...]:
 
 def _layout(lock: LockFile) -> tuple[str, ...]:
     """Return the deviations that remain after order and encoding are normalized: comments, spacing."""
-    lines = _lines(lock.data)[lock.writer.preamble.count("\n") if lock.writer else 0 :]
+    lines = _lines(lock.data)
+    lines = lines[not lock.writer and lines[0].startswith("#") :]  # a first line of nobody is told as that
     expected = {line for entry in lock.entries for line in render_entry(entry).split("\n")}
-    comments = set(filter(_has_comment, lines))
+    expected |= {MANUAL_EDITS_COMMENT, lock.writer.header if lock.writer else ""}
+    comments = {line for line in lines if _has_comment(line) and line not in expected}
     found = ["comments"] if comments else []
     if not set(lines) - comments <= expected:
         found.append("spacing")

@@ -33,7 +33,7 @@ from locklens.storage.journal import Journal, MovedFolder, Record, WriteTarget, 
 from locklens.text import listing, reason_of, shell_word, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
 
@@ -147,7 +147,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     if target.is_index:
         staged = {names[file]: data for file, data in before.items()}
         touched = _staged_otherwise(top, staged)
-        committed = [] if is_redo else _committed_since(top, staged, record.at)
+        committed = [] if is_redo else _committed(top, staged)
         if committed:
             hint = f"git log -- {shell_word(committed[0])} names the commit, which git revert undoes"
             raise StaleLockFileError(f"{_listed(committed)}: committed since, {refusal}", hint=hint)
@@ -268,13 +268,16 @@ def _staged_otherwise(top: Path, written: Mapping[str, bytes | None]) -> list[st
     return [path for path, data in written.items() if indexed[path].data != data]
 
 
-def _committed_since(top: Path, paths: Iterable[str], moment: str) -> list[str]:
-    """Return the files that a commit changed after a time, ISO 8601 in UTC."""
+def _committed(top: Path, staged: Mapping[str, bytes | None]) -> list[str]:
+    """Return the files, by path, that HEAD has as they were staged."""
     from locklens.project.git import Repository
+    from locklens.project.gittree import RevisionTree
 
     with Repository.discover(top) as repository:
-        commits = {path: repository.touching(path, 1) for path in paths}
-    return [path for path, ones in commits.items() if any(one.date[:_SECONDS] > moment[:_SECONDS] for one in ones)]
+        if repository.is_unborn:
+            return []
+        head = RevisionTree(repository, repository.resolve("HEAD"))
+        return [path for path, data in staged.items() if head.read(path) == data]
 
 
 def top_of(folder: Path) -> Path:

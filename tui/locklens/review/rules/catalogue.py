@@ -225,7 +225,7 @@ _ALL = (
         "The next `init` selects the newest version at that time and trusts it on first use; with "
         "-lockfile=readonly it fails.",
         "Run `terraform providers` and compare with the lock file.",
-        "Run `terraform init` (or `providers lock`) and commit the lock file.",
+        "Run `init` (or `providers lock`) with the tool of the root, and commit the lock file.",
         cases={
             "unknown": RuleWording(
                 "Not known whether the removed provider is required",
@@ -440,7 +440,8 @@ _ALL = (
         "another one.",
         "Run `terraform providers`: the error names the problem.",
         "Git conflict: `locklens merge --root DIR` (M on Review, with the branch checked out) merges by block. Any "
-        "other error: correct the named line, or restore the file with `git checkout`. Then run `terraform init`.",
+        "other error: correct the named line, or restore the file with `git checkout`. Then run `init` with the tool "
+        "of the root.",
         cases={
             "old side": RuleWording(
                 "Old side of the lock file cannot be read: not all changes are known",
@@ -631,7 +632,7 @@ _ALL = (
         "The locked release fails the tool's own checks: a bad signature, an unknown issuer, SHA256SUMS without the "
         "package, or a version that is not listed.",
         "`init` refuses it on every machine without a copy.",
-        "Run `terraform init` in a fresh copy of the root.",
+        "Run `init` with the tool of the root, in a fresh copy of it.",
         "Select another version, or ask the publisher.",
         "registry",
         cases={

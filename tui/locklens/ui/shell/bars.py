@@ -310,7 +310,10 @@ def _unmatched(text: str) -> tuple[Line, ...]:
         line(),
         line("  ", Span(text, Role.PLACE), hanging=2),
         line(),
-        line(Span("  esc clears the filter, / edits it, ? lists its fields", Role.DIM), hanging=2),
+        line(
+            Span("  esc clears the filter, enter keeps it; then / edits it, and ? lists its fields", Role.DIM),
+            hanging=2,
+        ),
     )
 
 
