@@ -333,3 +333,21 @@ def test_a_page_in_the_place_of_a_package_is_no_altered_package(made: Any, docto
     assert found["package-altered"]["verdict"] == "unknown"
     assert document["causes"][0]["id"] == "proxy-or-ca"
     assert not [one for one in document["remedies"] if one["id"] == "tell-publisher"]
+
+
+def test_a_mistyped_host_is_told_by_the_entry_that_nothing_requires(made: Any, doctor: Any) -> None:
+    own = replace(sample_entry("acme/demo", "1.4.2", "~> 1.4"), provider="tf.corp.example/acme/demo")
+    folder = made(
+        replace(
+            INCIDENTS["registry-down"], locks=(lock_file(own),), constraints=(("tf.corp.exampel/acme/demo", "~> 1.4"),)
+        )
+    )
+    words = "could not connect to tf.corp.exampel: failed to request discovery document: Get "
+    words += '"https://tf.corp.exampel/.well-known/terraform.json": dial tcp: lookup tf.corp.exampel: no such host'
+    query = f"Could not retrieve the list of available versions for provider tf.corp.exampel/acme/demo: {words}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", query)), "utf-8")
+    document = doctor(folder, "--offline", "ci.log", "--", "live/prod")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("wrong-source", "likely")
+    assert f"{LOCK}:4 locks tf.corp.example/acme/demo, which nothing requires any more" in first["evidence"]
+    assert document["remedies"][0]["id"] == "correct-source"

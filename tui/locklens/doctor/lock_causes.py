@@ -10,6 +10,7 @@ from locklens.doctor import is_for_twin, locked_states, may_read
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
+from locklens.doctor.reasons import NetworkReason
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
@@ -301,7 +302,7 @@ def wrong_source(x: Examined) -> Judgement | None:
     if x.error is None:
         return _absent(x)
     if x.message.kind != "provider-unknown":
-        return None
+        return _mistyped_host(x)
     places = listing([f"{one.file}:{one.line}" for one in x.required], 3)
     by = f", which is required at {places}" if places else ""
     host = x.address.host if x.address is not None else "the registry"
@@ -320,6 +321,26 @@ def wrong_source(x: Examined) -> Judgement | None:
     if trouble is not None and trouble.is_no:
         return Judgement(_YES, f"{words}, and it has none now", basis=Basis.RUN)
     return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too", _SAME_REQUEST, basis=Basis.RUN)
+
+
+def _mistyped_host(x: Examined) -> Judgement | None:
+    """Judge a host without an address, where the lock file has the provider of another host, which nothing requires."""
+    address = x.address
+    if x.message.reason is not NetworkReason.NAME or x.entry is not None or address is None or not x.required:
+        return None
+    same = (
+        one
+        for one in x.lock.entries
+        if (one.address.namespace, one.address.type) == (address.namespace, address.type)
+        and not x.configuration.requires(one.address)
+    )
+    if (held := next(same, None)) is None:
+        return None
+    first = x.required[0]
+    words = f"{first.file}:{first.line} requires {address}, whose host name was not found; "
+    words = f"{words}{x.lock.path}:{held.line} locks {held.address}, which nothing requires any more"
+    title = f"the host of the source address {address} is mistyped"
+    return Judgement(_LIKELY, words, "which of the two hosts is meant", basis=Basis.RUN, title=title)
 
 
 def _absent(x: Examined) -> Judgement | None:
