@@ -1558,3 +1558,12 @@ def test_an_entry_that_was_taken_out_is_restored(made: Any, doctor: Any) -> None
     assert main(shlex.split(fix["command"])[1:], no_screen) == 0
     assert (folder / LOCK).read_bytes() == lock_file(demo, netbox)
     assert doctor(folder, "--offline", "ci.log")["state"] == "fixed"
+
+
+def test_terraform_where_it_reads_no_file_is_the_wrong_tool(both: Path, doctor: Any) -> None:
+    for file in (both / "live/a-terraform").glob("*.tf"):
+        file.rename(file.with_suffix(".tofu"))
+    (both / "run.log").write_text(f"$ terraform -chdir=live/a-terraform plan\n{ABSENT.format(TERRAFORM_HOST)}", "utf-8")
+    document = doctor(both, "run.log", "--", "live/a-terraform")
+    assert "other-tool" in [one["id"] for one in document["causes"] if one["verdict"] == "yes"]
+    assert [one["command"] for one in document["remedies"]] == ["tofu -chdir=live/a-terraform init"]

@@ -380,6 +380,13 @@ class Examined(Struct, frozen=True, dict=True):
         return is_there and (self.error is None or self.entry is not None)
 
     @property
+    def is_unread(self) -> bool:
+        """True if the tool of the log reads no file of the root, which has a lock file: it may be the other tool's."""
+        configuration = self.configuration
+        has_any = configuration.has_files or configuration.has_faults or configuration.generator
+        return self.error is not None and self.lock.exists and not has_any
+
+    @property
     def required(self) -> tuple[Requirement, ...]:
         """What requires the provider in the root."""
         return self.configuration.of(self.address) if self.address is not None else ()

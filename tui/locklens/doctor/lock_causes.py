@@ -557,6 +557,10 @@ def other_tool(x: Examined) -> Judgement | None:
     """Test if the hashes are those of the other tool's registry."""
     if x.address is None:
         return None
+    if x.is_unread and x.tool is TERRAFORM:
+        words = f"{x.own_root} has a lock file, and no file that Terraform reads"
+        title = "Terraform ran where it reads no configuration"
+        return Judgement(_YES, words, basis=Basis.RUN, title=title)
     if x.message.kind == "provider-unknown":
         return _ran_in_root_of_other(x)
     if x.error is not None and x.is_taken_over and x.message.kind == "version-gone" and x.lock.writer is not x.tool:

@@ -472,7 +472,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
             )
             yield _replacement(one.owner(empty), replace(empty, base=installed.base), donor)
     is_wrong = any(Trait.OF_WRONG_ENTRY in each.traits and each.verdict is CauseVerdict.YES for each in one.causes)
-    if not targets and not is_wrong:  # init refuses a package that a wrong entry does not have
+    if not targets and not is_wrong and not x.is_unread:  # init refuses a package that a wrong entry does not have
         is_other = own is not None and x.entry is not None and not own.hashes & x.locked
         there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced, and not kept" if there else ""

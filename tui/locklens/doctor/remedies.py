@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.doctor import is_for_twin, locked_states, may_read
 from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
@@ -340,6 +340,11 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     """The tool that wrote the lock file is used, or the entry restored."""
     x = one.examined
     writer = x.lock.writer
+    if x.is_unread and x.tool is TERRAFORM:
+        of_tofu = replace(one, examined=replace(x, incident=replace(x.incident, tool=OPENTOFU.name)))
+        title = "Use OpenTofu, if the folder is one of its own (.tofu files)"
+        yield one.alone.remedy("use-tool", title, _LOW, None, of_tofu.next_step)
+        return
     if x.tool_commit and (x.other_registry or x.error is None):
         yield restored_file(x, x.tool_commit)
         return
