@@ -13,7 +13,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor import likeliest_mirror
 from locklens.doctor.examined import from_top
 from locklens.doctor.messages import LOCKLENS
-from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait
+from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait, TrustCost
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import clauses, listing, shell_word, shell_words
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from locklens.doctor import FoundPackage, PastEntry
     from locklens.doctor.examined import Examined
-    from locklens.doctor.model import Cause, TrustCost
+    from locklens.doctor.model import Cause
     from locklens.versions import Version
 
 _OPTIONS = {"readonly-changed": ("-lockfile=readonly",)}
@@ -140,6 +140,9 @@ class Affected(Struct, frozen=True):
     ) -> Remedy:
         """Return a remedy for the roots; `words` are its command line and its notes."""
         command, *notes = words or ("",)
+        if self.examined.error is not None and self.examined.is_taken_over and command and remedy != "use-tool":
+            trust, size = max(trust, TrustCost.LOW, key=list(TrustCost).index), size or None
+            notes.append("OpenTofu moves the entries of Terraform's registry to its own, with other hashes")
         return Remedy(remedy, title, len(self.roots), trust, size, command, clauses(*notes), **details)
 
     def written(

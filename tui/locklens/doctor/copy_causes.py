@@ -59,14 +59,14 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
     has_it = x.platform in x.platforms and not x.is_left_out
     if is_unavailable and x.message.own_mirror and (has_it or not x.is_known):
-        words = f"{_says_of_its_mirror(x)}{'; the registry has the package' if has_it else ''}"
+        words = f"{_says_of_its_mirror(x)}{f'; {x.sums} names the package' if has_it else ''}"
         return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
     if is_unavailable and not x.message.own_mirror and (has_it or not x.asks_registry):
-        words = "the registry has a" if has_it else "the settings here ask mirrors alone; the message is of a"
+        words = f"{x.sums} names a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
         if has_it and x.asks_registry and not x.is_of_mirror:
             title = f"what the failing run asked did not have the package for {x.platform}"
-            words = "the registry has it now: a mirror was asked, or the registry lacked it then (404)"
+            words = f"{x.sums} names it: a mirror was asked, or the registry did not offer it (404)"
             return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
         return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
     if x.message.kind == "no-matching-release":

@@ -339,7 +339,7 @@ def _mistyped_host(x: Examined) -> Judgement | None:
     first = x.required[0]
     words = f"{first.file}:{first.line} requires {address}, whose host name was not found; "
     words = f"{words}{x.lock.path}:{held.line} locks {held.address}, which nothing requires any more"
-    title = f"the host of the source address {address} is mistyped"
+    title = "the source address has another host than the locked one, and that was not found: mistyped, or moved"
     return Judgement(_LIKELY, words, "which of the two hosts is meant", basis=Basis.RUN, title=title)
 
 

@@ -72,7 +72,7 @@ def _repeated(x: Examined) -> _Repeated:
     if as_of:
         return _Repeated(True, f"{_REPEATED.get(request, 'the same request is')} answered here", as_of)
     if answer:
-        return _Repeated(None, "the registry answers other requests here, and this one was not tried", answer)
+        return _Repeated(None, "the registry answers here; whether it answers this request is not known", answer)
     return _Repeated(None, f"another request fails here: {trouble.words}" if trouble is not None else "")
 
 

@@ -156,7 +156,7 @@ def platform_missing(x: Examined) -> Judgement | None:
             verdict = _LIKELY if x.is_of_mirror or x.is_offline else _YES
             return Judgement(verdict, words, as_of=x.as_of, basis=Basis.RUN, title=title)
         if platform in x.platforms:
-            return Judgement(_NO, f"the registry has a package of {platform}", as_of=x.as_of)
+            return Judgement(_NO, f"{x.sums} names a package of {platform}", as_of=x.as_of)
         if x.message.kind == "sums-without-package":  # which comes after the registry named a package
             words = "the registry named a package, and what arrived as SHA256SUMS does not list it"
             return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.RUN)

@@ -485,11 +485,10 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         what = "packages of all providers" if is_of_all else "package"
         title = f"Install the locked {what}{' again' if own is not None and not x.fitting else ''}"
         if x.is_taken_over:
-            title = "Run init, which moves the entries to OpenTofu's registry and locks the hashes of its packages"
-        cost = TrustCost.LOW if x.is_taken_over else _NONE
+            title = "Run init"
         line = one.next_step if x.replaced else one.with_settings(where.line("init"))  # as the move aside said
         size = one.size_of(x.platform)
-        yield one.alone.remedy("reinstall", title, cost, size, line, note, is_of_all=is_of_all)
+        yield one.alone.remedy("reinstall", title, _NONE, size, line, note, is_of_all=is_of_all)
 
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})

@@ -281,7 +281,7 @@ def _with_platform(x: Examined) -> Examined:
 
 
 def _is_locked(one: Affected | None) -> bool | None:
-    if one is None or one.examined.address is None or one.examined.lock.problems:
+    if one is None or one.examined.address is None or one.examined.lock.problems or one.examined.is_taken_over:
         return None
     return one.examined.entry is not None
 
