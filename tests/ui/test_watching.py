@@ -113,7 +113,7 @@ async def test_a_broken_policy_is_read_again_when_it_is_fixed(running: Running, 
         await until(on, lambda: paths(on) == {"a", "b"})
 
 
-@pytest.mark.parametrize("key", ["1", "5"])
+@pytest.mark.parametrize("key", ["1", "2", "5"])
 async def test_a_policy_that_was_named_is_watched_too(running: Running, tmp_path: Path, key: str) -> None:
     top, policy = repository(tmp_path / "top", {f"a/{LOCK}": OLD}), tmp_path / "named.toml"
     put(top, {f"a/{LOCK}": NEW})
@@ -124,6 +124,8 @@ async def test_a_policy_that_was_named_is_watched_too(running: Running, tmp_path
         await on.settle()
         policy.write_bytes(b"cooldown = 14\n")
         await until(on, lambda: " named.toml changed on disk, reloaded" in on.text)
+        if key == "2":
+            await until(on, lambda: "cooldown 14 d" in on.text)
 
 
 async def test_of_the_files_that_changed_together_the_lock_files_are_named(running: Running, tmp_path: Path) -> None:

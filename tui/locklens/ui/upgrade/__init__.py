@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.explain_provider import WhySubject
     from locklens.operations.upgrades import UpgradeCandidates
+    from locklens.policy import Policy
     from locklens.releases import ReleaseId
     from locklens.review.model import Review
     from locklens.ui.shell.review_loader import MarkKeeper
@@ -101,8 +102,8 @@ class UpgradeScreen(RowActionsScreen):
         self.has_offers = False
         """True after the first complete lookup."""
         self._is_fresh = False
-        self._has_terms = False
-        """True after the policy's cooldown was applied; the user may have switched it off since."""
+        self._policy: Policy | None = None
+        """The policy that was applied last; the user may have switched its cooldown off since."""
         self.by = By.PROVIDER
         self.in_full = False
         self._unfolded: frozenset[str] = frozenset()
@@ -164,7 +165,8 @@ class UpgradeScreen(RowActionsScreen):
         self._signers.stop()
         self._tried = frozenset()
         self.selection = UpgradeSelection()
-        self.has_offers = self._has_terms = self._is_looking_up = False
+        self._policy = None
+        self.has_offers = self._is_looking_up = False
         super().use(source)
 
     def reload(self, *, is_fresh: bool = False) -> None:
@@ -176,8 +178,8 @@ class UpgradeScreen(RowActionsScreen):
 
     def review_arrived(self) -> None:
         """Start the lookup once the configurations are read."""
-        if self.review is not None and not self._has_terms:
-            self._has_terms = True
+        if self.review is not None and self.review.policy != self._policy:
+            self._policy = self.review.policy
             self.selection = self.selection.with_terms(replace(self.selection.terms, policy=self.review.policy))
         if self.review is not None and not self.is_asking and not self._reading.is_running and self.error is None:
             self._read_candidates(self.review, self.top)
@@ -419,7 +421,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def action_cooldown(self) -> None:
         """Switch the cooldown on or off, once it is known whether the policy has one."""
-        if not self._has_terms:
+        if self._policy is None:
             self.refuse_too_early("c")
             return
         self._take(with_cooldown_toggled(self.selection))
