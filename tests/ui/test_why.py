@@ -151,6 +151,8 @@ def test_the_limit_and_the_cooldown_of_the_upgrade_screen_hold_versions_back(sam
     limit = "limited to the same minor version"
     assert f"UPGRADE      selects 5.49.1; 5.95.0, the newest in range, is held back: {limit}" in limited
     assert f"NEWER        5.90.0 to 5.95.0 (2 versions)  held back:\n               {limit}" in limited
+    both = " ".join(text(UpgradePolicy(review.policy, BumpLimit.PATCH)).split())
+    assert f"5.95.0 held back: cooldown 7 d (3 d old) {limit}" in both
 
 
 # The dialog

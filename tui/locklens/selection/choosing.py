@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _LOWER = {Operator.GREATER, Operator.GREATER_EQUAL}
 _UPPER = {Operator.LESS, Operator.LESS_EQUAL}
-NO_HOLDS: Mapping[Version, Hold] = MappingProxyType({})
+NO_HOLDS: Mapping[Version, tuple[Hold, ...]] = MappingProxyType({})
 """The policy holds no version back."""
 
 _MAX_NEAREST = 20
@@ -139,7 +139,7 @@ def held_back(
     above: Version | None,
     *,
     platforms: Sequence[Platform] = (),
-    by_policy: Mapping[Version, Hold] = NO_HOLDS,
+    by_policy: Mapping[Version, tuple[Hold, ...]] = NO_HOLDS,
 ) -> tuple[HeldBack, ...]:
     """Return the holds on each version above a given one, grouped by equal holds.
 
@@ -204,8 +204,8 @@ def newest_of(requirements: Sequence[Requirement], offered: Sequence[ListedVersi
 
 def policy_holds(
     policy: Policy, address: ProviderAddress, offered: Sequence[ListedVersion], ages: Mapping[Version, int]
-) -> dict[Version, Hold]:
-    """Return the hold of the policy on each listed version that it holds back: the allow list, or else the cooldown.
+) -> dict[Version, tuple[Hold, ...]]:
+    """Return the holds of the policy on each listed version that it holds back: the allow list, or else the cooldown.
 
     Args:
         policy: The policy.
@@ -214,11 +214,11 @@ def policy_holds(
         ages: Days since the release, by version; empty where the cooldown is ignored.
     """
     refused = {one.version: NOT_ALLOWED_HOLD for one in offered if not policy.allows(address, one.version)}
-    return {**cooldown_holds(ages, policy.cooldown), **refused}
+    return {version: (hold,) for version, hold in {**cooldown_holds(ages, policy.cooldown), **refused}.items()}
 
 
 def permitted(
-    offered: Sequence[ListedVersion], by_policy: Mapping[Version, Hold], locked: Version | None
+    offered: Sequence[ListedVersion], by_policy: Mapping[Version, tuple[Hold, ...]], locked: Version | None
 ) -> Sequence[ListedVersion]:
     """Return the listed versions that the policy does not hold back; the locked one is kept."""
     return [entry for entry in offered if entry.version not in by_policy or entry.version == locked]
@@ -231,7 +231,7 @@ def explain_selection(
     offered: Sequence[ListedVersion] | None,
     *,
     platforms: Sequence[Platform] = (),
-    by_policy: Mapping[Version, Hold] = NO_HOLDS,
+    by_policy: Mapping[Version, tuple[Hold, ...]] = NO_HOLDS,
 ) -> Explanation:
     """Explain the selection of a provider.
 
@@ -264,7 +264,7 @@ def _offer(
     offered: Sequence[ListedVersion],
     locked: LockEntry | None,
     platforms: Sequence[Platform],
-    by_policy: Mapping[Version, Hold],
+    by_policy: Mapping[Version, tuple[Hold, ...]],
 ) -> VersionChoices:
     version = locked.version if locked is not None else None
     upgraded = select(requirements, offered, version, upgrade=True)
@@ -312,7 +312,7 @@ class _Judge:
         self,
         requirements: Iterable[Requirement],
         platforms: Sequence[Platform],
-        by_policy: Mapping[Version, Hold] = NO_HOLDS,
+        by_policy: Mapping[Version, tuple[Hold, ...]] = NO_HOLDS,
     ) -> None:
         self._by_policy = by_policy
         self.demands = demands(requirements)
@@ -342,7 +342,7 @@ class _Judge:
             lacking = tuple(str(platform) for platform in self._platforms if platform not in listed.platforms)
             holds += [self._other(Reason.PLATFORM, lacking)] if lacking else []
         if version in self._by_policy:
-            holds.append(self._by_policy[version])
+            holds += self._by_policy[version]
         return tuple(holds)
 
     def _other(self, reason: Reason, names: tuple[str, ...] = ()) -> Hold:

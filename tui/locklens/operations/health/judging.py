@@ -315,7 +315,7 @@ def _holds(listing: Listing, dates: ReleaseDates, constraints: Constraints, poli
     """Return the policy's hold on each version in range; empty where it does not hold all of them back."""
     holds = policy_holds(policy, listing.id.address, listing.versions, dates.ages(datetime.now(UTC)))
     in_range = [one.version for one in listing.versions if constraints.admits(one.version)]
-    return {one: holds[one] for one in in_range} if all(one in holds for one in in_range) else {}
+    return {one: holds[one][0] for one in in_range} if all(one in holds for one in in_range) else {}
 
 
 def _without_package(listing: Listing, version: Version, required: Iterable[Platform]) -> str:

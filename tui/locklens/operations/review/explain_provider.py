@@ -241,6 +241,7 @@ def _explained(
     entries = root.lock.entries if moved is None else root.migration.entries
     locked = root.lock.by_address.get(address)
     beyond = limit.holds((one.version for one in versions), locked.version if locked is not None else None)
+    held = policy_holds(policy, address, versions, ages)
     return RootWhy(
         path=root.path,
         lock_file=root.lock.path if root.lock.exists else None,
@@ -251,7 +252,7 @@ def _explained(
             root.requirements(address),
             {entry.address: entry for entry in reversed(entries)}.get(address),
             offered.versions if offered is not None else None,
-            by_policy={**beyond, **policy_holds(policy, address, versions, ages)},
+            by_policy={one: (*held.get(one, ()), *filter(None, [beyond.get(one)])) for one in {*held, *beyond}},
         ),
         findings=judge_lock(root.lock, address, root.configuration, policy=policy),
         ages=ages,

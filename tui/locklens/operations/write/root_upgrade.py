@@ -362,7 +362,7 @@ class RootUpgrade:
     def _young(self, address: ProviderAddress) -> Mapping[Version, Hold]:
         return cooldown_holds(self._ages.get(address, {}), self._request.cooldown)
 
-    def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, Hold]:
+    def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, tuple[Hold, ...]]:
         return policy_holds(self._request.policy, address, offered, self._ages.get(address, {}))
 
     def _all_held(self) -> ConfigurationError:
