@@ -390,11 +390,7 @@ DOWNLOADS = {
         "likely",
         "1 of 2 downloads here was damaged too",
     ),
-    "always": (
-        (FaultRule(Fault.HTML, step=Step.PACKAGE),),
-        "unknown",
-        "3 of 3 downloads here gave the same other bytes",
-    ),
+    "always": ((FaultRule(Fault.TAMPERED_PACKAGE),), "unknown", "3 of 3 downloads here gave the same other bytes"),
     "differing": ((FaultRule(Fault.GARBLED, step=Step.PACKAGE),), "likely", "3 downloads here gave 3 different files"),
     "cut": ((FaultRule(Fault.TRUNCATED, step=Step.PACKAGE),), "likely", "3 of 3 downloads here broke off"),
 }

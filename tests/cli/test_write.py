@@ -331,7 +331,7 @@ def test_prune_restore_and_format_leave_what_terraform_accepts(run: Run, top: Pa
     lock.write_bytes(b"# mine\n\n" + everything.split(b"\n", 2)[2].replace(b"\n", b"\r\n").replace(b"  ", b"\t"))
     assert run("-C", "a", "prune")[0] == 0
     accepted(top / "a")
-    fixed = "mixed line ends, a different first line, comments, spacing"
+    fixed = "mixed line ends, a different first line, spacing"
     assert run("-C", "a", "format", "--dry-run")[2] == (
         f"a: would fix the format: {fixed}\ndry run: nothing was written\n"
     )

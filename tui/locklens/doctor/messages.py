@@ -21,7 +21,7 @@ OF_LACKING = frozenset({"not-locked", "provider-not-available"})
 """Errors of a provider that a command other than init requires, in the registry of the tool that ran."""
 
 NO_ZIP = "no zip:"
-"""What the digest of a downloaded file begins with that is no zip file."""
+"""What the digest of a downloaded file begins with that is a page in the place of a zip file."""
 
 OF_VERSIONS = frozenset({"locked-mismatch", "lock-constraint"})
 """Errors of a locked version that the constraints exclude."""

@@ -310,7 +310,7 @@ def _zh(
     label: str,
     on_event: Callable[[ReviewEvent], None],
 ) -> str:
-    """Return the `zh` of one download, as NO_ZIP of any other file; "" if it broke off, or is larger than is read."""
+    """Return the `zh` of one download, as NO_ZIP of a page; "" if it broke off, or is larger than is read."""
     digest, received, beginning = hashlib.sha256(), 0, b""
     try:
         with source.open_package(metadata) as download:
@@ -319,7 +319,7 @@ def _zh(
                     raise RunCancelledError("the download was cancelled")
                 digest.update(chunk)
                 received += len(chunk)
-                beginning = beginning or bytes(chunk[:2])
+                beginning = beginning or bytes(chunk[:64]).lstrip()[:1]
                 on_event(PackageDownloading(label, received, download.length))
                 if received > Limits().packed:
                     on_event(PackageDone(label, received, "larger than any package that is read"))
@@ -328,7 +328,8 @@ def _zh(
         on_event(PackageDone(label, received, str(error)))
         return ""
     on_event(PackageDone(label, received))
-    return f"{'zh:' if beginning == _OF_A_ZIP else NO_ZIP}{digest.hexdigest()}"
+    return f"{NO_ZIP if beginning in _OF_PAGES else 'zh:'}{digest.hexdigest()}"
 
 
-_OF_A_ZIP = b"PK"
+_OF_PAGES = (b"<", b"{")
+"""What HTML and JSON begin with, and no zip file, however damaged."""
