@@ -716,6 +716,15 @@ def test_what_opentofu_met_in_a_root_of_terraform_is_its_own_registrys(made: Any
     assert "terraform -chdir=live/mixed init" in [one["command"] for one in document["remedies"]]
 
 
+def test_of_what_opentofu_takes_over_the_fixes_that_write_alone_cost_new_hashes(both: Path, doctor: Any) -> None:
+    words = f'could not query provider registry for {OPENTOFU_HOST}/hashicorp/random: the request failed: Get "https://{OPENTOFU_HOST}'
+    words += '/v1/providers/hashicorp/random/3.6.3/download/linux/amd64": dial tcp 192.0.2.1:443: connect: connection refused'
+    log = boxed_log(("Failed to install provider", f"Error while installing hashicorp/random v3.6.3: {words}"))
+    (both / "run.log").write_text(f"$ tofu init\n{MOVED}{log}", "utf-8")
+    document = doctor(both, "--offline", "--tool", "opentofu", "run.log", "--", "live/a-terraform")
+    assert {one["id"]: one["trust"] for one in document["remedies"]} == {"retry": "low", "test-registry": "none"}
+
+
 def test_what_terraform_installed_is_judged_by_its_own_registry_whatever_opentofu_locked(
     made: Any, doctor: Any
 ) -> None:

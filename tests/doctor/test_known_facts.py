@@ -323,6 +323,16 @@ def test_hashes_that_a_commit_took_away_tell_without_a_registry(made: Any, docto
     assert any(one["command"].startswith(f"locklens restore acme/demo --from {before}") for one in document["remedies"])
 
 
+def test_a_zip_file_behind_a_page_is_an_altered_package(
+    made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"<html>" + package_bytes(DEMO, "1.4.2", "linux_amd64", "tampered")  # what Go's archive/zip reads
+    monkeypatch.setattr("locklens.demo.faults._PAGE", data)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=(FaultRule(Fault.HTML, DEMO, step=Step.PACKAGE),)))
+    first = doctor(folder, "--prove=changed", "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("package-altered", "likely")
+
+
 def test_a_page_in_the_place_of_a_package_is_no_altered_package(made: Any, doctor: Any) -> None:
     rules = (FaultRule(Fault.HTML, DEMO, "1.4.2", step=Step.PACKAGE),)
     folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
@@ -351,3 +361,8 @@ def test_a_mistyped_host_is_told_by_the_entry_that_nothing_requires(made: Any, d
     assert (first["id"], first["verdict"]) == ("wrong-source", "likely")
     assert f"{LOCK}:4 locks tf.corp.example/acme/demo, which nothing requires any more" in first["evidence"]
     assert document["remedies"][0]["id"] == "correct-source"
+    (folder / "live/prod/call.tf").write_text(
+        'module "m" {\n  source = "acme/m/aws"\n  version = "1.0.0"\n}\n', "utf-8"
+    )
+    document = doctor(folder, "--offline", "ci.log", "--", "live/prod")  # which may require the locked one
+    assert "wrong-source" not in [one["id"] for one in document["causes"]]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Cause
     from locklens.versions import Version
 
+_OF_INIT = frozenset({"retry", "run-again", "reinstall"})
+"""Remedies whose command is init, or one that failed, and may write the lock file."""
+
 _OPTIONS = {"readonly-changed": ("-lockfile=readonly",)}
 """Options of init that a message tells, where the log does not have the command line."""
 
@@ -140,8 +143,9 @@ class Affected(Struct, frozen=True):
     ) -> Remedy:
         """Return a remedy for the roots; `words` are its command line and its notes."""
         command, *notes = words or ("",)
-        if self.examined.error is not None and self.examined.is_taken_over and command and remedy != "use-tool":
-            trust, size = max(trust, TrustCost.LOW, key=list(TrustCost).index), size or None
+        is_writing = remedy in _OF_INIT or "write" in details
+        if self.examined.error is not None and self.examined.is_taken_over and is_writing and command:
+            trust, size = trust if trust is TrustCost.HIGH else TrustCost.LOW, size or None
             notes.append("OpenTofu moves the entries of Terraform's registry to its own, with other hashes")
         return Remedy(remedy, title, len(self.roots), trust, size, command, clauses(*notes), **details)
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU, twin_of
 from locklens.doctor import taken_over
-from locklens.doctor.messages import NO_MESSAGE, NO_ZIP
+from locklens.doctor.messages import NO_MESSAGE, PAGE
 from locklens.doctor.model import PackagePath
 from locklens.doctor.origins import Origins
 from locklens.doctor.reasons import NetworkReason
@@ -110,8 +110,8 @@ class Examined(Struct, frozen=True, dict=True):
         served: What the mirror on a server, which the settings here name, gives or lists now; None if it was not asked.
         moved: The package that was moved aside here later than the log, by the path that it had; None without one.
         is_offline: True if no registry is asked in this run.
-        downloads: The `zh` of each download of the package that was tried here, "" for one that broke off; of a file
-            that is no zip file, its digest behind NO_ZIP.
+        downloads: The `zh` of each download of the package that was tried here, "" for one that broke off; of a
+            page in its place, the digest behind PAGE.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
         mirrors: The folders of mirrors that the user or this machine's settings name for the provider.
         servers: The mirrors on servers that the settings name for it, those of one kind together.
@@ -533,8 +533,8 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def is_page_served(self) -> bool:
-        """True if each download here was a file that is no zip file, such as the page of a proxy."""
-        return bool(self.downloads) and all(one.startswith(NO_ZIP) for one in self.downloads)
+        """True if each download here was a page in the place of a zip file, such as that of a proxy."""
+        return bool(self.downloads) and all(one.startswith(PAGE) for one in self.downloads)
 
     @cached_property
     def is_left_out(self) -> bool:

@@ -328,6 +328,8 @@ def _mistyped_host(x: Examined) -> Judgement | None:
     address = x.address
     if x.message.reason is not NetworkReason.NAME or x.entry is not None or address is None or not x.required:
         return None
+    if x.configuration.unknown_reason:
+        return None  # something that is not read may require the locked one
     same = (
         one
         for one in x.lock.entries

@@ -20,7 +20,7 @@ _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 OF_LACKING = frozenset({"not-locked", "provider-not-available"})
 """Errors of a provider that a command other than init requires, in the registry of the tool that ran."""
 
-NO_ZIP = "no zip:"
+PAGE = "page:"
 """What the digest of a downloaded file begins with that is a page in the place of a zip file."""
 
 OF_VERSIONS = frozenset({"locked-mismatch", "lock-constraint"})

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.messages import NO_ZIP
+from locklens.doctor.messages import PAGE
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.text import clauses
@@ -252,7 +252,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, _SAME_REQUEST, basis=Basis.RUN, title=title)
     if x.is_page_served:
         digest = x.message.arrived.removeprefix("zh:")
-        is_same = digest != "" and digest == x.downloads[0].removeprefix(NO_ZIP)
+        is_same = digest != "" and digest == x.downloads[0].removeprefix(PAGE)
         words = "what arrives here in the place of the package is no zip file, like the page of a proxy"
         words = f"{words}{', and has the hash of what the failing run got' if is_same else ''}"
         title = "something else than a package arrived, like the page of a proxy"

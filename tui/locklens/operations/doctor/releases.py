@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.doctor import FoundPackage
-from locklens.doctor.messages import NO_ZIP
+from locklens.doctor.messages import PAGE
 from locklens.doctor.reasons import NetworkReason
 from locklens.errors import RunCancelledError, SourceError
 from locklens.hashes import packages_of
@@ -310,7 +310,7 @@ def _zh(
     label: str,
     on_event: Callable[[ReviewEvent], None],
 ) -> str:
-    """Return the `zh` of one download, as NO_ZIP of a page; "" if it broke off, or is larger than is read."""
+    """Return the `zh` of one download, as PAGE of a page; "" if it broke off, or is larger than is read."""
     digest, received, beginning = hashlib.sha256(), 0, b""
     try:
         with source.open_package(metadata) as download:
@@ -319,7 +319,7 @@ def _zh(
                     raise RunCancelledError("the download was cancelled")
                 digest.update(chunk)
                 received += len(chunk)
-                beginning = beginning or bytes(chunk[:64]).lstrip()[:1]
+                beginning += bytes(chunk[: _LONGEST_PAGE - len(beginning)])
                 on_event(PackageDownloading(label, received, download.length))
                 if received > Limits().packed:
                     on_event(PackageDone(label, received, "larger than any package that is read"))
@@ -328,8 +328,14 @@ def _zh(
         on_event(PackageDone(label, received, str(error)))
         return ""
     on_event(PackageDone(label, received))
-    return f"{NO_ZIP if beginning in _OF_PAGES else 'zh:'}{digest.hexdigest()}"
+    # What is readable as a zip file may begin with a page: its directory is at the end.
+    is_page = beginning.lstrip()[:1] in _OF_PAGES and received == len(beginning) and _DIRECTORY_END not in beginning
+    return f"{PAGE if is_page else 'zh:'}{digest.hexdigest()}"
 
 
 _OF_PAGES = (b"<", b"{")
-"""What HTML and JSON begin with, and no zip file, however damaged."""
+"""What HTML and JSON begin with."""
+
+_LONGEST_PAGE = 256 * 1024
+_DIRECTORY_END = b"PK\x05\x06"
+"""What ends the directory of each zip file."""
