@@ -223,6 +223,16 @@ def test_a_lock_file_that_is_ignored_or_missing(run: Run, top: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("is_converted", [True, False], ids=["converted", "as it is"])
+def test_line_ends_that_git_converts_are_no_finding(run: Run, top: Path, *, is_converted: bool) -> None:
+    git(top, "config", "core.autocrlf", "true" if is_converted else "false")
+    lock = lay(top / "plain", AWS) / ".terraform.lock.hcl"
+    git(top, "add", ".")
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    (root,) = document(run, "--offline", status=0)["roots"]
+    assert [one["rule"] for one in root["findings"]] == ([] if is_converted else ["LK018"])
+
+
 def test_a_deleted_lock_file_tells_a_root(run: Run, top: Path) -> None:
     lay(top / "plain", AWS)
     git(top, "add", ".")

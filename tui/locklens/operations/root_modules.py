@@ -323,6 +323,19 @@ def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced
     return LockFile.absent(path or "") if data is None else parse(data, path or "", dialect=tool)
 
 
+def as_committed(lock: LockFile, before: bytes | None, repository: Repository, tool: Dialect | None) -> LockFile:
+    """Return a lock file of the work tree with the line ends that a commit would have.
+
+    Args:
+        lock: The file.
+        before: The file as it is committed or staged; None for none.
+        repository: The repository of the work tree.
+        tool: The tool of the file; None to read it from the header.
+    """
+    data = repository.index.as_committed(lock.data, before, lock.path)
+    return lock if data == lock.data else parse(data, lock.path, dialect=tool)
+
+
 def with_staged_sides(lock: LockFile, index: Tree, tool: Dialect) -> LockFile:
     """Return a lock file in conflict with the two sides of git's index.
 

@@ -22,7 +22,15 @@ from locklens.machine import locklens_words, path_from_shell
 from locklens.operations.comparison import RootSettings, path_below_top, within
 from locklens.operations.review.completion import absent_configuration
 from locklens.operations.review.unreviewed import roots_without_locks
-from locklens.operations.root_modules import Root, absence_of, lock_path, read_lock, tool_of, with_staged_sides
+from locklens.operations.root_modules import (
+    Root,
+    absence_of,
+    as_committed,
+    lock_path,
+    read_lock,
+    tool_of,
+    with_staged_sides,
+)
 from locklens.project import GENERATORS, LOCK_FILE, has_generator
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
@@ -286,11 +294,16 @@ class _RootsReader:
         self._stack = stack
 
     @cached_property
-    def _index(self) -> Tree:
+    def _repository(self) -> Repository:
         from locklens.project.git import Repository
+
+        return self._stack.enter_context(Repository.discover(Path(self._layout.tree.top)))
+
+    @cached_property
+    def _index(self) -> Tree:
         from locklens.project.gittree import IndexTree
 
-        return IndexTree(self._stack.enter_context(Repository.discover(Path(self._layout.tree.top))))
+        return IndexTree(self._repository)
 
     def read(self, folders: Sequence[str]) -> list[ReadRoot]:
         """Return the roots of folders; none of them counts as a root that lacks a lock file."""
@@ -325,6 +338,8 @@ class _RootsReader:
             lock = read_lock(tree, lock.path, tool)
         if lock.conflict is not None and self._layout.is_git:
             lock = with_staged_sides(lock, self._index, tool)
+        elif self._layout.is_git and b"\r\n" in lock.data:
+            lock = as_committed(lock, self._staged(lock.path), self._repository, tool)
         configuration = self._configuration(folder, tool)
         path = lock_path(folder)
         review = RootReview(
@@ -346,6 +361,13 @@ class _RootsReader:
         lacked = () if lock.problems else reach.required - reach.of_init - lock.by_address.keys()
         unlocked = {address: configuration.constraints(address) for address in sorted(lacked)}
         return ReadRoot(kept, reach, configuration.unknown_reason, configuration.unknown_constraints, unlocked)
+
+    def _staged(self, path: str) -> bytes | None:
+        """Return a file of the index; None if it is not merged, or no file."""
+        try:
+            return self._index.read(path)
+        except ConfigurationError:
+            return None
 
     def _configuration(self, folder: str, tool: Dialect) -> Configuration:
         tree = self._layout.tree

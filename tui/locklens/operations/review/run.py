@@ -16,6 +16,7 @@ from locklens.operations.review.policy import EffectivePolicy, dangling, effecti
 from locklens.operations.review.request import Progress, is_told
 from locklens.operations.root_modules import (
     absence_of,
+    as_committed,
     is_of_registry_of,
     lock_path,
     read_lock,
@@ -198,8 +199,7 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
         new = behind if is_linked else LockFile.absent(pair.old_lock)
     old = read_lock(comparison.base.tree, pair.old_lock, tool)
     if comparison.head.kind == "worktree" and comparison.repository is not None:
-        data = comparison.repository.index.as_committed(new.data, old.data, new.path)
-        new = new if data == new.data else parse(data, new.path, dialect=tool)
+        new = as_committed(new, old.data, comparison.repository, tool)
     return old, new
 
 
