@@ -56,6 +56,10 @@ class Reads(StrEnum):
 class LockLens:
     """The operations of one run.
 
+    Callbacks, `cancel` and errors are those of the operation that a method calls. `is_fresh` is True to ask registries
+    even for cached answers; `folder` is one in the repository, None for this run's; changes and entries are named by
+    lock file and provider; `top` is the folder of a review's relative paths.
+
     Args:
         request: The sides to compare, the tool, and the network settings.
         reads_only: True to review files alone, so that only the other methods ask registries.
@@ -82,12 +86,7 @@ class LockLens:
         return self.request.network is None or self.request.network.is_offline
 
     def for_view(self, reads: Reads, folder: Path | None) -> LockLens:
-        """Return the same settings and sides for another view.
-
-        Args:
-            reads: The providers that the view reads.
-            folder: In the repository; None for this one's.
-        """
+        """Return the same settings and sides for another view, by the providers that it reads."""
         from functools import partial
 
         from msgspec.structs import replace
@@ -111,29 +110,14 @@ class LockLens:
         return LockLens(replace(self.request, base=base), reads_only=self._reads_only)
 
     def revisions(self, folder: Path | None) -> tuple[Revision, ...]:
-        """Return the revisions that can be compared, without pull requests.
-
-        Args:
-            folder: In the repository; None for this one's.
-
-        Raises:
-            LockLensError: git failed.
-        """
+        """Return the revisions that can be compared, without pull requests; raises LockLensError if git failed."""
         from locklens.project.git import Repository
 
         with Repository.discover(folder or self.folder) as repository:
             return repository.revisions()
 
     def check_sides(self, folder: Path | None, base: Base) -> None:
-        """Open sides and close them again, to know that they can be compared.
-
-        Args:
-            folder: In the repository; None for this one's.
-            base: The sides.
-
-        Raises:
-            LockLensError: They cannot be compared: git does not know a revision.
-        """
+        """Open sides and close them again; raises LockLensError if they cannot be compared."""
         from locklens.operations.compare import open_git
 
         open_git(folder or self.folder, base, roots=self.request.roots).close()
@@ -143,10 +127,6 @@ class LockLens:
     def open(self, *, is_fresh: bool = False, on_event: Callable[[ReviewEvent], None] = lambda _: None) -> OpenedReview:
         """Open the comparison anew, and review its lock files.
 
-        Args:
-            is_fresh: True to ask registries again, even for cached answers.
-            on_event: Called in this thread.
-
         Raises:
             LockLensError: There is nothing to compare.
         """
@@ -155,11 +135,7 @@ class LockLens:
         return open_review(self._reading(is_fresh=is_fresh), on_event)
 
     def watch(self, *, since_ns: int) -> FileWatch | None:
-        """Return the watch of the files of a comparison that cannot be reviewed; None where none can be opened.
-
-        Args:
-            since_ns: The time before it was tried; a later change counts.
-        """
+        """Return the watch of the files of a comparison that cannot be reviewed; None where none can be opened."""
         from contextlib import suppress
 
         from locklens.errors import LockLensError
@@ -201,22 +177,7 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event,
     ) -> tuple[RootReview, ...]:
-        """Prove `h1` hashes by downloads.
-
-        Args:
-            review: The review of the changes.
-            chosen: The changes, each by lock file and provider.
-            confirm: Called in this thread before anything is downloaded; never where there is nothing to prove.
-            on_event: Called in this thread.
-            cancel: Set by another thread to stop.
-
-        Returns:
-            The roots with new proof.
-
-        Raises:
-            OfflineError: Registries may not be asked.
-            RunCancelledError: `cancel` was set.
-        """
+        """Prove `h1` hashes by downloads, and return the roots with new proof; raises OfflineError offline."""
         from locklens.errors import OfflineError
         from locklens.operations.review.prove import prove
 
@@ -234,21 +195,7 @@ class LockLens:
         on_progress: Callable[[int, int], None] = lambda _, __: None,
         cancel: threading.Event | None = None,
     ) -> dict[tuple[str, ProviderAddress], EntryPackages]:
-        """Compare the packages on this machine, and those that network mirrors list, with lock file entries.
-
-        Nothing is downloaded, and no registry is asked.
-
-        Args:
-            review: The review of the entries, of the work tree.
-            top: The folder of its relative paths.
-            chosen: The entries, each by lock file and provider.
-            on_progress: Called in this thread with the number of compared packages, and of all.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: A folder cannot be read.
-            RunCancelledError: `cancel` was set.
-        """
+        """Compare the packages on this machine, and those that mirrors list, with entries; see `verify_entries`."""
         from locklens.operations.verification.verify import verify_entries
 
         return verify_entries(review, top, chosen, self.request, on_progress=on_progress, cancel=cancel)
@@ -261,18 +208,7 @@ class LockLens:
         on_draft: Callable[[Health], None],
         cancel: threading.Event,
     ) -> Health:
-        """Check every root of the repository's work tree, or below the folder without git.
-
-        Args:
-            is_fresh: True to ask registries again, even for cached answers.
-            on_progress: Called in this thread with what is done, how much of it, and of how much.
-            on_draft: Called in this thread with the health from the files alone.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: The folder or the policy cannot be read.
-            RunCancelledError: `cancel` was set.
-        """
+        """Check every root of the repository's work tree, or below the folder without git; see `scan_health`."""
         from locklens.operations.health import HealthRequest, health_base, scan_health
 
         request = HealthRequest(
@@ -295,19 +231,7 @@ class LockLens:
         cancel: threading.Event | None = None,
         on_log: Log = lambda _: None,
     ) -> Why:
-        """Explain the requirements of a provider, and what holds back newer versions.
-
-        Args:
-            subject: The provider, as typed or in roots of a review.
-            is_asking: True to ask its registry for versions.
-            is_fresh: True to ask it even for cached answers.
-            cancel: Set by another thread to stop.
-            on_log: Called at the end.
-
-        Raises:
-            LockLensError: The provider or a root cannot be found.
-            RunCancelledError: `cancel` was set.
-        """
+        """Explain the requirements of a provider, and what holds back newer versions; see `ask_and_explain`."""
         from locklens.operations.review.explain_provider import ask_and_explain, explain_provider
 
         network = self._network(is_fresh=is_fresh)
@@ -323,18 +247,7 @@ class LockLens:
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> Inspection:
-        """Look into packages of a provider, with these network settings.
-
-        Args:
-            request: The provider and its versions.
-            confirm: Called in this thread before anything is downloaded, if anything is; False downloads nothing.
-            on_event: Called with the progress of downloads, from any thread, but never concurrently.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: The provider cannot be found, or there are no network settings.
-            RunCancelledError: `cancel` was set.
-        """
+        """Look into packages of a provider; see `inspect_provider`. Raises LockLensError without network settings."""
         from locklens.errors import LockLensError
         from locklens.operations.inspection.inspect import inspect_provider
         from locklens.operations.review.explain_provider import vouched_hosts
@@ -353,19 +266,7 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         confirm: Callable[[ProvingPlanned], bool] | None = None,
     ) -> Diagnosis:
-        """Diagnose the errors of a log, or examine roots, with these settings of tool and network.
-
-        Args:
-            request: The log and the facts besides it; its network settings and test folder are replaced.
-            cancel: Set by another thread to stop.
-            on_event: Called in this thread.
-            confirm: Called before anything is downloaded, in this thread; False downloads nothing. None: it is agreed
-                to.
-
-        Raises:
-            LockLensError: A root or the package that was handed in cannot be read.
-            RunCancelledError: `cancel` was set.
-        """
+        """Diagnose the errors of a log, or examine roots, with these settings of tool and network; see `diagnose`."""
         from msgspec.structs import replace
 
         from locklens.operations.doctor.diagnose import diagnose
@@ -380,17 +281,7 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> tuple[PastUse, ...]:
-        """Look up the versions of a signer's providers that were locked before, the newest first.
-
-        Args:
-            signer: The signer of the providers.
-            on_event: Called in this thread.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            RepositoryError: There is no history.
-            RunCancelledError: `cancel` was set.
-        """
+        """Look up the versions of a signer's providers that were locked before; see `signing_history`."""
         from locklens.operations.review.signing_history import signing_history
 
         return signing_history(self.request, signer, on_event=on_event, cancel=cancel)
@@ -404,18 +295,7 @@ class LockLens:
         cancel: threading.Event | None = None,
         is_fresh: bool = False,
     ) -> CandidateTable:
-        """Look up the versions that the providers of a review could be upgraded to.
-
-        Args:
-            review: The review with the configurations.
-            top: The folder of its relative paths.
-            on_known: Called in this thread with the candidates that are known so far.
-            cancel: Set by another thread to stop.
-            is_fresh: True to ask registries again, even for cached answers.
-
-        Raises:
-            RunCancelledError: `cancel` was set.
-        """
+        """Look up the versions that the providers of a review with configurations could be upgraded to."""
         from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates
 
         request = CandidateRequest.of_review(review, top, self._network(is_fresh=is_fresh))
@@ -429,17 +309,7 @@ class LockLens:
         on_known: Callable[[KnownRelease], None],
         cancel: threading.Event | None = None,
     ) -> None:
-        """Look up the signers of versions.
-
-        Args:
-            review: The review of the roots.
-            versions: The versions.
-            on_known: Called in this thread with each of them.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            RunCancelledError: `cancel` was set.
-        """
+        """Look up the signers of versions; `on_known` is called with each of them."""
         from locklens.operations.upgrades.lookup import hosts_of_roots, look_up_releases
 
         network = self.request.network
@@ -450,12 +320,7 @@ class LockLens:
     # Writing
 
     def where(self, top: Path, roots: Iterable[str]) -> Scope:
-        """Return the scope of roots, with the tool and the test folder of the settings.
-
-        Args:
-            top: The folder that the roots are relative to.
-            roots: Folders, "" for the top itself; the scope names them relative to the current folder.
-        """
+        """Return the scope of roots below a top, "" for the top itself, with the settings of this run."""
         from locklens.operations.plan import Scope
 
         return Scope.at(top, roots, self.request)
@@ -473,15 +338,10 @@ class LockLens:
     ) -> Plan:
         """Plan an operation. Nothing is written.
 
-        Args:
-            operation: The requested operation.
-            review: The review that the operation was made from: registries that its base does not vouch for are not
-                asked. None without a review.
-            on_root: Called with each root when its turn begins, in this thread.
-            on_event: Called with events about packages, from any thread, but never concurrently.
-            cancel: Set by another thread to stop.
-            on_log: Called at the end, even after a failure.
-            on_notes: The same with what cannot be used of the CLI configuration, and other limits, in sentences.
+        Registries that the base of `review`, from which the operation was made, does not vouch for are not asked.
+        `on_root` is called with each root when its turn begins; `on_event` with events about packages, from any thread,
+        but never concurrently; `on_log` at the end, even after a failure, and `on_notes` with what cannot be used of
+        the CLI configuration, and other limits, in sentences.
 
         Raises:
             OfflineError: The operation needs registries, which may not be asked.
@@ -525,18 +385,7 @@ class LockLens:
         on_event: Callable[[ReviewEvent], None] = lambda _: None,
         cancel: threading.Event | None = None,
     ) -> PlanReview:
-        """Review a plan.
-
-        Args:
-            plan: A plan with files to write.
-            review: The review that it was made from, whose base applies.
-            on_event: Called in this thread.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: It cannot be reviewed.
-            RunCancelledError: `cancel` was set.
-        """
+        """Review a plan that was made from a review, whose base applies; see `review_plan`."""
         from locklens.operations.plan.review import review_plan
 
         return review_plan(plan, self.request, review, on_event=on_event, cancel=cancel)
@@ -544,17 +393,7 @@ class LockLens:
     def judge_sides(
         self, operation: ResolveConflicts, review: Review, *, cancel: threading.Event | None = None
     ) -> KnownSides:
-        """Return what is known about the entries of both sides of a merge, in words, as the review of each side has it.
-
-        Args:
-            operation: The merge.
-            review: The review that it was made from.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: A side cannot be planned or reviewed.
-            RunCancelledError: `cancel` was set.
-        """
+        """Return what is known about the entries of both sides of a merge, in words, as the review of each has it."""
         from locklens.operations.merge import Preference
         from locklens.review.reports import entry_words
 
@@ -570,15 +409,7 @@ class LockLens:
         return known
 
     def apply(self, proposal: FileChanges) -> tuple[str, ...]:
-        """Write all files of a plan, or none.
-
-        Returns:
-            Limits of the write, in sentences.
-
-        Raises:
-            StaleLockFileError: A file changed on disk since the plan was made.
-            LockLensError: It cannot be written.
-        """
+        """Write all files of a plan, or none, and return the limits of the write, in sentences; see `apply`."""
         from locklens.operations.write.apply import apply
 
         return apply(proposal)

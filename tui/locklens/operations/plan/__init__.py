@@ -37,12 +37,7 @@ if TYPE_CHECKING:
 
 
 class Scope(RootSettings, frozen=True):
-    """The roots of an operation.
-
-    Attributes:
-        folder: The folder that the roots are relative to.
-        roots: Folders, relative to `folder`; () for `folder` itself.
-    """
+    """The roots of an operation: folders, relative to `folder`; () for `folder` itself."""
 
     folder: Path
     roots: tuple[str, ...] = ()
@@ -66,9 +61,6 @@ class PlannedChange(Struct, frozen=True):
     """The change of one provider in one root.
 
     Attributes:
-        root: The root's folder.
-        address: The provider.
-        name: Its name in the root.
         old: Its entry before, None where there was none.
         new: Its entry afterwards, None where it is removed.
         edits: The constraints that are rewritten for it.
@@ -104,18 +96,13 @@ class RootResult(Struct, frozen=True):
     Attributes:
         root: Its folder, as it was named.
         lock_file: Its lock file, as it was named.
-        tool: The tool whose rules were applied.
-        is_empty: True if there is no configuration in the folder.
         difference: The tools' kind of difference between the entries before and after.
         was_absent: True if nothing was locked before.
         before: The lock file's bytes, b"" where there was none.
         after: The new bytes, written or not; None where the run failed before they were known.
         planned: The planned lock file; None where it is unchanged.
-        is_written: True if the file was written.
         checked: Which of its entries were compared with releases, as a clause; "" if the run failed.
         is_unchecked: True if it has entries and none of them was compared.
-        diagnostics: Errors and warnings.
-        notes: Further sentences.
     """
 
     root: str
@@ -148,8 +135,6 @@ class Plan(Struct, frozen=True):
     """The files that an operation would write, and its report.
 
     Attributes:
-        proposal: The files.
-        changes: Changes of providers.
         diagnostics: Errors, warnings and notes of all roots; a root with an error is left untouched.
         results: For `lock`, the result of each root, as it was named; an error where it could not be read.
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
@@ -208,12 +193,7 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
 
 
 def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
-    """Describe a change in one line.
-
-    Args:
-        change: A change of a plan.
-        is_dry_run: True for a change that is not going to be written, which needs the conditional.
-    """
+    """Describe a change in one line; in the conditional for a plan that is not going to be written."""
     is_, gets = ("would be", "would get") if is_dry_run else ("is", "gets")
     to, set_to = ("would become", "would be set to") if is_dry_run else ("->", "set to")
     lead = f"{change.root or '.'}: {change.name}"
@@ -266,9 +246,7 @@ class FileChanges(Struct, frozen=True):
     Attributes:
         top: The repository's top, or the folder that stands for it: no file outside of it is written.
         files: Those that change, configurations before lock files.
-        words: The changes, one line each.
         command: The command line that does the same; where every root failed, the one that fails alike.
-        target: The place of the bytes.
         undoes: Id of the write that this one reverts; "" for none.
         redoes: Id of the write that this one applies again; "" for none.
         message: The commit message for it; "" for none.

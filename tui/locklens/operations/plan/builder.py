@@ -40,17 +40,8 @@ if TYPE_CHECKING:
 class PlanBuilder:
     """A plan under construction.
 
-    Attributes:
-        top: The folder that planned files are relative to.
-        files: The planned file of each path.
-        changes: Planned changes of providers.
-        tool: See `FileChanges`.
-        diagnostics: Errors, warnings and notes.
-
-    Args:
-        top: No file outside of this folder is written.
-        target: The place of the bytes.
-        describe: Describes a change of a provider in one line; takes what `change_words` takes.
+    Planned files are relative to `top`, and none outside of it is written. `describe` says what becomes of a provider
+    in one line, and takes what `change_words` takes.
     """
 
     def __init__(
@@ -66,12 +57,7 @@ class PlanBuilder:
         self._lines: list[tuple[str, str]] = []
 
     def describe(self, line: str, *, dry_run: str) -> None:
-        """Add a line about a write other than a change of a provider.
-
-        Args:
-            line: For a plan that is applied.
-            dry_run: For one that is not, in the conditional.
-        """
+        """Add a line about a write other than a change of a provider; `dry_run` says it in the conditional."""
         self._lines.append((line, dry_run))
 
     def put(self, file: PlannedFile) -> None:
@@ -80,13 +66,10 @@ class PlanBuilder:
         self.files[file.path] = file if before is None else replace(file, old=before.old)
 
     def note(self, root: str, detail: str, *, address: str = "", next_step: NextStep | None = None) -> None:
-        """Add a note, which prevents nothing.
+        """Add a note, which prevents nothing: a sentence without its full stop.
 
-        Args:
-            root: The root's folder.
-            detail: A sentence without its full stop.
-            address: The provider as the root names it, "" for the whole root.
-            next_step: The next step that the sentence names, if a screen has a key for it.
+        The provider is named as the root names it, "" for the whole root. `next_step` is the one that the sentence
+        names, if a screen has a key for it.
         """
         self.diagnostics.append(Diagnostic.note(detail, address=address, root=root, next_step=next_step))
 
@@ -119,11 +102,7 @@ class PlanBuilder:
         return any(diagnostic.is_error and diagnostic.root == root for diagnostic in self.diagnostics)
 
     def plan(self, command: str) -> Plan:
-        """Return the plan, without unchanged files.
-
-        Args:
-            command: The command line that does the same.
-        """
+        """Return the plan, without unchanged files, and with the command line that does the same."""
         files = sorted(
             (file for file in self.files.values() if file.old != file.new), key=lambda file: file_order(file.path)
         )
@@ -145,13 +124,7 @@ def path_below(top: Path, folder: Path) -> str:
 
 
 def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
-    """Return the planned lock file of a root, written as the tools write it.
-
-    Args:
-        root: The root.
-        path: Its folder in the plan.
-        data: The new bytes.
-    """
+    """Return the planned lock file of a root, written as the tools write it; `path` is its folder in the plan."""
     name = f"{path}/{LOCK_FILE}" if path else LOCK_FILE
     return PlannedFile(name, root.lock.data if root.lock.exists else None, data, is_tools=True)
 
@@ -180,9 +153,6 @@ class ScopedPlanBuilder(PlanBuilder):
         disk: The files on disk.
         paths: The folder of each root, by its name in the scope.
         roots: The roots on disk; each once, in the order of the scope.
-
-    Args:
-        scope: The roots.
 
     Raises:
         ConfigurationError: A folder is not a root, or outside of the repository.
@@ -258,15 +228,10 @@ def put_entries(
     moved: Mapping[ProviderAddress, ProviderAddress] = _NONE,
     platforms: Mapping[ProviderAddress, tuple[Platform, ...]] = _NONE,
 ) -> None:
-    """Plan new entries for some providers of a root; every other byte of its lock file is unchanged.
+    """Plan new entries for some providers of a root, None to remove one; no other byte of its lock file changes.
 
-    Args:
-        draft: The plan.
-        root: The root.
-        entries: The new entry of each provider; None to remove it.
-        edits: The constraints that are rewritten for each.
-        moved: Providers that replace another one, whose entry is removed.
-        platforms: The platforms that each is locked for.
+    All is by provider: `edits` are the constraints that are rewritten for it, `moved` the one that it replaces and
+    whose entry is removed, `platforms` those that it is locked for.
     """
     if not entries:
         return
@@ -285,9 +250,7 @@ def put_entries(
 def warn_of_staged(draft: PlanBuilder, reverted: Mapping[str, Collection[ProviderAddress]]) -> None:
     """Warn that git's index, which is not written, keeps changes that a plan reverts in the work tree.
 
-    Args:
-        draft: The plan.
-        reverted: The providers whose entries are reverted, by file; none for a file that has no entries or the same.
+    `reverted` has the providers whose entries are reverted, by file; none for a file that has no entries or the same.
     """
     from locklens.project.git import Repository
 
@@ -351,11 +314,7 @@ def _refuse_unread(top: Path, path: str) -> NoReturn:
 
 
 def require_valid(lock: LockFile, *, hint: str = "") -> None:
-    """Refuse a lock file that the tools cannot read.
-
-    Args:
-        lock: The lock file.
-        hint: The next step; "" for that of a file with a syntax error on disk.
+    """Refuse a lock file that the tools cannot read; `hint` is the next step, "" for the usual one.
 
     Raises:
         ConfigurationError: It has conflict markers or a syntax error; with file and line.

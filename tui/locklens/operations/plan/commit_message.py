@@ -51,10 +51,7 @@ _NAMED = 2
 def commit_message(plan: Plan, review: Review | None, *, title: str = "") -> str:
     """Return the whole message, without a line feed at its end; "" for a plan that writes nothing.
 
-    Args:
-        plan: The plan that is written.
-        review: The review of the plan; None for a message without trailers.
-        title: The title of the operation: the message of a plan that writes no lock file.
+    Without a review it has no trailers. The title of the operation is the message of a plan that writes no lock file.
     """
     if not plan.proposal.files:
         return ""

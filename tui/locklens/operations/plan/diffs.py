@@ -131,13 +131,7 @@ def _extent(start: int, end: int) -> tuple[int, str]:
 
 
 def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
-    """Return the diff of a file as lines to read; see `patch`.
-
-    Args:
-        path: Relative to the top of the repository.
-        old: The bytes before, None where there is no file.
-        new: The bytes afterwards, None where there is no file.
-    """
+    """Return the diff of a file as lines to read; the path is relative to the repository's top, and None is no file."""
     return [*header(path, old, new), *hunks(old or b"", new or b"")]
 
 

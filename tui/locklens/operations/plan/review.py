@@ -101,17 +101,11 @@ def review_plan(
     on_event: Callable[[ReviewEvent], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> PlanReview:
-    """Review a plan like any other change. Nothing is written.
+    """Review a plan with files to write like any other change. Nothing is written.
 
     Registries are asked as for the review that the plan was made from, and its policy and tools apply: a plan is judged
-    by nothing that the change under review introduces. A tool that the plan names comes first.
-
-    Args:
-        plan: A plan with files to write.
-        request: Network settings and rules; its comparison is not opened.
-        reviewed: The review that the plan was made from.
-        on_event: Called in this thread.
-        cancel: Set by another thread to stop.
+    by nothing that the change under review introduces. A tool that the plan names comes first. The comparison of the
+    request is not opened.
 
     Raises:
         LockLensError: A side cannot be read, or `cancel` was set.
@@ -335,12 +329,7 @@ def _is_as_committed(root: RootReview, change: Change, unlike: _Unlike) -> bool:
 
 
 def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding], Finding | None]) -> Review:
-    """Return a review with each finding as a function returns it.
-
-    Args:
-        review: The review.
-        judge: Called with a root, the change that the finding is of, if any, and the finding; None leaves it out.
-    """
+    """Return a review with each finding as `judge` returns it for its root and change, if any; None leaves it out."""
 
     def judged(root: RootReview, change: Change | None, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         return tuple(one for finding in findings if (one := judge(root, change, finding)) is not None)
@@ -357,19 +346,13 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
 
 
 def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool) -> Review:
-    """Leave out findings that are only about the state that the plan replaces.
+    """Leave out findings that are only about the state that the plan, compared with HEAD or without a commit, replaces.
 
     The way back to the entry of the base, and without a commit an undo, go to a known state: a downgrade, fewer hashes,
     or hashes of the version that is replaced say something of the state before the plan, not of its result. The same is
     true of a file that could not be read before. The step from HEAD to any other entry is one that Review shows. The
     restored entry of an older commit is not known to be good: of two versions with the same hashes, one was edited, and
     only the signed release tells which.
-
-    Args:
-        review: The review of the plan.
-        unlike: What differs from the reviewed base.
-        plan: The plan.
-        is_from_head: True if it is compared with HEAD.
     """
 
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:

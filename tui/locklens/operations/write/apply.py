@@ -57,10 +57,7 @@ class FileOperation(_Write, frozen=True):
     """A write that is planned from files alone."""
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plan the write.
-
-        Args:
-            on_root: Called with each root when its turn begins.
+        """Plan the write; `on_root` is called with each root when its turn begins.
 
         Raises:
             LockLensError: No root can be planned.
@@ -72,11 +69,7 @@ class RegistryOperation(_Write, frozen=True):
     """A write that needs versions and hashes from registries."""
 
     def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plan the write.
-
-        Args:
-            source: The source of versions and hashes.
-            on_root: Called with each root when its turn begins.
+        """Plan the write; `on_root` is called with each root when its turn begins.
 
         Raises:
             LockLensError: No root can be planned.
@@ -104,14 +97,9 @@ _WAIT_SECONDS = 10.0
 
 
 def apply(proposal: FileChanges, *, journal: Journal | None = None) -> tuple[str, ...]:
-    """Write all files of a proposal, or none.
+    """Write all files of a proposal, or none; return the limits of the write, in sentences.
 
-    Args:
-        proposal: The files to write.
-        journal: Keeps the write until it is complete, and afterwards for undo; None for the user's own.
-
-    Returns:
-        Limits of the write, in sentences.
+    The journal, None for the user's own, keeps the write until it is complete, and afterwards for undo.
 
     Raises:
         StaleLockFileError: A file changed since the plan was made.
@@ -272,12 +260,7 @@ def _require_unchanged(file: WrittenFile, name: str) -> None:
 
 
 class _Writing:
-    """The write of one record, and its reversal.
-
-    Args:
-        record: The files.
-        names: The user's name of each place.
-    """
+    """The write of one record, and its reversal; `names` has the user's name of each place."""
 
     def __init__(self, record: Record, names: dict[bytes, str]) -> None:
         self._record = record

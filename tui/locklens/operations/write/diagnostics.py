@@ -205,13 +205,7 @@ def incomplete(settled: Settled, context: InstallContext, here: Platform) -> lis
 
 
 def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list[str]:
-    """List the providers that are removed from the lock file because nothing requires them.
-
-    Args:
-        root: The root.
-        after: The new entries.
-        is_written: True if they are in the file by now.
-    """
+    """List the providers that are no longer, or will not be, in the lock file because nothing requires them."""
     left = {entry.address for entry in after}
     gone = [entry for entry in root.lock.entries if entry.address not in left]
     verb, ending = ("is", "locked") if is_written else ("would", "be locked")
@@ -231,13 +225,7 @@ def no_root_here(root: Root, folder: Path) -> list[str]:
 def orphans_kept(
     root: Root, after: Sequence[LockEntry], of_init: Collection[ProviderAddress] = frozenset()
 ) -> list[str]:
-    """List the providers that remain locked although nothing that was read requires them: modules may be missing.
-
-    Args:
-        root: The root.
-        after: The new entries.
-        of_init: The providers that `lock` leaves to `init`.
-    """
+    """List the providers that stay locked though nothing that was read requires them, or that `lock` leaves to init."""
     required = root.configuration.required()
     kept = [entry.address for entry in after if entry.address not in required]
     groups = {

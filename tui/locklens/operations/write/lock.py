@@ -53,7 +53,6 @@ class Lock(RegistryOperation, frozen=True):
     """Adds the hashes of platforms' packages to lock files.
 
     Attributes:
-        where: The roots.
         platforms: Platforms to lock; () for this machine's.
         providers: Names in the tool's syntax of sources; () for all that are required.
         accepts_republished: True if a locked package may be missing from the signed release.
@@ -80,27 +79,12 @@ class Lock(RegistryOperation, frozen=True):
         return replace(self, allows_missing=True)
 
     def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plan the lock files of all roots, with the result for each root.
-
-        Args:
-            source: The source of versions and hashes.
-            on_root: Called with each root once everything is fetched, before its entries are made.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
+        """Plan the lock files of all roots; `on_root` is called once all is fetched, before the entries of a root."""
         return _Locking(self, source, on_root).run()
 
 
 class _Work(Struct):
-    """One root in progress.
-
-    Attributes:
-        root: The root.
-        required: The providers to lock.
-        requests: The selected versions.
-        diagnostics: Errors; a root with any is left untouched.
-    """
+    """One root in progress: the providers to lock, then the versions; with a diagnostic it is left untouched."""
 
     root: Root
     required: list[ProviderRequirement]
@@ -322,16 +306,9 @@ def lock_missing(
     """Return the operation that locks what is missing of the required platforms, or of those that the user chose.
 
     A platform whose coverage is unknown is locked too: its package decides. An entry that contradicts its release is
-    left out, since it would keep its root from being locked.
-
-    Args:
-        review: The review of all locked providers, by the policy that requires platforms.
-        selected: The providers, each by lock file and address.
-        where: Returns the scope of some roots, whose paths are relative to the repository's top.
-        chosen: The platforms that an `h1` is locked for; () for the required ones.
-
-    Raises:
-        LockLensError: There is nothing to lock.
+    left out, since it would keep its root from being locked. `review` is of all locked providers, by the policy that
+    requires platforms, and `selected` names some by lock file and address; `where` makes a scope of roots relative to
+    the repository's top. Raises LockLensError where there is nothing to lock.
     """
     groups: dict[tuple[tuple[str, ...], tuple[Platform, ...]], list[str]] = {}
     left_out: list[LeftOut] = []
@@ -361,12 +338,7 @@ def lock_missing(
 
 
 def lacks_required(review: Review, selected: Collection[tuple[str, ProviderAddress]]) -> bool:
-    """True if `lock_missing` has a required platform to lock.
-
-    Args:
-        review: The review of all locked providers, by the policy that requires platforms.
-        selected: The providers, each by lock file and address.
-    """
+    """True if `lock_missing` has a required platform to lock; the arguments are its own."""
     return any(
         change.address in lacking and not LockedHashes.of(change).contradicts_release
         for root in review.roots
@@ -381,10 +353,6 @@ def hashed_platforms(
     """Return each platform's number of selected providers with an `h1` for it, and the usual platforms.
 
     The usual ones are those with an `h1` of any provider in the same lock files.
-
-    Args:
-        review: The review of all locked providers.
-        selected: The providers, each by lock file and address.
     """
     numbers: dict[str, int] = {}
     usual: set[str] = set()

@@ -49,9 +49,6 @@ class Prune(FileOperation, frozen=True):
         Where part of the configuration cannot be read (an unfetched module, a remote state), a provider is
         kept and noted, unless it is one of `providers`.
 
-        Args:
-            on_root: Called with each root when its turn begins.
-
         Raises:
             ConfigurationError: One of `providers` is invalid, or a folder is not a root.
             RepositoryError: Git failed.
@@ -117,9 +114,6 @@ class Format(FileOperation, frozen=True):
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan to write lock files in their tool's format: order, spacing, line ends; comments are lost.
-
-        Args:
-            on_root: Called with each root when its turn begins.
 
         Raises:
             ConfigurationError: A folder is not a root.
@@ -187,13 +181,7 @@ def restore(
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
     A missing lock file is created with these entries. Where no entry differs from the revision's any more, the whole
-    file is the revision's, with the line ends that git gives it on checkout.
-
-    Args:
-        where: The roots, which must be in a git repository.
-        providers: Their names as typed.
-        revision: A revision of git.
-        on_root: Called with each root when its turn begins.
+    file is the revision's, with the line ends that git gives it on checkout. The roots must be in a git repository.
 
     Raises:
         ConfigurationError: One of `providers` is invalid, or a folder is not a root.

@@ -38,8 +38,6 @@ class Decision(Struct, frozen=True):
 
     Attributes:
         reason: One printable line; may be empty for a pin.
-        by: Their name.
-        on: The date.
         until: The last day on which an acceptance holds, or the day on which a pin is to be reviewed, if any.
         is_name_typed: True if `by` was typed, so that a command line has to name them too.
     """
@@ -206,13 +204,8 @@ def accept_findings(
 ) -> Accept:
     """Return the operation that accepts a rule's findings about the changes of providers.
 
-    Args:
-        review: The review with the findings.
-        top: The folder of the policy.
-        rule: The rule's id.
-        addresses: The providers; each change of one of them with such a finding is accepted.
-        decision: Who accepts it, why, and until when.
-        roots: The roots of the review, relative to `top`; () for all.
+    Each change of one of `addresses` with such a finding is accepted; `top` is the folder of the policy, and `roots`,
+    () for all, are those of the review, relative to it.
 
     Raises:
         LockLensError: There is no such finding about a change, or the decision lacks reason or name.
@@ -277,13 +270,7 @@ def _nothing_to_accept(rule: str, changes: Iterable[Change], own: Iterable[Findi
 
 
 def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
-    """Return the pin of a namespace to its `seen_keys`, whose errors it raises.
-
-    Args:
-        review: The review of all locked providers.
-        name: A namespace, or "host/namespace".
-        decision: Who pins it, why, and when to review it.
-    """
+    """Return the pin of a namespace, or "host/namespace", to its `seen_keys`, whose errors it raises."""
     pin = Pin(*_namespace(name), keys=seen_keys(review, name, signers(review)))
     return replace(pin, by=decision.by, on=decision.on, why=decision.reason, review_by=decision.until)
 
@@ -291,10 +278,7 @@ def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
 def seen_keys(review: Review, name: str, signed: Collection[SignerUses]) -> tuple[str, ...]:
     """Return the fingerprints of the keys that sign the locked releases of a namespace, which a pin may name.
 
-    Args:
-        review: The review of all locked providers.
-        name: A namespace, or "host/namespace".
-        signed: The signers of the review.
+    The review is of all locked providers, `name` a namespace or "host/namespace", and `signed` the review's signers.
 
     Raises:
         ConfigurationError: The name is invalid.
@@ -346,13 +330,7 @@ def _namespace(name: str) -> tuple[str, str]:
 
 
 def decision_of(folder: Path, reason: str, *, by: str = "", until: date | None = None) -> Decision:
-    """Return the decision of the current user.
-
-    Args:
-        folder: In the repository, whose git configuration names the user.
-        reason: One printable line.
-        by: Their name; "" for that of git.
-        until: The same as in `Decision`.
+    """Return the decision of the current user, by the name that git has for them in a folder unless another is given.
 
     Raises:
         ConfigurationError: The name is unknown, the reason is not a printable line, or `until` has passed.

@@ -159,14 +159,9 @@ _ELSEWHERE = object()
 
 
 def recover_at(folder: Path, *, journal: Journal | None = None) -> tuple[str, ...]:
-    """Recover interrupted writes in the repository of a folder, and in repositories below it.
+    """Recover interrupted writes in the repository of the folder that a run works in, and in repositories below it.
 
-    Args:
-        folder: The folder that the run works in.
-        journal: The records; None for the user's own.
-
-    Returns:
-        Sentences about each; () where nothing was interrupted, or the other run is still active.
+    Returns sentences about each; () where nothing was interrupted, or the other run is still active.
     """
     journal = journal or Journal()
     here = os.path.realpath(folder)

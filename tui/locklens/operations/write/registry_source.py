@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
 
 class EntryPlatforms(Struct, frozen=True):
-    """The platforms of an entry.
+    """The known platforms of an entry's `h1` hashes.
 
     Attributes:
-        platforms: The known platforms of its `h1` hashes.
         unknown: Number of its `h1` hashes of unknown platform.
     """
 
@@ -47,10 +46,7 @@ class EntryPlatforms(Struct, frozen=True):
 class RegistryRun:
     """One command's session with registries; use it in a `with` statement.
 
-    Args:
-        settings: The network settings.
-        hosts: Registries that may be asked besides those of the settings; None for all that are required.
-        cancel: Set by another thread to stop.
+    `hosts` may be asked besides those of the settings; None for all that are required.
     """
 
     def __init__(
@@ -80,12 +76,9 @@ class RegistryRun:
 class RegistrySource(RegistryRun):
     """The versions and hashes of one command; use it in a `with` statement. No request or download is repeated.
 
-    Args:
-        settings: The network settings; their `methods` are used instead of registries.
-        hosts: Registries that may be asked besides those of the user's settings, comparison form; None: all that the
-            roots require, as the tools ask them.
-        on_event: Called with events, from any thread, but never concurrently.
-        cancel: Set by another thread to stop.
+    The `methods` of the settings are used instead of registries. `hosts`, comparison form, may be asked besides those
+    of the user's settings; None: all that the roots require, as the tools ask them. `on_event` is called from any
+    thread, but never concurrently.
     """
 
     def __init__(
@@ -184,8 +177,6 @@ class _Release(Struct):
     """One locked release, and what is known about its packages.
 
     Attributes:
-        address: The provider.
-        version: The locked version.
         of_zh: The platform of each package, by `zh`; {} if unknown.
         of_h1: The platform of each known `h1`.
         tried: Platforms whose package was hashed here, or could not be.
@@ -203,14 +194,6 @@ def entry_platforms(entries: Sequence[LockEntry], context: InstallContext, here:
 
     The registry's `zh` say which platforms an entry may cover, and which `h1` are known. Packages are downloaded and
     hashed only while an `h1` remains that no known package has, the likely platforms first.
-
-    Args:
-        entries: The entries.
-        context: Session and events.
-        here: The platform of this machine.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
     """
     releases: dict[tuple[ProviderAddress, Version], _Release] = {}
     for entry in entries:
@@ -227,11 +210,7 @@ def known_platforms(
 ) -> tuple[EntryPlatforms, tuple[Platform, ...]]:
     """Return the platforms of an entry before any download, and those whose packages are hashed first for the others.
 
-    Args:
-        entry: The entry.
-        of_zh: The platform of each package of its release.
-        of_h1: The platform of each known `h1`.
-        here: The platform of this machine.
+    `of_zh` has the platform of each package of its release, `of_h1` that of each known `h1`.
     """
     release = _Release(entry.address, entry.version, dict(of_zh), dict(of_h1))
     works = _packages_to_hash([(entry, release)], here)

@@ -50,8 +50,6 @@ class Clash(Struct, frozen=True):
     """An entry that both sides of a merge changed in ways that cannot both hold.
 
     Attributes:
-        root: The root's folder.
-        name: The provider, as the root names it.
         reason: A clause, such as "two versions were selected".
         ours: Our side: its name, and the version or "removed".
         theirs: The same of the other side.
@@ -78,7 +76,6 @@ class ResolveConflicts(FileOperation, frozen=True):
     """Merges lock files that git left in conflict; a root with an entry that clashes is left untouched.
 
     Attributes:
-        where: The roots.
         prefer: The side that settles entries that clash; None leaves them open.
         selected: The side that settles the entry of one provider instead, by root (None: each one) and the
             provider, as the root names it or by its address.
@@ -124,9 +121,6 @@ class ResolveConflicts(FileOperation, frozen=True):
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:
         """Plan the merged lock files.
-
-        Args:
-            on_root: Called with each root when its turn begins.
 
         Raises:
             ConfigurationError: A folder is not a root, or a side was selected for a provider without a conflict.
@@ -201,8 +195,6 @@ class _Conflicted(Struct, frozen=True):
     """A lock file in conflict, and the three sides of its merge.
 
     Attributes:
-        root: Its root.
-        sides: The three files.
         names: The names of our side and of the other.
         is_staged: True if the sides are the stages of the index; else they are read from the markers.
     """
@@ -233,14 +225,7 @@ class _Conflicted(Struct, frozen=True):
         raise ConfigurationError(words, path=root.lock.path, line=problem.line, hint=hint)
 
     def clashes(self, prefer: Callable[[ProviderAddress], Preference | None]) -> tuple[Clash, ...]:
-        """Return the entries that clash.
-
-        Args:
-            prefer: Returns what settles the entry of a provider; None leaves it open.
-
-        Raises:
-            ConfigurationError: The tools would refuse one of the sides.
-        """
+        """Return the entries that clash, by what `prefer` returns to settle that of a provider; None leaves it open."""
         merged, _ = merge_sides(self.sides, prefer=prefer, dialect=self.root.tool)
         return tuple(map(self._clash, merged.conflicts))
 

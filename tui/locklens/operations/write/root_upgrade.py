@@ -53,8 +53,6 @@ class SelectedVersion(Struct, frozen=True):
     """A version that was selected for one provider of one root.
 
     Attributes:
-        root: The root's folder in the repository.
-        address: The provider.
         version: The version; None for the newest that satisfies the constraints and the policy.
     """
 
@@ -67,7 +65,6 @@ class UpgradeRequest(Struct, frozen=True):
     """The providers to upgrade, and the options.
 
     Attributes:
-        where: The roots.
         providers: Typed names, each with or without `=VERSION`; () for all that are locked and required. One that is
             named and cannot be upgraded is an error.
         platforms: Platforms to lock; () for the required ones and those of each entry.
@@ -98,10 +95,6 @@ class UpgradeRequest(Struct, frozen=True):
 def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
     """Refuse a root in which nothing can be upgraded.
 
-    Args:
-        root: The root.
-        allows_missing: True if modules may be missing.
-
     Raises:
         ConfigurationError: Its lock file is absent or broken, or not all of its constraints are known.
     """
@@ -124,9 +117,6 @@ class RootUpgrade:
     """Plans the upgrade of one root.
 
     Attributes:
-        path: The root's folder.
-        lock_file: Its lock file.
-        tool: The tool whose rules apply.
         priors: The entries whose platforms are kept, by the provider to lock; set by `resolve`.
         requests: The versions to lock; set by `select_platforms`.
     """
@@ -160,10 +150,7 @@ class RootUpgrade:
     # The phases
 
     def resolve(self, providers: Mapping[ProviderAddress, Version | None]) -> None:
-        """Select versions and edit constraints.
-
-        Args:
-            providers: Providers, each with its version, or None for the newest that satisfies the constraints.
+        """Select versions and edit constraints; None is the newest version that satisfies them.
 
         Raises:
             ConfigurationError: Nothing can be upgraded in the root.
@@ -203,11 +190,7 @@ class RootUpgrade:
             self.priors = {address: prior for address, prior in locked.items() if prior is not None}
 
     def select_platforms(self, coverage: Mapping[ProviderAddress, EntryPlatforms]) -> None:
-        """Make the lock requests: for the platforms of the request, or else the required ones and each entry's.
-
-        Args:
-            coverage: The platforms of each of `priors`.
-        """
+        """Make the lock requests: for the platforms of the request, or the required ones and those of the `priors`."""
         options = self._request
         for address, version in self._moving.items():
             known = coverage.get(address, EntryPlatforms(()))
@@ -448,11 +431,7 @@ def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root)
 
 
 class RootConstraints:
-    """The constraints of one root, and the edits of them that are planned while versions are selected.
-
-    Attributes:
-        edits: The planned edits, by provider.
-    """
+    """The constraints of one root, and the edits of them, by provider, that are planned while versions are selected."""
 
     def __init__(self, draft: ScopedPlanBuilder, root: Root) -> None:
         self.edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}

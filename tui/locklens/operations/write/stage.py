@@ -40,7 +40,6 @@ class StagedBlocks(Struct, frozen=True):
 
     Attributes:
         root: The reviewed root; a file that changed since is not staged.
-        providers: Their providers.
         left: Names of the providers that changed too and are not selected.
         staged: The providers whose blocks the index already has.
     """
@@ -55,8 +54,6 @@ class Stage(FileOperation, frozen=True):
     """Puts the blocks of selected providers into git's index, like `git add -p`.
 
     Attributes:
-        top: The top of the work tree.
-        chosen: The blocks.
         with_configuration: True to stage their edited and deleted configuration files too, each as a whole.
     """
 
@@ -78,9 +75,6 @@ class Stage(FileOperation, frozen=True):
 
         Where no other provider differs between index and work tree, the whole file is staged, with header and layout.
 
-        Args:
-            on_root: Called with each root when its turn begins.
-
         Raises:
             RepositoryError: Git failed.
         """
@@ -97,12 +91,7 @@ class Stage(FileOperation, frozen=True):
 
 
 def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> Stage:
-    """Return the operation that stages every change marked as reviewed.
-
-    Args:
-        review: The review of the work tree.
-        top: The top of the work tree.
-        marks: Ids of the marked changes.
+    """Return the operation that stages every change of a work tree whose id is among those marked as reviewed.
 
     Raises:
         ConfigurationError: The review is not of a work tree, or nothing is marked.
@@ -119,12 +108,7 @@ def marked_blocks(review: Review, top: Path | None, marks: Collection[str]) -> S
 
 
 def named_blocks(review: Review, top: Path, providers: Sequence[str]) -> Stage:
-    """Return the operation that stages the changed blocks of named providers.
-
-    Args:
-        review: The review of the work tree, with the configurations.
-        top: The top of the work tree.
-        providers: Their names as typed; () for every change.
+    """Return the operation that stages the changed blocks of providers, named as typed; () for every change.
 
     Raises:
         ConfigurationError: A provider is invalid, ambiguous, or in none of the roots.
@@ -204,11 +188,7 @@ class _Staging:
     ) -> None:
         """Plan to stage the configuration files that differ from the index or are deleted, or warn of them.
 
-        Args:
-            chosen: The blocks of the roots.
-            visible: Files of the work tree that git does not ignore.
-            indexed: The index.
-            is_staged: True to stage the files, False for warnings.
+        `visible` are the files of the work tree that git does not ignore.
         """
         planned = {path.rpartition("/")[0] for path in self._draft.files}
         roots = [blocks.root for blocks in chosen if blocks.root.path in planned]

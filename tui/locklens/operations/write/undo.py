@@ -91,11 +91,7 @@ class Recorded(NamedTuple):
 
 
 def recorded(folder: Path, *, journal: Journal | None = None) -> Recorded:
-    """Return the writes that are recorded.
-
-    Args:
-        folder: In the repository, or the folder that was written in where there is none.
-        journal: The records; None for the user's own.
+    """Return the writes that are recorded of the repository of a folder, or of the folder itself where there is none.
 
     Raises:
         ConfigurationError: The records cannot be trusted.
@@ -123,11 +119,7 @@ def _applied(top: Path, journal: Journal) -> tuple[AppliedWrite, ...]:
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:
     """Plan to restore the old bytes of a write, or the new ones again, if no file was changed since.
 
-    Args:
-        folder: In the repository, or the folder that was written in where there is none.
-        write: Id of the write; "" for the one that was written or applied again last, or for a redo undone last.
-        is_redo: True to apply an undone write again.
-        journal: The records; None for the user's own.
+    The write is named by its id; "" for the one that was written or applied again last, or for a redo undone last.
 
     Raises:
         ConfigurationError: There is no such write here, or a file cannot be read.

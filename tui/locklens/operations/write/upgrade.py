@@ -43,15 +43,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         allows_missing: bool = False,
         left_out: tuple[LeftOut, ...] = (),
     ) -> Self:
-        """Return the upgrade to selected versions; where all are named, a constraint that excludes one is edited.
-
-        Args:
-            picks: At least one.
-            where: Returns the scope of the roots' folders.
-            policy: The policy that applies, if any.
-            allows_missing: True if modules may be missing, whose constraints are then ignored.
-            left_out: What the plan warns of.
-        """
+        """Return the upgrade to selected versions; where all are named, a constraint that excludes one is edited."""
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
         are_named = all(pick.version is not None for pick in picks)
@@ -96,11 +88,8 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         Three phases, so that many roots wait for registries as long as one: `RootUpgrade.resolve` lists versions and
         edits constraints, root by root, since roots may share a module; then the packages of all roots are fetched
         concurrently; then `RootUpgrade.put` plans the entries of each root. The edits of a root that fails in the last
-        phase are dropped, so the roots after it are resolved again without them.
-
-        Args:
-            source: The source of versions and hashes; no request is repeated.
-            on_root: Called with a single root at the start, with each of several before its entries are made.
+        phase are dropped, so the roots after it are resolved again without them. `on_root` is called with a single root
+        at the start, with each of several before its entries are made.
 
         Raises:
             ConfigurationError: A provider or version is invalid, or a folder is not a root.
