@@ -39,7 +39,6 @@ class KeptAdvisories(Struct, frozen=True):
     """The kept database.
 
     Attributes:
-        file: Where it is kept.
         size: Bytes of that file.
         database: None where none is kept.
     """
@@ -61,11 +60,7 @@ def kept_advisories() -> KeptAdvisories:
 
 
 def update_advisories(source: str | None, environ: Mapping[str, str]) -> KeptAdvisories:
-    """Replace the kept database by another one.
-
-    Args:
-        source: An address, a folder or a file; None for Go's own.
-        environ: Proxies and certificates are named there.
+    """Replace the kept database by that at an address, in a folder or a file; None for Go's own.
 
     Raises:
         ConfigurationError: It cannot be read, or not kept.

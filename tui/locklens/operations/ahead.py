@@ -32,14 +32,6 @@ def greet_registries(
     `lock` asks for the versions of each provider. `init` does where nothing is installed yet, and no other place has
     packages; for the locked packages too, unless it upgrades. A provider whose locked version the constraints exclude
     is refused without a request. In doubt nothing is begun: the command asks later, and reports what cannot be read.
-
-    Args:
-        folder: The folder that roots are relative to.
-        roots: The roots.
-        settings: How they are read.
-        environ: The tools' settings.
-        for_locking: True for `lock`.
-        upgrade: True if locked versions do not count.
     """
     path = roots[0] if roots else ""
     if for_locking or not (folder / path / ".terraform/providers").exists():

@@ -27,12 +27,8 @@ if TYPE_CHECKING:
 def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = ()) -> Comparison:
     """Compare a revision with the work tree, the index or another revision.
 
-    In a repository without commits everything is new against HEAD.
-
-    Args:
-        folder: A folder in the repository.
-        base: The named sides.
-        roots: Root folders, relative to `folder`, to which the comparison is restricted.
+    In a repository without commits everything is new against HEAD. The comparison is restricted to the roots, relative
+    to the folder, if any are named.
 
     Raises:
         ConfigurationError: The arguments exclude each other, or one of `roots` is not a root.
@@ -103,15 +99,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
 
 
 class Sides(Struct, frozen=True):
-    """The sides of a comparison, and what git takes for each of them.
-
-    Attributes:
-        old: The old side.
-        old_place: Its revision, or what it is otherwise.
-        new: The new side.
-        new_place: Its revision, or what it is otherwise.
-        tip: The named revision, of which `old` may be the fork point.
-    """
+    """The sides of a comparison, what git takes for each, and the named tip, of which the old one may be the fork."""
 
     old: Side
     old_place: str | UncommittedSide
@@ -151,13 +139,8 @@ def roots_of_sides(folder: Path, base: Base) -> tuple[str, ...]:
 def fetch_pull_request(folder: Path, number: int, *, remote: str, base: str | None = None) -> Base:
     """Fetch a pull or merge request, and return its head and its fork point as the sides of a comparison.
 
-    The commits are named by id: no reference is written, and what the remote has later changes nothing in a run.
-
-    Args:
-        folder: A folder in the repository.
-        number: Number of the request.
-        remote: The name of the remote that has it.
-        base: The revision that it is to be merged into; None for the default branch of the remote, as it is there now.
+    The commits are named by id: no reference is written, and what the remote has later changes nothing in a run. The
+    base is the revision that it is to be merged into; None for the default branch of the remote, as it is there now.
 
     Raises:
         RepositoryError: There is no repository, remote, request or base, or the remote cannot be reached.
@@ -174,11 +157,6 @@ def fetch_pull_request(folder: Path, number: int, *, remote: str, base: str | No
 
 def open_locked(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = ()) -> Comparison:
     """Open all locked providers: the new side beside its base, or without git the lock file of one folder.
-
-    Args:
-        folder: A folder in the repository, or one with a lock file.
-        base: The named sides.
-        roots: Root folders, relative to `folder`, to which the comparison is restricted.
 
     Raises:
         ConfigurationError: One of `roots` is not a root.

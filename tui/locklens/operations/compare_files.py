@@ -29,9 +29,7 @@ class _OpenedSide(Struct, frozen=True):
     """One of the two sides, opened by its name.
 
     Attributes:
-        side: The side, whose tree has the lock file.
         lock: Path of the lock file in the tree; None if it is absent.
-        data: The bytes of the lock file.
         top: Top of the tree; None unless it is on disk.
         repository: Repository of the revision; None without one.
     """
@@ -47,14 +45,8 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
     """Compare two lock files, each a path, `-` (standard input), `/dev/null` (absent) or `REV:PATH` (through git).
 
     A name that is both a file on disk and a path in a revision is refused: the author of a change can add such a file.
-    Files on disk keep their names relative to `cwd`.
-
-    Args:
-        old: The old lock file.
-        new: The new lock file.
-        config: Folder of the new side's configuration; None for the folder of `new`, if that is not standard input.
-        cwd: The folder of relative paths.
-        stdin: Reads standard input to its end.
+    Files on disk keep their names relative to `cwd`. The folder of the new side's configuration is `config`, or that of
+    `new` if that is not standard input.
 
     Raises:
         ConfigurationError: No such file, no such folder, an ambiguous name, both absent, or standard input twice.

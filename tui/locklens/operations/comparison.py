@@ -44,10 +44,8 @@ class Side(Struct, frozen=True):
     """One side of a comparison.
 
     Attributes:
-        kind: Its origin.
         name: The name that the user gave it; for two revisions' common ancestor "BASE...HEAD", as git writes it.
         revision: The full commit id, None where it is not a commit.
-        tree: Its files.
         fork_of: The given revision, where this side is its common ancestor with another one; "" for any other side.
     """
 
@@ -101,8 +99,6 @@ class Comparison(Struct, frozen=True):
     """Two sides and their roots.
 
     Attributes:
-        base: The old side.
-        head: The new side.
         roots: Changed or not, in the order of their paths.
         worktree: The files on disk, for what git ignores (`.terraform`); None where there are none.
         top: The folder that paths of the head side are relative to, None where it is not on disk.

@@ -69,16 +69,10 @@ class MergeResult(Struct, frozen=True):
 def merge_files(
     base: Path, ours: Path, theirs: Path, *, labels: Labels | None = None, prefer: Preference | None = None
 ) -> MergeResult:
-    """Merge three lock files into `ours`.
+    """Merge three lock files into `ours`; an empty base stands for no common ancestor.
 
-    A side that the tools would refuse cannot be merged by block: then git merges its lines.
-
-    Args:
-        base: The common ancestor; an empty file for none.
-        ours: The side that receives the result.
-        theirs: The other side.
-        labels: For the markers of conflicts that are left open.
-        prefer: The side that settles conflicts; None leaves them open.
+    A side that the tools would refuse cannot be merged by block: then git merges its lines. What is preferred settles
+    conflicts; None leaves them open.
 
     Raises:
         ConfigurationError: A file cannot be read or written.
@@ -113,16 +107,10 @@ def merge_sides(
     labels: Labels | None = None,
     dialect: Dialect | None = None,
 ) -> tuple[Merged, tuple[SettledEntry, ...]]:
-    """Merge three lock files by block.
+    """Merge three lock files by block; return the merged file, and the entries that a preference settled.
 
-    Args:
-        sides: The files.
-        prefer: Returns what settles the conflict of a provider; None leaves it open.
-        labels: For the markers of conflicts that are left open.
-        dialect: The tool whose rules hold for addresses; None to read it from the headers.
-
-    Returns:
-        The merged file, and the entries that the preference settled.
+    `prefer` returns what settles the conflict of a provider; None leaves it open. Without a dialect, the headers name
+    the tool whose rules hold for addresses.
 
     Raises:
         ConfigurationError: The tools would refuse one of the sides.

@@ -67,7 +67,6 @@ class MirrorRequest(Struct, frozen=True):
     """A mirror to fill.
 
     Attributes:
-        where: The roots.
         place: The mirror's folder, or the template of repositories in OCI registries.
         platforms: Platforms of the packages; () for this machine's.
         prunes: True to remove the packages of a folder that no root requires for these platforms.
@@ -96,7 +95,6 @@ class MirrorResult(Struct, frozen=True):
         failures: Errors; with any, nothing is removed.
         warnings: The packages of a folder that are none of the locked ones.
         notes: Problems of the user's settings, in sentences.
-        log: The requests.
     """
 
     packages: int
@@ -114,13 +112,9 @@ def fill_mirror(
     on_event: Callable[[InstallEvent], None] = lambda _: None,
     on_waiting: Callable[[], None] = lambda: None,
 ) -> MirrorResult:
-    """Fill a mirror.
+    """Fill a mirror; `on_waiting` is called where another process fills the folder for a while.
 
-    Args:
-        request: The folder, and the packages to fill it with.
-        settings: The network settings.
-        on_event: Called with events, from any thread, but never concurrently.
-        on_waiting: Called where another process fills the folder for a while.
+    `on_event` is called from any thread, but never concurrently.
 
     Raises:
         LockLensError: A folder is no root, a root cannot be read, the folder of the mirror cannot be written to, or a

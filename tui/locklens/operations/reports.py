@@ -91,13 +91,10 @@ def render_report(view: str, form: str, subject: object, **facts: object) -> Pri
 
 
 def report_pages(view: str, form: str, subject: object, **facts: object) -> Iterator[Printable]:
-    """Yield a report as text, piece by piece as it is made.
+    """Yield a report of a view and format as text, piece by piece as it is made.
 
-    Args:
-        view: A view of `REPORTS`.
-        form: A format of `REPORTS`.
-        subject: The content of the view: a review, the reasons for a provider, upgrade candidates.
-        **facts: What callers know besides it; a report gets those that it uses.
+    The subject is the content of the view, such as a review; facts are what callers know besides it: a report gets
+    those that it uses.
     """
     report = REPORTS[view, form]
     renderer, heeded = load(report.renderer), {name: facts[name] for name in report.heeds if name in facts}

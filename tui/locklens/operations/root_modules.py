@@ -37,7 +37,6 @@ class RootOptions(RootSettings, frozen=True):
 
     Attributes:
         folder: The folder that roots are relative to.
-        environ: The tools' settings.
         allow_missing_modules: True to continue without modules that cannot be read.
         dry_run: True to write nothing.
     """
@@ -52,10 +51,6 @@ class Root(Struct, frozen=True):
     """A root as it was read.
 
     Attributes:
-        path: Its folder.
-        tool: The tool whose rules apply.
-        lock: Its lock file.
-        configuration: Its configuration.
         others: Further providers that may be named, such as those locked in a revision.
         top: The folder on disk that `path` is relative to; None for a root that is read elsewhere.
     """
@@ -146,12 +141,7 @@ def recorded_requirement(entry: LockEntry, lock_file: str) -> Requirement | None
 
 
 def recorded_words(requirements: Iterable[Requirement], reason: str) -> str:
-    """Return what stands for requirements that cannot be read: the lock file's record; "" where they can.
-
-    Args:
-        requirements: Of one provider.
-        reason: Why they cannot be read.
-    """
+    """Return what stands for a provider's requirements that cannot be read, by their record; "" where they can."""
     from locklens.project.configuration import Contributor
 
     recorded = [one for one in requirements if one.contributor is Contributor.RECORDED]
@@ -165,10 +155,8 @@ def recorded_words(requirements: Iterable[Requirement], reason: str) -> str:
 class RootReader:
     """Reads roots, and each file once.
 
-    Args:
-        settings: The settings of its roots.
-        environ: The tools' settings; None for those of this process.
-        for_locking: True for `providers lock`, which reads neither test files nor the state.
+    The tools' settings are those of this process unless given; `for_locking` is for `providers lock`, which reads
+    neither test files nor the state.
     """
 
     def __init__(
@@ -182,12 +170,7 @@ class RootReader:
         self._modules = ModuleReader()
 
     def read(self, tree: Tree, path: str) -> Root | None:
-        """Read a root; None where there is neither a lock file nor a configuration.
-
-        Args:
-            tree: The files.
-            path: Its folder.
-        """
+        """Read a root; None where there is neither a lock file nor a configuration."""
         root = self.read_folder(tree, path)
         return root if root.lock.exists or root.configuration.has_files else None
 
@@ -264,14 +247,7 @@ def absence_of(tree: Tree, path: str) -> Absence:
 
 
 def no_root(tree: Tree, path: str, hint: str = "", *, named: str = "") -> ConfigurationError:
-    """Return the error about a path that is not a root.
-
-    Args:
-        tree: The files.
-        path: The path in it.
-        hint: The next step where there is such a folder; "" for none.
-        named: The path in messages; "" for `path`.
-    """
+    """Return the error about a path that is not a root; the hint is the next step where there is such a folder."""
     named = named or path or "."
     if not tree.has_folder(path):
         return ConfigurationError("no such folder", path=named, hint="name the folder of a root module")
@@ -298,12 +274,9 @@ def locked_roots_from(folder: Path, repository: Repository, *trees: Tree) -> tup
 def read_lock(tree: Tree, path: str | None, tool: Dialect | None, *, is_replaced: bool = False) -> LockFile:
     """Read a lock file; one that is there and is not a file that can be read has a problem.
 
-    Args:
-        tree: The files.
-        path: The lock file; None for one that does not exist.
-        tool: The tool of the file; None to read it from the header.
-        is_replaced: True if a link that leads to no file in the repository is an absent file, as for the tools, which
-            replace it. For a review it is a file that cannot be judged.
+    A path of None is a file that does not exist; without a tool, the header names it. With `is_replaced`, a link that
+    leads to no file in the repository is an absent file, as for the tools, which replace it; for a review it is a file
+    that cannot be judged.
 
     Raises:
         RepositoryError: Git cannot read it: it is neither absent nor wrong.
@@ -429,12 +402,7 @@ def _detected_tool(tree: Tree, folder: str, lock: LockFile) -> Dialect | None:
 
 
 def tracked_packages_of(folder: Path, roots: Iterable[str]) -> tuple[str, ...]:
-    """Return a sentence for each root in which git tracks what the tools take for packages; () without a repository.
-
-    Args:
-        folder: The current folder.
-        roots: Relative to it.
-    """
+    """Return a sentence for each root in which git tracks what the tools take for packages; () without a repository."""
     # Where there is nothing, git need not be started.
     asked = [root for root in roots if _may_have_packages(folder / root)]
     if not asked:

@@ -28,12 +28,9 @@ def select_roots(
 ) -> tuple[str, ...]:
     """Return the folders of roots, relative to a folder, each once.
 
-    Args:
-        folder: The folder that names and globs are relative to.
-        names: Folders, and globs of folders with a lock file: `*` and `?` stay within one folder name, `**` spans any
-            number of folders. An existing folder is never read as a glob.
-        selects_all: True for every root of the repository instead.
-        sides: Returns the roots of the sides that are compared, relative to the folder; None for the work tree alone.
+    Names are folders, and globs of folders with a lock file: `*` and `?` stay within one folder name, `**` spans any
+    number of folders. An existing folder is never read as a glob. `sides` returns the roots of the sides that are
+    compared, relative to the folder; None for the work tree alone.
 
     Raises:
         ConfigurationError: A glob matches no root, or the repository has none.
@@ -129,11 +126,7 @@ def check_address(text: str) -> None:
 
 
 def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[ProviderAddress, ...]]:
-    """Return the providers that a typed name means in each root, by the root's path; () for none.
-
-    Args:
-        text: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
-        roots: The roots to search.
+    """Return what TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE means in each root, by the root's path; () for none.
 
     Raises:
         ConfigurationError: It is invalid, ambiguous, or found in no root.

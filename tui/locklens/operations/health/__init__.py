@@ -49,12 +49,7 @@ if TYPE_CHECKING:
 
 
 class HealthBase(Struct, frozen=True):
-    """The policy and the hosts that the base of a run decides.
-
-    Attributes:
-        effective: The policy that applies.
-        hosts: Hosts that the base names and that may be asked, comparison form.
-    """
+    """The policy and the hosts, comparison form, that the base of a run names and that may be asked."""
 
     effective: EffectivePolicy
     hosts: frozenset[str]
@@ -123,18 +118,10 @@ def scan_health(
     on_log: Callable[[Sequence[str]], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> Health:
-    """Return the health of all roots of a folder.
+    """Return the health of all roots of a folder; raises LockLensError if the folder or the policy cannot be read.
 
-    Args:
-        request: The folder and the settings.
-        on_progress: Called in this thread.
-        on_draft: Called with the health from the files alone, before any registry is asked.
-        on_log: Called with one line for each request.
-        cancel: Set by another thread to stop.
-
-    Raises:
-        LockLensError: The folder or the policy cannot be read.
-        RunCancelledError: `cancel` was set.
+    `on_draft` is called with the health from the files alone, before any registry is asked; `on_log` with one line for
+    each request.
     """
     cancel = cancel or threading.Event()
     if not request.folder.is_dir():

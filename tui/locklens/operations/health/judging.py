@@ -48,7 +48,6 @@ class EntryGroup(Struct):
     """Equal entries of several roots.
 
     Attributes:
-        tool: Their tool.
         change: The first of them, as an unchanged provider, with the proofs of its hashes once they are known.
         members: The number of each root in the list of roots, and its entry.
         case: The facts about the release; None before they are known.
@@ -65,11 +64,7 @@ class EntryGroup(Struct):
         return self.change.advisories is not None and bool(self.change.advisories.platform)
 
     def is_inspected_in_full(self, required: Collection[Platform]) -> bool:
-        """True if every locked package was compared with the others, as far as it is of a required platform.
-
-        Args:
-            required: The platforms that the policy requires; without any, packages of all platforms count.
-        """
+        """True if every locked package was compared with the others; with required platforms, each package of those."""
         compared = self.change.builds.agreement.platforms if self.change.builds is not None else ()
         packages = packages_of(self.entry.hashes)
         known = self.case.new.platforms if self.case is not None else {}
@@ -113,8 +108,7 @@ def group_entries(roots: Sequence[ReadRoot]) -> list[EntryGroup]:
 def look_inside(groups: Iterable[EntryGroup], cache: Cache, policy: Policy) -> tuple[bool, str]:
     """Take the builds and the advisories of what was inspected before into each group.
 
-    Returns:
-        False where there is no database to look them up in, and why it cannot be read, or "".
+    Returns False where there is no database to look them up in, and why it cannot be read, or "".
     """
     from locklens.operations.review.inside import BuildLookup, advisory_lookup
 
@@ -215,7 +209,6 @@ class HealthAnswers(Struct, frozen=True):
 
     Attributes:
         available: The listed versions and their dates, by tool and provider.
-        hosts: The contact with each registry.
         notes: Limits of the whole run, each a sentence.
         log: One line for each request.
     """
@@ -247,16 +240,8 @@ def ask_registries(
 ) -> HealthAnswers:
     """Settle the facts about each group, which is modified, and return what else was answered.
 
-    Args:
-        groups: The locked releases.
-        roots: The roots, which may require providers that are not locked.
-        network: Network settings.
-        hosts: Hosts that the policy names and that may be asked, comparison form.
-        on_progress: Called with the number of settled releases and of all.
-        cancel: Set by another thread to stop.
-
-    Raises:
-        RunCancelledError: `cancel` was set.
+    The hosts, comparison form, may be asked besides those of the settings; `on_progress` is called with the number of
+    settled releases and of all.
     """
     with ReleaseSession(network, hosts, cancel) as session:
         lookup = ReleaseLookup(session)
@@ -286,11 +271,8 @@ def _listing(known: Mapping[FactRequest, Fact], tool: str, address: ProviderAddr
 def unselectable(root: ReadRoot, available: Available, policy: Policy) -> dict[ProviderAddress, str]:
     """Return the providers of a root of which no release can be locked as wanted, each with the reason.
 
-    Args:
-        root: The root.
-        available: The answers of the registries.
-        policy: The policy. The release that `lock` selects has to have packages for the platforms that it requires, and
-            `upgrade` selects none that it holds back.
+    The release that `lock` selects has to have packages for the platforms that the policy requires, and `upgrade`
+    selects none that it holds back.
     """
     locked = {entry.address: entry.version for entry in root.review.new.entries}
     # What satisfies the constraints stays, whatever the registry lists.
@@ -328,12 +310,7 @@ REGISTRY_NOT_ASKED = "registry not asked"
 
 
 class Distances:
-    """How far locked releases are behind, computed once for each provider, version and constraints.
-
-    Args:
-        available: The answers of the registries.
-        policy: The policy that applies.
-    """
+    """How far locked releases are behind, computed once for each provider, version and constraints."""
 
     def __init__(self, available: Available, policy: Policy) -> None:
         self._available = available

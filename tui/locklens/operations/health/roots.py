@@ -72,7 +72,6 @@ class Layout(Struct, frozen=True):
         tree: The files on disk; paths are relative to its top.
         locked: Folders with a lock file that git does not ignore, in order.
         configured: Other folders with configuration files, in order.
-        is_git: True in a git repository.
         is_generated: True if there are units of Terragrunt, which run modules that no configuration calls.
         unsearched: Folders that could not be listed, in words.
         repositories: Folders that are not searched because they are other repositories, without submodules.
@@ -100,11 +99,7 @@ class Layout(Struct, frozen=True):
 
 
 def find_layout(folder: Path, only: Sequence[str] = ()) -> Layout:
-    """Return the folders in and below a folder.
-
-    Args:
-        folder: Inside or outside of a repository.
-        only: Folders relative to the current one, to which the answer is restricted; () for no restriction.
+    """Return the folders in and below a folder, restricted to those of `only`, relative to the current one, if any.
 
     Raises:
         ConfigurationError: One of `only` is not a root, or there are too many.
@@ -253,18 +248,7 @@ def read_roots(
     on_progress: Callable[[int, int], None],
     cancel: threading.Event,
 ) -> list[ReadRoot]:
-    """Return the roots of a layout, in the order of their folders.
-
-    Args:
-        layout: The folders.
-        settings: The settings of the roots.
-        policy: The policy that applies.
-        on_progress: Called with the number of read folders and of all.
-        cancel: Set by another thread to stop.
-
-    Raises:
-        RunCancelledError: `cancel` was set.
-    """
+    """Return the roots of a layout, in the order of their folders; `on_progress` gets the number read, and of all."""
     roots: list[ReadRoot] = []
     total = len(layout.locked)
     with ExitStack() as stack:

@@ -41,7 +41,6 @@ class InspectedVersion(Struct, frozen=True):
     """A version of a provider to inspect.
 
     Attributes:
-        tool: The tool whose rules authenticate it.
         hashes: The locked hashes of known schemes; empty for a version without known locked hashes.
         state: What tells it from another package of the same version; "" where there is none.
         by: "locked", or "planned" if a plan is to lock these hashes.
@@ -79,15 +78,10 @@ def versions_to_inspect(
 ) -> tuple[InspectedVersion, ...]:
     """Return the older and the newer version, or one where both are the same and were not published again.
 
-    Args:
-        provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
-        old: A version or a revision; None stands for HEAD, or for the work tree where `new` is a version.
-        new: A version or a revision; None stands for the work tree.
-        folder: The current folder.
-        roots: Folders of root modules, relative to it; () for all of the repository.
-        tool: The tool of every root; None for each root's own.
-        hashes: Those that lock the older and the newer version where they are named as versions.
-        is_planned: True if a plan is to lock the newer version, and nothing locks it so yet.
+    The provider is TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE; `old` and `new` are versions or revisions. None is the
+    work tree, or as the old one HEAD unless the new one is a version. `roots` are relative to the current folder, ()
+    for all of the repository. `hashes` lock the two versions where they are named as versions; `is_planned` is True if
+    a plan is to lock the newer version, and nothing locks it so yet.
 
     Raises:
         ConfigurationError: The provider is invalid, ambiguous or not found, or locked in several versions.

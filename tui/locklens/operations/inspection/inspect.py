@@ -53,7 +53,6 @@ class InspectionRequest(RootSettings, frozen=True):
 
     Attributes:
         provider: TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE.
-        folder: The current folder.
         old: A version or a revision; see `versions_to_inspect`.
         new: A version or a revision.
         roots: Folders of root modules, relative to `folder`; () for all of the repository.
@@ -104,11 +103,7 @@ def _of_path(path: Path) -> InspectedPackage:
 def _read(path: Path, cancel: threading.Event | None) -> PackageFacts:
     """Look into a package on the disk.
 
-    Raises:
-        PackageError: It is a file that the tools could not unpack.
-        OSError: A file cannot be read.
-        ValueError: It is beyond a bound.
-        RunCancelledError: The run was cancelled.
+    Raises PackageError for a file that the tools could not unpack, and ValueError for what is beyond a bound.
     """
     if path.is_dir():
         return inspect_folder(path, cancel=cancel)
@@ -127,13 +122,9 @@ def inspect_provider(
 ) -> Inspection:
     """Look into packages of a provider, of one version or of two.
 
-    Args:
-        request: The provider and its versions.
-        settings: Network settings.
-        hosts: Those that the base vouches for; see `ReleaseSession`.
-        confirm: Called in this thread before anything is downloaded, if anything is; False downloads nothing.
-        on_event: Called with the progress of downloads, from any thread, but never concurrently.
-        cancel: Set by another thread to stop.
+    The hosts are those that the base vouches for; see `ReleaseSession`. `confirm` is called before anything is
+    downloaded, if anything is; False downloads nothing. `on_event` is called with the progress of downloads, from any
+    thread, but never concurrently.
 
     Raises:
         ConfigurationError: The provider is invalid, ambiguous or not found.
@@ -288,12 +279,7 @@ class _Inspecting:
             return None  # An error is reported by the download.
 
     def _local(self, wanted: _Wanted, zh: str) -> InspectedPackage | None:
-        """Look into a package of this machine that is as locked, or as signed.
-
-        Args:
-            wanted: The package.
-            zh: The hash of the signed zip file; "" where that is not known.
-        """
+        """Look into a package of this machine that is as locked, or as signed; its `zh` is "" if unknown."""
         of = wanted.of
         expected = set(of.hashes)
         known = self._session.cache.package(zh) if zh else None

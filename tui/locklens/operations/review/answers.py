@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 def answers_with_mirrors(lookup: ReleaseLookup, session: ReleaseSession) -> Callable[[FactRequest], Fact]:
-    """Return a function that answers questions about releases and about mirrors.
-
-    Args:
-        lookup: Answers those about releases.
-        session: Its settings name the mirrors.
-    """
+    """Return a function that answers questions about releases, by the lookup, and about the mirrors of the session."""
 
     def answer(request: FactRequest) -> Fact:
         return _mirrored(session, request) if isinstance(request, MirrorId) else lookup.answer(request)

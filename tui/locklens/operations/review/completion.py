@@ -52,15 +52,7 @@ def complete_review(
 ) -> Review:
     """Read the configuration of each root, ask registries about the changes, and judge by both.
 
-    Args:
-        comparison: The comparison of the draft.
-        review: The draft.
-        request: Network settings, and the folder of test files.
-        on_event: Called in this thread; with roots at most every BATCH_SECONDS.
-        cancel: Set by another thread to stop.
-
-    Raises:
-        RunCancelledError: `cancel` was set.
+    `on_event` is called with roots at most every BATCH_SECONDS.
     """
     completion = _Completion(review, _changed_states(comparison), on_event, cancel)
     read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)

@@ -42,7 +42,6 @@ class OfferedVersions(Struct, frozen=True):
     """What a registry says about a provider.
 
     Attributes:
-        versions: The versions that it lists.
         ages: Days since their release; versions of unknown age are left out.
         as_of: The time of the answer, ISO 8601 in UTC.
     """
@@ -72,10 +71,7 @@ class WhySubject(Struct, frozen=True):
     """A provider to explain in roots of a review.
 
     Attributes:
-        review: The review.
         top: The folder of the roots' paths; None where not on disk.
-        roots: The roots.
-        address: The provider.
         heeded: The policy that holds versions back; None for the review's.
         limit: The largest step from the locked version.
     """
@@ -103,15 +99,8 @@ def ask_and_explain(
 ) -> Why:
     """Explain a provider, with the versions that its registry lists; raises what `explain_provider` raises.
 
-    Args:
-        subject: The provider.
-        request: The tool and other settings, and the base whose registries may be asked.
-        settings: Network settings.
-        cancel: Set by another thread to stop.
-        on_log: Called at the end with one line for each request.
-
-    Raises:
-        RunCancelledError: `cancel` was set.
+    The request has the tool and the base whose registries may be asked; `on_log` is called at the end with one line for
+    each request.
     """
     from locklens.releases.session import ReleaseLookup, ReleaseSession
 
@@ -159,12 +148,9 @@ def vouched_hosts(request: ReviewRequest) -> frozenset[str]:
 def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, ask: Ask = lambda _: None) -> Why:
     """Explain a provider.
 
-    Args:
-        subject: The provider: as typed, in every root that requires it or has it locked, or in roots of a review, from
-            the side that is reviewed.
-        request: The tool and other settings.
-        ask: Returns what a registry offers of a provider; None where it may not be asked, SourceError without an
-            answer.
+    As typed, it is explained in every root that requires it or has it locked, or in roots of a review, from the side
+    that is reviewed. `ask` returns what a registry offers of it: None where it may not be asked, SourceError without an
+    answer.
 
     Raises:
         ConfigurationError: The provider is invalid, ambiguous or not found; a folder is not a root, or its
@@ -311,15 +297,7 @@ def _read_all(
     optional: frozenset[str] = frozenset(),
     refusal: RepositoryError | None = None,
 ) -> list[Root]:
-    """Read roots.
-
-    Args:
-        reader: Reads the roots, and knows the tool of each.
-        tree: The files.
-        paths: Folders of the roots.
-        optional: Folders that need not be roots.
-        refusal: The error to raise for a folder that is not a root; None for the usual one.
-    """
+    """Read roots; the optional folders need not be any. `refusal` is raised for another one, None: the usual error."""
     roots = []
     for path in dict.fromkeys(paths):
         root = reader.read(tree, path)

@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 
 class AdvisoryLookup:
-    """Looks up advisories of locked versions.
-
-    Args:
-        matcher: The database.
-        cache: What is inside the packages that were inspected.
-    """
+    """Looks up advisories of locked versions in a database, by what is inside the packages that were inspected."""
 
     def __init__(self, matcher: AdvisoryMatcher, cache: Cache) -> None:
         self._matcher = matcher
@@ -94,11 +89,7 @@ class AdvisoryLookup:
 
 
 class BuildLookup:
-    """Looks up how the locked packages were built, in what was inspected before.
-
-    Args:
-        cache: What is inside the packages that were inspected.
-    """
+    """Looks up how the locked packages were built, in what was inspected before."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class OpenedReview:
-    """An open comparison, with the review of its lock files; to be closed.
-
-    Attributes:
-        draft: The review from the lock files alone.
-    """
+    """An open comparison, with the draft of its review from the lock files alone; to be closed."""
 
     def __init__(self, comparison: Comparison, draft: Review, request: ReviewRequest) -> None:
         self.draft = draft
@@ -37,27 +33,13 @@ class OpenedReview:
         self._request = request
 
     def complete(self, *, on_event: Callable[[ReviewEvent], None], cancel: threading.Event) -> Review:
-        """Read configurations, ask registries, and return the final review.
-
-        Args:
-            on_event: Called in this thread.
-            cancel: Set by another thread to stop.
-
-        Raises:
-            LockLensError: The review cannot be completed.
-            RunCancelledError: `cancel` was set.
-        """
+        """Read configurations, ask registries, and return the final review."""
         from locklens.operations.review.completion import complete_review
 
         return complete_review(self._comparison, self.draft, self._request, on_event=on_event, cancel=cancel)
 
     def watch(self, review: Review, *, since_ns: int) -> FileWatch | None:
-        """Return the watch of the files that the review depends on, None without any.
-
-        Args:
-            review: The draft, or the final review.
-            since_ns: The time before the comparison was opened; a later change counts.
-        """
+        """Return the watch of the files that the draft or the final review depends on; see `watch_of`."""
         from locklens.operations.review.run import watch_of
 
         return watch_of(self._comparison, review, self._request.policy, since_ns=since_ns)

@@ -51,7 +51,6 @@ class EffectivePolicy(Struct, frozen=True):
     Attributes:
         policy: Without acceptances that no longer hold; with what the head accepts and pins where the base permits
             that.
-        side: The side that it was read from.
         notes: Sentences about what does not apply: a different policy of the other side, what that proposes,
             acceptances and ignored advisories that no longer hold, and pins that are due for a review.
         change: The difference to the other side's policy; None without one, or where no side brings it along.
@@ -70,11 +69,7 @@ class EffectivePolicy(Struct, frozen=True):
 
 
 def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePolicy:
-    """Return the policy that a comparison is judged by.
-
-    Args:
-        comparison: Its base, or the tip of its base, has the policy at its top.
-        given: The file that was named on the command line, or None.
+    """Return the policy that a comparison is judged by, at the top of its base or its tip, or the file that was named.
 
     Raises:
         ConfigurationError: The policy has a mistake, or the file that was named cannot be read.
@@ -313,13 +308,7 @@ def values_in_force(effective: EffectivePolicy) -> tuple[PolicyValue, ...]:
 
 
 def with_local_paths(policy: Policy, environ: Mapping[str, str], tools: Iterable[Dialect]) -> Policy:
-    """Return a policy with this machine's install paths; as it is where it names install paths itself.
-
-    Args:
-        policy: The policy that applies.
-        environ: The place of the CLI configuration.
-        tools: The tools of the roots.
-    """
+    """Return a policy with this machine's install paths for the tools; as it is where it names install paths itself."""
     if policy.names_paths:
         return policy
     found = (each for tool in tools for each in _paths(tool, environ))

@@ -76,22 +76,11 @@ def prove(
     on_event: Callable[[ReviewEvent], None],
     cancel: threading.Event,
 ) -> tuple[RootReview, ...]:
-    """Prove the `h1` hashes of selected changes that match signed packages.
+    """Prove the `h1` hashes of selected changes, each by lock file and provider, that match signed packages.
 
-    Args:
-        review: The review of the changes.
-        chosen: The changes, each by lock file and provider.
-        network: Network settings. Answers of the review are cached, and not requested again.
-        confirm: Called before anything is downloaded, in this thread; False cancels.
-        on_event: Called in this thread.
-        cancel: Set by another thread to stop; hashes that were proven by then are cached.
-
-    Returns:
-        The roots with new proof, and those with the same releases, whose hashes a package may prove as well; none where
-        `confirm` refused.
-
-    Raises:
-        RunCancelledError: `cancel` was set.
+    Answers of the review are cached, and not requested again. `confirm` is called before anything is downloaded, and
+    False cancels. Hashes that were proven before `cancel` are cached. Returns the roots with new proof, and those with
+    the same releases, whose hashes a package may prove as well; none where `confirm` refused.
     """
     network = replace(network, reported_hashes=review.policy.reported_hashes)
     locked = [
@@ -135,11 +124,7 @@ def prove(
 class Proving:
     """The downloads of one run.
 
-    Args:
-        session: Its sources and cache.
-        known: The facts about the changes.
-        subjects: Settled changes.
-        everything: True to prove hashes too that were locked for the version before, and those that a registry reports.
+    With `everything`, hashes are proven too that were locked for the version before, and those that a registry reports.
     """
 
     def __init__(
@@ -161,14 +146,7 @@ class Proving:
         return bool(self._targets)
 
     def work(self, confirm: Callable[[ProvingPlanned], bool], on_event: Callable[[ReviewEvent], None]) -> bool:
-        """Download and hash packages; see `prove` for the arguments.
-
-        Returns:
-            True if a package was hashed.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
+        """Download and hash packages; True if one was hashed. See `prove` for the arguments."""
         if not self.has_packages:
             return False
         cancel = self._session.cancel
@@ -266,12 +244,7 @@ class Package(Struct, frozen=True):
 
 
 class ProvingTarget(Struct, frozen=True):
-    """A release with `h1` hashes to prove.
-
-    Attributes:
-        unproven: The hashes.
-        packages: Packages not hashed yet, likeliest first.
-    """
+    """A release with `h1` hashes to prove, and its packages not hashed yet, likeliest first."""
 
     release: ReleaseId
     unproven: frozenset[str]
@@ -283,11 +256,7 @@ def targets(
 ) -> tuple[ProvingTarget, ...]:
     """Return the releases with hashes to prove, each once.
 
-    Args:
-        subjects: Settled changes.
-        known: The answers to all their questions.
-        hashed: The `h1` of packages that were hashed here, by `zh`.
-        everything: True to include hashes that were locked for the version before, and those that a registry reports.
+    `hashed` has the `h1` of packages that were hashed here, by `zh`; `everything` is that of `Proving`.
     """
     unproven: dict[ReleaseId, set[str]] = {}
     packages: dict[ReleaseId, tuple[Package, ...]] = {}

@@ -28,7 +28,6 @@ class ReviewRequest(RootSettings, frozen=True):
 
     Attributes:
         open: Opens the comparison anew; raises LockLensError.
-        include_unchanged: True to list unchanged providers.
         fail_on: Lowest severity that sets the exit status of a report to 1; "never", or None for that of the policy.
         network: Network settings; None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.

@@ -54,11 +54,6 @@ def review(
 ) -> Review:
     """Open the comparison and complete its review.
 
-    Args:
-        request: The review to make.
-        cancel: Set by another thread to stop.
-        on_event: Called in this thread.
-
     Raises:
         LockLensError: A side cannot be opened.
     """
@@ -81,14 +76,8 @@ def review_lock_files(
     """Review the lock files alone: the `configuration` of each root and the `evidence` of each change are None.
 
     Roots whose lock file and configuration are unchanged are omitted, unless the request includes unchanged providers.
-
-    Args:
-        comparison: The sides.
-        request: The settings.
-        made_from: For the comparison of a plan, the review that the plan was made from: the policy and the hosts of
-            that review apply. None to read both from the comparison's own base.
-        is_judged: False for a draft that is not shown: its completion judges every root.
-        on_event: Called in this thread.
+    For the comparison of a plan, the policy and the hosts are those of the review that it was `made_from`, instead of
+    the comparison's own base's. A draft that is not shown need not be judged: its completion judges every root.
 
     Raises:
         ConfigurationError: The policy has a mistake.
@@ -157,13 +146,10 @@ def _policy_findings(effective: EffectivePolicy) -> tuple[Finding, ...]:
 
 
 def watch_of(comparison: Comparison, review: Review | None, policy: Path | None, *, since_ns: int) -> FileWatch | None:
-    """Return the watch of the files on disk whose change makes a review out of date.
+    """Return the watch of the files on disk whose change makes a review out of date; None without any.
 
-    Args:
-        comparison: The sides; of revisions only what HEAD is changes, and what is staged.
-        review: The review; of two files, its configuration files are watched too. None where there is none.
-        policy: The policy file that was named.
-        since_ns: The time before the comparison was opened, as `time.time_ns` has it.
+    Of revisions only what HEAD is changes, and what is staged; of two files, the configuration files of the review are
+    watched too. A change after `since_ns`, as `time.time_ns` has it, before the comparison was opened, counts.
     """
     from locklens.project.folders import FileWatch
 

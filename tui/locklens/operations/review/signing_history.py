@@ -38,14 +38,7 @@ def signing_history(
 ) -> tuple[PastUse, ...]:
     """Return other versions of a signer's providers that were locked before, with their signers.
 
-    Args:
-        request: The repository, and network settings.
-        signer: The signer of the providers.
-        on_event: Called in this thread.
-        cancel: Set by another thread to stop.
-
-    Returns:
-        The newest first, at most MOST_RELEASES.
+    They are the newest first, at most MOST_RELEASES.
 
     Raises:
         RepositoryError: There is no repository, or git failed.

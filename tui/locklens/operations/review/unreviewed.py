@@ -51,11 +51,6 @@ def unreviewed_submodules(
 
     One blocks where a root was at or below it, or is in its checked-out files; without these it is unknown, and a
     warning.
-
-    Args:
-        repository: Their repository.
-        submodules: The differences.
-        old_locks: Path of every lock file of the old side.
     """
     unreviewed: dict[str, Unreviewed] = {}
     for submodule in submodules:
@@ -72,15 +67,7 @@ def unreviewed_submodules(
 def submodules_of_roots(
     unreviewed: Mapping[str, Unreviewed], base: Tree, head: Tree, pairs: Sequence[RootPair], changed: Iterable[str]
 ) -> dict[str, Unreviewed]:
-    """Return the submodules below some roots, and those that the roots may reach by a module call or a link.
-
-    Args:
-        unreviewed: The changed submodules.
-        base: The old side.
-        head: The new side.
-        pairs: The roots.
-        changed: The differences between the sides.
-    """
+    """Return the submodules below some roots, and those that the roots may reach by a module call or a link."""
     before = base.links(even_to_nothing=True) if isinstance(base, ListedTree) else {}
     behind = set(links_of(head, {*before, *changed}).values())
     roots = [pair.path for pair in pairs]
@@ -133,15 +120,9 @@ def unread_files(
 ) -> dict[str, Unread]:
     """Return the files of a root whose requirements are not known, by path.
 
-    Fetched modules and a state that git ignores are those of this machine, and left out.
-
-    Args:
-        comparison: The sides.
-        configuration: The configuration on the new side.
-        read_before: Reads that of the old side, where it is needed.
-        folder_before: The root's folder there.
-        states: Changed files that may be the state, where it is unknown which file is.
-        known: Paths that are reported as not read for another reason.
+    Fetched modules and a state that git ignores are those of this machine, and left out. `states` are changed files
+    that may be the state, where it is unknown which file is; `known` are reported as not read for another reason. The
+    old side is read where it is needed, of the root's folder there.
     """
     faults = [one for one in _faults(configuration, comparison.head.tree) if one.file not in known]
     faults = [one for one in faults if _FETCHED not in f"/{one.file}"]
@@ -241,9 +222,7 @@ _BACKEND = re.compile(rb"\b(?:backend|cloud)\b")
 def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | None:
     """Return the reason to take a module without a lock file for a root; None if there is none.
 
-    Args:
-        module: The module.
-        is_generated: True if units of Terragrunt may run it, which write the rest of a root themselves.
+    If units of Terragrunt may run it, they write the rest of a root themselves.
     """
     if module.backend is not None:
         return RootEvidence.BACKEND
@@ -253,18 +232,11 @@ def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | No
 def unlocked_roots(
     repository: Repository, base: Tree, head: Tree, changes: Sequence[PathChange], locks: Iterable[str]
 ) -> dict[str, RootEvidence]:
-    """Return the roots without a lock file in which a file differs that decides what they require.
+    """Return the roots without a lock file, on either side, in which a file differs that decides what they require.
 
     That is a configuration file, one of values, or a state; the answer is by folder. One with a backend counts too
     where the file is of a local module that it calls, or a state that its backend names. A folder with a mere provider
     configuration, or with a lock file that git ignores, counts if no other folder calls it as a module.
-
-    Args:
-        repository: The repository of both sides.
-        base: The old side.
-        head: The new side.
-        changes: The differences between them.
-        locks: Path of every lock file of either side.
     """
     from locklens.project.modules import ModuleReader
 
@@ -314,15 +286,7 @@ def roots_without_locks(
     *,
     is_generated: bool,
 ) -> list[str]:
-    """Return the folders that have a configuration and no lock file, and are roots: no other folder calls them.
-
-    Args:
-        tree: The files.
-        configured: The folders with a configuration and without a lock file.
-        locked: The folders with a lock file.
-        modules: Reads the module of a folder.
-        is_generated: The same as for `evidence_of_root`.
-    """
+    """Return those of the configured folders, without a lock file, that are roots: no other folder calls them."""
     folders = list(configured)
     found = [folder for folder in folders if _is_root(tree, folder, modules(folder), is_generated=is_generated)]
     if not found:

@@ -43,10 +43,8 @@ class CandidateVersion(Struct, frozen=True):
     """One version of a provider, judged for one root.
 
     Attributes:
-        listed: The version as the registry lists it.
         released: Release date; None if unknown.
         days: Age in days; None if unknown.
-        holds: The holds on it; () if there are none.
     """
 
     listed: ListedVersion
@@ -80,13 +78,7 @@ class UpgradeCandidates(Struct, frozen=True):
     """One provider in one root, with its candidate versions.
 
     Attributes:
-        root: The root's folder.
-        lock_file: Its lock file.
-        tool: The dialect of the root.
-        address: The provider.
-        name: Its name in messages.
         entry: Its block in the lock file; None if it is not locked.
-        requirements: All of its requirements.
         moved: The block of Terraform's registry that OpenTofu replaces with one of this provider; None without one.
         moves_to: The name of the provider whose upgrade replaces this one's block so; "" if none does.
         choices: The candidate versions, newest first: releases, and selectable pre-releases.
@@ -230,7 +222,6 @@ class CandidateTable(Struct, frozen=True):
 
     Attributes:
         providers: In the order of roots, then addresses.
-        refused: The roots in which upgrades are not possible.
         notes: Limits of the whole lookup, each a sentence.
     """
 
@@ -242,15 +233,7 @@ class CandidateTable(Struct, frozen=True):
 def candidates_of(
     offer: UpgradeCandidates, offered: Sequence[ListedVersion], dates: ReleaseDates, *, now: datetime, as_of: str = ""
 ) -> UpgradeCandidates:
-    """Return the candidates with the registry's answer.
-
-    Args:
-        offer: The candidates before the lookup.
-        offered: The versions that the registry lists.
-        dates: Their release dates, and the source.
-        now: The time, for their ages.
-        as_of: Time of the registry's answer.
-    """
+    """Return the candidates with the registry's answer, and the ages that its versions have now."""
     from msgspec.structs import replace
 
     locked = offer.locked
@@ -339,9 +322,7 @@ class DownloadEstimate(Struct, frozen=True):
     """The downloads that locking the selected versions takes.
 
     Attributes:
-        packages: Number of packages to download.
         size: Their total size in bytes; None if unknown.
-        hashed: Number of packages that were hashed here before and need no download.
         is_sure: True if the numbers are exact, False for an estimate.
     """
 
@@ -361,12 +342,9 @@ def estimate_download(
 ) -> DownloadEstimate:
     """Estimate the downloads for selected versions: each release once, for all platforms of its entries.
 
-    Args:
-        picks: The selected versions.
-        known: Known releases, both locked and selected ones.
-        here: The platform that is locked where an entry records no other.
-        required: Platforms that the policy requires, which are locked besides those of the entries.
-        believed: Registries whose reported hashes are locked without a download, by OpenTofu's rules.
+    `known` has both locked and selected releases. `here` is locked where an entry records no platform, and `required`,
+    by the policy, besides those of the entries. The hashes that the registries of `believed` report are locked without
+    a download, by OpenTofu's rules.
     """
     needed: dict[ReleaseId, set[Platform]] = {}
     is_sure = True
@@ -402,7 +380,6 @@ class LockedPlatforms(Struct, frozen=True):
     """The platforms that an upgrade locks.
 
     Attributes:
-        platforms: Those that are known.
         unknown: Number of locked `h1` hashes whose platform is found when the upgrade is planned.
         likely: Those that are tried first for them.
     """

@@ -34,13 +34,7 @@ class UpgradeWarning(Struct, frozen=True):
 def upgrade_warnings(
     selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None
 ) -> tuple[UpgradeWarning, ...]:
-    """Return the warnings about a candidate version, the worst first.
-
-    Args:
-        selection: The known releases and the cooldown.
-        offer: The provider in its root.
-        choice: The candidate version; None for the warnings about the locked one alone.
-    """
+    """Return the warnings about a candidate version, the worst first; without one, those about the locked one alone."""
     warnings = list(_of_the_locked(offer, choice))
     if choice is not None:
         warnings = [
@@ -171,12 +165,7 @@ class Blocker(Struct, frozen=True):
 
 
 def blockers(selection: UpgradeSelection, offer: UpgradeCandidates) -> tuple[Blocker, ...]:
-    """Return the reasons against the newest version of a provider, and against the signer of the recommended one.
-
-    Args:
-        selection: The cooldown and the known releases.
-        offer: The provider in its root.
-    """
+    """Return the reasons against the newest version of a provider, and against the signer of the recommended one."""
     recommended, newest = selection.recommendation(offer).suggested, offer.choice(offer.newest)
     blocking = []
     reached = recommended.version if recommended is not None else offer.locked

@@ -58,7 +58,6 @@ class CandidateRequest(Struct, frozen=True):
 
     Attributes:
         top: The folder that the roots' paths are relative to.
-        roots: The root modules.
         network: Network settings; None for no requests.
         base: Hosts that the base's lock files name, comparison form.
         providers: Typed names of the providers to look up; () for all.
@@ -104,14 +103,7 @@ def look_up_candidates(
 ) -> CandidateTable:
     """Return the upgrade candidates of each provider of each root.
 
-    Args:
-        request: The roots, and the network settings.
-        on_known: Called in this thread with partial results: first before any request, then at most every
-            LOOKUP_BATCH_SECONDS.
-        cancel: Set by another thread to stop.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
+    `on_known` is called with partial results: first before any request, then at most every LOOKUP_BATCH_SECONDS.
     """
     drafted = _drafted(request)
     if request.network is None:
@@ -198,14 +190,7 @@ def look_up_releases(
 ) -> Iterator[KnownRelease]:
     """Look up the signers and packages of releases; yield each as soon as it is known.
 
-    Args:
-        wanted: The releases.
-        network: Network settings.
-        base: Hosts that the base's lock files name, comparison form.
-        cancel: Set by another thread to stop.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
+    `base` has the hosts that the base's lock files name, comparison form.
     """
     with ReleaseSession(network, base, cancel) as session:
         lookup, _ = advisory_lookup(session.cache)
@@ -221,7 +206,6 @@ class UpgradeSurvey(Struct, frozen=True):
 
     Attributes:
         review: The review of all locked providers, from files alone.
-        top: The folder that its paths are relative to.
         selection: The candidates; eligible upgrades are selected.
     """
 
@@ -239,11 +223,7 @@ def survey_upgrades(
 ) -> UpgradeSurvey:
     """Look up upgrades, and select the eligible ones, like `a` on the screen, signers included.
 
-    Args:
-        request: Opens the locked providers, and has the network settings.
-        providers: Typed names of the providers to look up; () for all.
-        ignores_cooldown: True to recommend releases of any age.
-        takes_majors: True if major versions are eligible.
+    The providers are named as typed; () for all.
 
     Raises:
         LockLensError: There is nothing to upgrade on disk, a root is only on the base, or no root has a provider.

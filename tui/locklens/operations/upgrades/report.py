@@ -59,13 +59,8 @@ def offer_lines(
 ) -> Iterator[Line]:
     """Yield all that is known about a provider in its root.
 
-    Args:
-        offer: The provider.
-        selection: The known releases, the conditions and the target version.
-        steps: The versions around the target one.
-        limit: Groups of versions with holds that are listed; None for all.
-        lists_versions: True to list all versions, one per line.
-        is_asking: True during a lookup of signers.
+    `steps` are the versions around the target one; at most `limit` groups of versions with holds are listed, None for
+    all.
     """
     choice = selection.target(offer)
     yield from unknown_lines(offer)
@@ -148,13 +143,7 @@ def _requirement_line(label: str, entry: Requirement, verdict: Span, guard: str)
 def held_version_lines(
     offer: UpgradeCandidates, selection: UpgradeSelection, *, limit: int | None = _GROUPS_SHOWN
 ) -> Iterator[Line]:
-    """Yield the holds on the versions above the recommended one.
-
-    Args:
-        offer: The provider in its root.
-        selection: The cooldown and the known releases.
-        limit: Groups of versions that are listed; None for all.
-    """
+    """Yield the holds on the versions above the recommended one, of at most `limit` groups; None for all."""
     recommendation = selection.recommendation(offer)
     reached = recommendation.suggested.version if recommendation.suggested is not None else offer.locked
     groups = [
@@ -444,13 +433,7 @@ class CandidatesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
 
     @classmethod
     def of(cls, selection: UpgradeSelection, review: Review, *, is_offline: bool) -> CandidatesDocument:
-        """Return the document.
-
-        Args:
-            selection: The candidates, and the cooldown.
-            review: The review that the candidates were looked up for.
-            is_offline: True if no registry may be asked.
-        """
+        """Return the document of the candidates that were looked up for a review."""
         table = selection.offers
         run = RunJson.of(review)
         return cls(

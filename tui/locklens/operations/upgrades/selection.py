@@ -44,7 +44,6 @@ class UpgradePolicy(Struct, frozen=True):
 
     Attributes:
         policy: The policy that applies: cooldown, allow list, pins and required platforms.
-        limit: The largest step from the locked version.
         takes_majors: True if major versions are eligible, so that they are selected together with the others.
         ignores_cooldown: True if releases of any age are recommended.
     """
@@ -108,8 +107,6 @@ class Recommendation(Struct, frozen=True):
     """The recommended version of a provider, and what holds it back.
 
     Attributes:
-        state: The upgrade state.
-        suggested: The recommended version; None if there is none.
         held_by: The reason against the newest version, in a few words, after the cooldown or the limit of a version in
             range if that is newer than the recommended one; "" for none.
     """
@@ -213,11 +210,6 @@ class UpgradeSelection(Struct, frozen=True):
     """The upgrade candidates, the recommended versions, and the selected providers.
 
     Attributes:
-        offers: The candidates.
-        terms: The conditions on recommended versions.
-        known: The known releases.
-        recommendations: State and recommended version of each provider.
-        selected: The providers to upgrade.
         stepped: The versions that the user stepped to, other than the recommended ones.
         as_safe: Members of `selected` that were selected as eligible.
         parked: Providers that were selected until the user stepped to the locked version; a step away selects them.
@@ -316,11 +308,7 @@ class UpgradeSelection(Struct, frozen=True):
         return replace(self, selected=self.selected | keys, as_safe=self.as_safe | keys)
 
     def without_suspects(self) -> tuple[UpgradeSelection, tuple[UpgradeCandidates, ...]]:
-        """Deselect providers that were selected as eligible and are now known to have another signer, or none.
-
-        Returns:
-            The selection, and the providers that were deselected.
-        """
+        """Deselect, and return too, those selected as eligible that are now known to have another signer, or none."""
         suspects = tuple(
             offer for offer, choice in self.choices if offer.key in self.as_safe and self.is_suspect(offer, choice)
         )
@@ -328,11 +316,7 @@ class UpgradeSelection(Struct, frozen=True):
         return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys), suspects
 
     def unknown_releases(self, first: Iterable[UpgradeCandidates]) -> tuple[ReleaseId, ...]:
-        """Return the releases to look up: of `first`, of the selected providers, of the available upgrades.
-
-        Args:
-            first: Providers to look up first, such as the highlighted ones.
-        """
+        """Return the releases to look up: of `first`, of the selected providers, of the available upgrades."""
         selected_offers = (offer for offer, _ in self.choices)
         ready = [offer for offer in self.offers.providers if self.recommendation(offer).state is Eligibility.READY][
             :_LOOKED_UP
@@ -419,10 +403,9 @@ class UpgradeSelection(Struct, frozen=True):
         return self.known.get(release_id(offer, version)) if version is not None else None
 
     def fixes(self, offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:
-        """How many advisories of the locked version another one fixes; see `ReleaseAdvisories.fixes_words`.
+        """How many advisories of the locked version another one fixes; "" before the lookup, and without a database.
 
-        Returns:
-            "" before the lookup, and without a database.
+        See `ReleaseAdvisories.fixes_words`.
         """
         new = self.advisories(offer, choice.version) if choice is not None else None
         old = self.advisories(offer, offer.locked)
@@ -436,12 +419,7 @@ class UpgradeSelection(Struct, frozen=True):
         return heeding(new.after(self.advisories(offer, offer.locked)), self.terms.policy.advisories)
 
     def moved(self, offers: Collection[UpgradeCandidates], by: int) -> UpgradeSelection:
-        """Step to the next newer or older version, the same one in all given roots.
-
-        Args:
-            offers: One provider in one or more roots.
-            by: 1 for newer, -1 for older.
-        """
+        """Step one provider to the next newer or older version, by 1 or -1, the same one in all given roots."""
         asked = [offer for offer in offers if offer.choices]
         steps = set(sorted_versions(asked))
         if len(locked := {offer.locked for offer in asked}) == 1:

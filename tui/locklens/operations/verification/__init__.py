@@ -136,8 +136,6 @@ class PackageVerification(Struct, frozen=True):
     """The result of a run.
 
     Attributes:
-        packages: Sorted by place and provider.
-        failures: Roots that could not be read.
         at: Its time, ISO 8601 in UTC.
         is_offline: True if the run was offline, so that no registry was asked.
         notes: The limits of the run, in sentences.
@@ -174,8 +172,6 @@ class EntryPackages(Struct, frozen=True):
 
     Attributes:
         hashes: The locked hashes that the packages were compared with.
-        packages: Sorted by place.
-        searched: The places of the root and those of several roots.
         at: Time of the comparison, ISO 8601 in UTC.
     """
 
@@ -212,13 +208,7 @@ _BY_URGENCY = (
 
 
 def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[str]) -> PackageVerdict:
-    """Compare the hashes of a package with those of one entry.
-
-    Args:
-        place: The place of the package.
-        hashes: The hashes of its contents, or those that a network mirror lists.
-        locked: The entry's hashes.
-    """
+    """Compare the hashes of a package, or those that a network mirror lists, with the locked ones of one entry."""
     if not frozenset(hashes).isdisjoint(locked):
         return PackageVerdict.MATCHES
     if place.path is None and place.where is Where.MIRROR and hashes_of_zips(locked) and not hashes_of_zips(hashes):
@@ -234,11 +224,7 @@ def verdict_of(place: PackagePlace, hashes: Collection[str], locked: Collection[
 
 
 def prevailing(verdicts: Iterable[PackageVerdict]) -> PackageVerdict:
-    """Return the verdict on a package that was compared with several entries of its version: what is decided prevails.
-
-    Args:
-        verdicts: Those of `verdict_of`, at least one.
-    """
+    """Return the verdict of several entries of a version on one package, at least one: what is decided prevails."""
     return min(verdicts, key=_PREVAILING.index)
 
 
@@ -252,14 +238,9 @@ def why_undecided(verdict: PackageVerdict) -> str:
 
 
 def packages_of_entry(found: PackageVerification, root: str, entry: LockEntry) -> EntryPackages:
-    """Return the packages of an entry, each compared with this entry alone.
+    """Return the packages of an entry from a verification of its root, each compared with this entry alone.
 
     A package of several roots has one verdict in a report of all; beside an entry, only its own hashes count.
-
-    Args:
-        found: A verification of the root.
-        root: The root's folder.
-        entry: The entry of its lock file.
     """
     locked = frozenset(filter(is_known_scheme, entry.hashes))
     packages = tuple(
@@ -302,14 +283,7 @@ def listed_package(
 ) -> VerifiedPackage | None:
     """Compare the hashes that a mirror lists for a package with locked ones; None where the mirror does not have it.
 
-    Args:
-        build: The package, of this machine's platform.
-        method: The mirror.
-        source: The mirror's source.
-        groups: The locked hashes of each root.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
+    The package is of this machine's platform; the groups are the locked hashes of each root.
     """
     address, version, platform = build
     shown_place = f"{mirror_name(method)} {address}"

@@ -30,12 +30,7 @@ if TYPE_CHECKING:
 
 
 class PlaceFinder:
-    """Finds packages, and notes what it cannot look into.
-
-    Args:
-        options: The folder of the roots, and the tools' settings.
-        here: The platform of this machine.
-    """
+    """Finds packages of roots, and notes what it cannot look into."""
 
     def __init__(self, options: RootOptions, here: Platform) -> None:
         self._options = options
@@ -149,12 +144,8 @@ def on_all_processors(
     """Yield the result of `work` for each group, in their order.
 
     Hashing lets other threads run, so one thread for each processor keeps all of them busy; more would only take more
-    memory.
-
-    Args:
-        work: Looks at `cancel` between blocks.
-        groups: The groups to work on, begun in their order.
-        cancel: Is set where this ends early, since nothing waits for the threads then.
+    memory. `work` looks at `cancel` between blocks: it is set where this ends early, since nothing waits for the
+    threads then.
     """
     pool = ThreadPoolExecutor(PROCESSORS, "locklens-hash")
     is_done = False

@@ -69,13 +69,9 @@ _IN_MEMORY = 1 << 20
 
 
 class _Contents(Struct, frozen=True):
-    """The contents of a package.
+    """The contents of a package: comparable hashes, those of the unpacked files, and the SHA-256 of each by name.
 
-    Attributes:
-        hashes: Those that can be compared with locked ones.
-        shown: Those of the unpacked files.
-        files: The SHA-256 of each, by name.
-        listed: The `zh` of all packages of its release, if it was downloaded.
+    Of a package that was downloaded, `listed` has the `zh` of all packages of its release.
     """
 
     hashes: frozenset[str]
@@ -94,16 +90,12 @@ def verify(
     on_progress: Callable[[int, int], None] = lambda _, __: None,
     cancel: threading.Event | None = None,
 ) -> PackageVerification:
-    """Verify the packages of roots.
+    """Verify the packages of roots, named by their folders; () for the current one.
 
-    Args:
-        roots: Their folders; () for the current one.
-        options: Options of every root.
-        settings: The registries to ask for signed packages to compare with: hosts that the settings vouch for.
-        only: Providers, each with the root that locks it; None for all.
-        downloads: False to name the files of a package that differs only where another place has the signed one.
-        on_progress: Called in this thread with the number of compared packages, and of all.
-        cancel: Set by another thread to stop.
+    The settings name the registries to ask for signed packages to compare with: hosts that they vouch for. `only` are
+    providers, each with the root that locks it; None for all. Without `downloads`, the files of a package that differs
+    are named only where another place has the signed one. `on_progress` is called with the number of compared packages,
+    and of all.
 
     Raises:
         ConfigurationError: There is no such folder.
@@ -131,12 +123,7 @@ def verify(
 
 
 class _Locks:
-    """The locked hashes of some roots.
-
-    Attributes:
-        roots: The roots.
-        by_release: The roots that lock each version, each with the hashes that can be compared.
-    """
+    """The locked hashes of some roots: for each version the roots that lock it, each with its comparable hashes."""
 
     def __init__(self, roots: Sequence[Root]) -> None:
         self.roots = roots
@@ -148,10 +135,9 @@ class _Locks:
 
 
 class _Work(Struct, frozen=True):
-    """A package to compare, and the roots that would install it from its place.
+    """A package to compare, and the locked hashes of the roots that would install it from its place.
 
-    Attributes:
-        locks: The locked hashes of these roots; of several tools where each has the place in its settings.
+    They are of several tools where each has the place in its settings.
     """
 
     place: PackagePlace
@@ -408,19 +394,10 @@ def verify_entries(
     on_progress: Callable[[int, int], None],
     cancel: threading.Event | None,
 ) -> dict[tuple[str, ProviderAddress], EntryPackages]:
-    """Return the packages of each entry; nothing is downloaded, and no registry is asked.
+    """Return the packages of each entry, by lock file and provider; nothing is downloaded, and no registry is asked.
 
-    Args:
-        review: The review of the entries, of the work tree.
-        top: The folder of its relative paths.
-        chosen: The entries, each by lock file and provider.
-        request: The request of the review: tool, CLI configuration, folder of test files.
-        on_progress: Called in this thread with the number of compared packages, and of all.
-        cancel: Set by another thread to stop.
-
-    Raises:
-        LockLensError: A folder cannot be read.
-        RunCancelledError: `cancel` was set.
+    The review is of the work tree, and `top` the folder of its relative paths. `on_progress` is called with the number
+    of compared packages, and of all.
     """
     network = request.network
     if network is None:
