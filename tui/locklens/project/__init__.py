@@ -40,8 +40,6 @@ class RootPair(Struct, frozen=True):
 
     Attributes:
         path: Its folder on the head side, "" for the top; on the base side where the head does not have it.
-        old_lock: Path of the base's lock file, or None.
-        new_lock: Path of the head's lock file, or None.
         lock_changed: The lock file's bytes differ, or it was added, deleted or moved.
         configuration_changed: A configuration file of the folder changed, or one of a local module that it calls.
         renamed_from: The folder on the base side, where it is another.

@@ -46,12 +46,7 @@ _MAX_NETRC_BYTES = 1024 * 1024
 
 
 class HelperBlock(Struct, frozen=True):
-    """A credentials helper.
-
-    Attributes:
-        name: The block's label.
-        arguments: Arguments before `get HOST`.
-    """
+    """A credentials helper: the block's label, and the arguments before `get HOST`."""
 
     name: str
     arguments: tuple[str, ...]
@@ -75,13 +70,9 @@ class CliConfig(Struct, frozen=True):
     Attributes:
         services: The complete list of the host's services of each `host` block; None for a value that is not text.
         credentials: The tokens of `credentials` blocks; None for a block without one.
-        helper: The credentials helper.
-        oci_credentials: Credentials for OCI registries.
-        protocols: Time limits and retries of requests to registries.
         plugin_cache_dir: The folder of the plugin cache; "" if unset.
         cache_may_break_lock: True if a cached package counts for a provider without locked hashes.
         installation: The sources of packages; None if no block says so.
-        files: The files that were read.
         problems: Settings that could not be used, each with its file and line.
     """
 
@@ -284,10 +275,8 @@ def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int
 def netrc_tokens(environ: Mapping[str, str]) -> Callable[[str], Token | None]:
     """Return what finds the credentials for a URL: those of the machine that is named as its host and port are.
 
-    A file that cannot be read or understood is none, as for the tool; an entry for all machines does not count.
-
-    Args:
-        environ: NETRC names the file, and HOME the folder where it is otherwise.
+    A file that cannot be read or understood is none, as for the tool; an entry for all machines does not count. NETRC
+    names the file, and HOME the folder where it is otherwise.
     """
     name = "_netrc" if sys.platform == "win32" else ".netrc"
 
@@ -315,12 +304,7 @@ def _read(path: Path) -> dict[str, Token]:
 
 
 class Token:
-    """A secret that proves to one host who asks. Neither printing nor pickling reveals it.
-
-    Args:
-        secret: The secret to send.
-        scheme: Scheme of the Authorization header.
-    """
+    """A secret that proves to one host who asks, with its header's scheme. Neither printing nor pickling reveals it."""
 
     __slots__ = ("_scheme", "_secret")
 

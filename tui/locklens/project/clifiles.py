@@ -74,10 +74,8 @@ class CliFiles(Struct, frozen=True):
 def find_files(dialect: Dialect, environ: Mapping[str, str]) -> CliFiles:
     """Return the files that the tool would read.
 
-    Args:
-        dialect: The tool.
-        environ: TF_CLI_CONFIG_FILE or TERRAFORM_CONFIG names the only file; otherwise HOME, XDG_CONFIG_HOME and, on
-            Windows, APPDATA say where to look.
+    TF_CLI_CONFIG_FILE or TERRAFORM_CONFIG names the only file; otherwise HOME, XDG_CONFIG_HOME and, on Windows, APPDATA
+    say where to look.
     """
     named = environ.get("TF_CLI_CONFIG_FILE") or environ.get("TERRAFORM_CONFIG")
     if named:
@@ -147,13 +145,7 @@ def _folder_files(folder: Path) -> list[Path]:
 
 
 def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path | None:
-    """Return the program of a credentials helper, or None: the tools then go on without.
-
-    Args:
-        name: The block's label.
-        dialect: The tool.
-        environ: Says where the folders are.
-    """
+    """Return the program of a credentials helper, by its block's label, or None: the tools then go on without."""
     folders = [config_folder(dialect, environ)]
     if dialect.name == "opentofu":
         folders[0] = _home(environ) / ".terraform.d" if sys.platform != "win32" else folders[0]
@@ -167,13 +159,7 @@ def find_helper(name: str, dialect: Dialect, environ: Mapping[str, str]) -> Path
 
 
 def implied_folders(dialect: Dialect, environ: Mapping[str, str], root: Path) -> tuple[Path, ...]:
-    """Return the folders that exist and have providers, which the tool would install from before it asks a registry.
-
-    Args:
-        dialect: The tool.
-        environ: Says where the user's folders are.
-        root: The root module's folder.
-    """
+    """Return the folders of the user and of a root that have providers, which the tool installs from before it asks."""
     home, data = _home(environ), environ.get("XDG_DATA_HOME", "")
     if sys.platform == "win32":
         user = [Path(environ.get("APPDATA", "")) / "HashiCorp/Terraform/plugins"]

@@ -97,13 +97,9 @@ class Requirement(Struct, frozen=True):
     """One thing that requires one provider.
 
     Attributes:
-        address: The provider.
         constraint: The version constraint as written; "" if there is no constraint.
-        constraints: The same, read.
         file: Path relative to the tree's top.
-        line: From 1.
         module: Path of the call, such as "network" or "a.b"; "" for the root module.
-        contributor: Its kind.
         subject: Its name, such as `aws_instance.web` or `provider "aws"`.
         overrides: The requirement that an override file replaced.
         count: How many like it there are in the module: of resources of one kind that use one provider, the first
@@ -130,14 +126,7 @@ class Requirement(Struct, frozen=True):
 
 
 class ModuleReference(Struct, frozen=True):
-    """A call of a module.
-
-    Attributes:
-        call: Path of the call, such as "network" or "a.b".
-        source: The text of the source.
-        file: The file with the call.
-        line: Line of the call.
-    """
+    """A call of a module, by its path, such as "network" or "a.b", with the text of its source and its place."""
 
     call: str
     source: str
@@ -202,10 +191,7 @@ class ConfigurationProblem(Struct, frozen=True):
 
     Attributes:
         file: Path relative to the tree's top; "" as long as a file's contents are read without its path.
-        line: From 1; None for the whole file.
         column: From 1; None for the whole file.
-        summary: The problem in a few words.
-        detail: A sentence or two on it.
         is_error: False for a warning.
     """
 
@@ -249,12 +235,8 @@ class Configuration(Struct, frozen=True, dict=True):
 
     Attributes:
         root: Its folder in the tree, "" for the top.
-        dialect: The tool for which it was read.
         has_files: True if the folder has any configuration file; without one the tools do nothing.
         requirements: In the order of the modules and files.
-        missing_modules: Modules that could not be read.
-        problems: Errors and warnings.
-        state: The result of reading the state.
         files: Path of every file that was read.
         remote_modules: Calls of modules outside of the repository, each place once.
         value_files: Path of every file with values of variables from which sources or the state's path are computed.
@@ -396,7 +378,6 @@ class RequiredEntry(Declaration, frozen=True):
     """One entry.
 
     Attributes:
-        name: The local name.
         address: The provider that it stands for.
         constraint: The constraint as written; "" without one.
         constraints: The same, read.
@@ -430,9 +411,6 @@ class Resource(Declaration, frozen=True):
     """A resource, data source, ephemeral resource or action.
 
     Attributes:
-        mode: Its kind.
-        type: First label.
-        name: Second label.
         provider: The local name that `provider =` gives; "" if the argument is absent, None if its name is unknown.
         in_check: True if it is a data source inside a check block.
     """
@@ -454,7 +432,6 @@ class Import(Declaration, frozen=True):
 
     Attributes:
         target: The steps of `to`, up to the first computed one.
-        provider: The same as for a resource.
     """
 
     target: tuple[str | int, ...]
@@ -466,7 +443,6 @@ class CallArgument(Struct, frozen=True):
 
     Attributes:
         place: Its place, the block's where it has none.
-        text: The text, if it is constant; None where the argument is absent, too.
         fault: Why there is no constant text although the argument is there.
         written: The argument as it is in the file, where its text is a value that was put in; "" for any other.
     """

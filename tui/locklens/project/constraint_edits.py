@@ -32,13 +32,7 @@ _BY_HAND = "edit it by hand"
 
 
 class ConstraintEdit(Struct, frozen=True):
-    """One constraint that is rewritten.
-
-    Attributes:
-        place: The file and the line on which the constraint's string begins.
-        old: The constraint as it stood.
-        new: The text that replaces it.
-    """
+    """One constraint that is rewritten: where its string begins, the constraint as it stood, and its new text."""
 
     place: FilePlace
     old: str
@@ -46,12 +40,7 @@ class ConstraintEdit(Struct, frozen=True):
 
 
 def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[bytes, ConstraintEdit]:
-    """Return a configuration file in which a requirement admits a version that it excluded.
-
-    Args:
-        data: The file's bytes.
-        requirement: The requirement, read from these bytes.
-        version: The version that its constraint has to admit.
+    """Return a configuration file in which a requirement, read from its bytes, admits a version that it excluded.
 
     Raises:
         ConfigurationError: The constraint is written in a way that is not rewritten, or cannot admit the version.
@@ -79,12 +68,7 @@ def inadmissible(constraint: str, version: Version) -> str:
 
 
 def oddly_written(data: bytes, requirement: Requirement) -> str:
-    """The reason why a constraint is not rewritten, for any version, because of how the file has it; "" if it is.
-
-    Args:
-        data: The file's bytes.
-        requirement: The requirement, read from these bytes.
-    """
+    """The reason why a constraint is not rewritten, for any version, because of how the file has it; "" if it is."""
     literal = _literal(data, requirement)
     if literal is None:
         return f"the constraint of {requirement.subject} was not found there"
@@ -137,10 +121,7 @@ def _version_of(value: hcl.Expression) -> hcl.Expression | None:
 def protection(top: Path, file: str, fetched: str | None) -> str:
     """The reason why a configuration file must not be rewritten; "" if it may.
 
-    Args:
-        top: The repository's top, or the folder that stands for it.
-        file: Path relative to it.
-        fetched: The folder in which the tools keep what they fetched, relative to `top`; None if it is elsewhere.
+    Its path and the folder in which the tools keep what they fetched, None if that is elsewhere, are relative to `top`.
     """
     clean = normalise(file)
     if clean is not None and clean.rpartition("/")[2] == LOCK_FILE:

@@ -324,12 +324,9 @@ def read_entries(
 
 
 def read_version(value: hcl.Expression, dialect: Dialect, *, needs_string: bool) -> Constraints | hcl.SyntaxProblem:
-    """Read a version constraint, or say why it is none.
+    """Read a version constraint, or say why it is none, in the tool's words.
 
-    Args:
-        value: The expression.
-        dialect: The tool, whose words the problem has.
-        needs_string: True if a number or a boolean is refused rather than converted.
+    With `needs_string`, a number or a boolean is refused rather than converted.
     """
     text = value.text if isinstance(value, hcl.Literal) else None
     if text is None or (needs_string and not isinstance(value.value, str)):  # type: ignore[union-attr]

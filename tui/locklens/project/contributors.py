@@ -62,12 +62,8 @@ class LocalNames:
 def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requirement], list[ConfigurationProblem]]:
     """Return what a module itself requires, and why some of that is not known.
 
-    Of the resources of one kind that use one provider the first is listed, with their number.
-
-    Args:
-        module: The module.
-        key: The path of its call, "" for the root module.
-        dialect: The tool.
+    Of the resources of one kind that use one provider the first is listed, with their number. The key is the path of
+    the module's call, "" for the root module.
     """
     gathering = _Gathering(module, key, dialect)
     gathering.add_required()
@@ -224,8 +220,6 @@ class Tests(Struct):
     Attributes:
         runs: Calls of the modules that the runs name, each by its key in the list of fetched modules.
         requirements: Providers that the files configure; none for Terraform.
-        problems: Errors and warnings.
-        files: Paths of the files that were read.
     """
 
     runs: list[Placed[ModuleCall]] = field(default_factory=list)
@@ -235,14 +229,9 @@ class Tests(Struct):
 
 
 def read_tests(tree: Tree, root: str, names: LocalNames, *, dialect: Dialect, test_directory: str) -> Tests:
-    """Read the test files in the root module's folder and in its test folder.
+    """Read the test files in the root module's folder and in its test folder, which is relative to it.
 
-    Args:
-        tree: The files.
-        root: The root module's folder.
-        names: The root module's table of local names, which holds in tests too.
-        dialect: The tool.
-        test_directory: Relative to the root module.
+    The root module's table of local names holds in tests too.
     """
     tests = Tests()
     reader = _TestReader(tests, names, dialect)
@@ -277,13 +266,7 @@ class _TestReader:
         self._dialect = dialect
 
     def read_folder(self, tree: Tree, folder: str, relative: str) -> None:
-        """Read a folder's test files.
-
-        Args:
-            tree: The files.
-            folder: Its path in the tree.
-            relative: Its path relative to the root module, "" for that itself.
-        """
+        """Read a folder's test files; `relative` is its path from the root module's, "" for that itself."""
         try:
             entries = files_of_tests(tree.list(folder), self._dialect)
         except ConfigurationError as error:

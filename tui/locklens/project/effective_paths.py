@@ -95,12 +95,8 @@ def other_spellings(brought: Iterable[str], there: Iterable[str], always_read: C
     """Return the paths of a change that some file system takes for another path, each with that path.
 
     These are files that are read by name, whatever lies beside them, and files and folders that have another spelling
-    in the same tree, as far as the tools read them.
-
-    Args:
-        brought: Paths of what the change adds or modifies.
-        there: Path of each file of the new side.
-        always_read: Those of `brought` that matter whatever their name is: links, submodules, and states.
+    in the same tree, as far as the tools read them. Those of `always_read` matter whatever their name is: links,
+    submodules, and states.
     """
     found: dict[str, str] = {}
     candidates = []
@@ -136,12 +132,8 @@ def _usual_name(name: str) -> str:
 def spellings_of_named(brought: Iterable[str], modules: Iterable[str], states: Iterable[str]) -> dict[str, str]:
     """Return the paths of a change that some file system takes for a place of the configuration, each with that place.
 
-    Unlike the paths of `other_spellings`, these places need not be in the tree.
-
-    Args:
-        brought: Paths of what the change adds or modifies, as far as the tools read it.
-        modules: Folders that are called as modules.
-        states: Files of states, and folders of workspaces.
+    Unlike the paths of `other_spellings`, these places need not be in the tree: folders that are called as modules,
+    files of states, and folders of workspaces.
     """
     of_modules, of_states = _by_form(modules), _by_form(states)
     places = [place for forms in (of_modules, of_states) for named in forms.values() for place in named]
@@ -253,10 +245,8 @@ def mirror_folder(path: str) -> str | None:
 def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[str, tuple[str, ...]]:
     """Return those paths that the tools take for packages, by the folder in which they are run, or the mirror.
 
-    Args:
-        paths: The paths of files and links.
-        tree: The files. A program whose name has a suffix, such as `.sh`, counts if the file can be run there;
-            None to leave such out.
+    A program whose name has a suffix, such as `.sh`, counts if the file can be run in the tree; without one it does
+    not.
     """
     found: dict[str, set[str]] = {}
     for path in paths:
@@ -274,10 +264,7 @@ def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[s
 def brought_packages(base_tree: Tree, head_tree: Tree, brought: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return what a change adds that the tools take for packages, by the folder in which they are run, or the mirror.
 
-    Args:
-        base_tree: The old side.
-        head_tree: The new side.
-        brought: Paths of all files, links and submodules that the change adds or modifies.
+    `brought` are the paths of all files, links and submodules that the change adds or modifies.
     """
     before = base_tree.links(even_to_nothing=True) if isinstance(base_tree, ListedTree) else {}
     now = links_of(head_tree, {*before, *brought})
@@ -337,12 +324,7 @@ def _behind(
 ) -> Iterator[str]:
     """Yield the names that paths have when reached through a link, and through further links behind it.
 
-    Args:
-        link: The link.
-        links: All links, and what is behind each.
-        names: All links, in order.
-        paths: The paths, in order.
-        reported: The same paths.
+    The names of all links, and the paths, are in order; `reported` are the same paths.
     """
     todo, seen = [(link, links[link])], set[str]()
     while todo:

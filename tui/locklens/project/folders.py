@@ -60,14 +60,12 @@ class FileWatch:
     """Watched files, and those of them that changed since `restart`; thread-safe.
 
     Below `top` it covers every lock file, configuration file and policy, also in folders that appear later. Git's own
-    folder, `.terraform`, links to folders, and repositories within the repository are left out.
+    folder, `.terraform`, links to folders, and repositories within the repository are left out. Without it, single
+    files are watched.
 
-    Args:
-        top: The repository; None to watch single files only.
-        files: More files, wherever they are.
-        since_ns: A time of the system's clock; files modified from then until now count as changed. None: no file does.
-        states: Of files that are also written without a change of what they say, such as git's index, a digest of
-            that, "" where it is unknown. Other bytes with the same digest are not a change.
+    Files modified from `since_ns`, a time of the system's clock, until now count as changed. `states` has, of files
+    that are also written without a change of what they say, such as git's index, a digest of that, "" where it is
+    unknown: other bytes with the same digest are not a change.
     """
 
     def __init__(
@@ -235,10 +233,7 @@ class TooManyFoldersError(Exception):
 def walk(top: str, *, most: int, enters: Callable[[str, str], bool]) -> Iterator[WalkedFolder]:
     """Yield a folder and those below it, each before those in it; links to folders are not followed.
 
-    Args:
-        top: The folder to begin with.
-        most: The largest number of folders to list.
-        enters: Called with a folder's place and the name of one in it; returns True if that one is listed too.
+    `enters` is called with a folder's place and the name of one in it; it returns True if that one is listed too.
 
     Raises:
         TooManyFoldersError: There are more.

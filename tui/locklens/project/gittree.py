@@ -71,9 +71,8 @@ class ListedTree(Tree, ABC):
     def links(self, *, even_to_nothing: bool = False) -> dict[str, str]:
         """Return every link that leads to something inside the tree, and the path of what is behind it.
 
-        Args:
-            even_to_nothing: True to return those that lead to nothing in the tree too, as into a submodule, with the
-                path that they name; of the links on the way there, none is followed.
+        Those that lead to nothing in the tree, as into a submodule, can be returned too, with the path that they name;
+        of the links on the way there, none is followed.
 
         Raises:
             RepositoryError: They take more than MAX_STEPS, or one cannot be read.
@@ -306,12 +305,7 @@ class RevisionTree(ListedTree):
     """The files of one revision."""
 
     def __init__(self, repository: Repository, revision: str) -> None:
-        """Read nothing yet.
-
-        Args:
-            repository: The repository of the revision.
-            revision: A full commit id, as `Repository.resolve` gives it.
-        """
+        """Read nothing yet; the revision is a full commit id, as `Repository.resolve` gives it."""
         super().__init__(repository)
         self.revision = revision
 
@@ -529,12 +523,7 @@ class SparseWorkTree(WorkTree):
 
 
 class Conversion(Struct, frozen=True):
-    """A conversion of a file by git on checkout.
-
-    Attributes:
-        attribute: The cause, such as `filter=lfs`.
-        is_new: True if the old side's attributes differ.
-    """
+    """A conversion by git on checkout; its cause is such as `filter=lfs`, and new if the old side has another."""
 
     attribute: str
     is_new: bool

@@ -131,7 +131,6 @@ class InstallationMethod(Struct, frozen=True):
     """One place to install from.
 
     Attributes:
-        kind: What the place is.
         place: The folder, the base URL, or the template of repositories; "" for `direct`.
         include: Providers that are installed from there; an empty tuple stands for all.
         exclude: Providers that are not; this has precedence over `include`.
@@ -154,12 +153,7 @@ class InstallationMethod(Struct, frozen=True):
 
 
 class Installation(Struct, frozen=True):
-    """A `provider_installation` block.
-
-    Attributes:
-        methods: In the block's order.
-        dev_overrides: Providers, as written, that another folder replaces when the tool runs them.
-    """
+    """A `provider_installation` block; `dev_overrides` are providers, as written, that a folder replaces."""
 
     methods: tuple[InstallationMethod, ...] = ()
     dev_overrides: tuple[tuple[str, str], ...] = ()
@@ -173,14 +167,9 @@ def read_installation(
     expand: Callable[[str], str],
     on_problem: Callable[[str, int], None],
 ) -> Installation:
-    """Read a block.
+    """Read a block; `on_problem` is called with what cannot be used, and its line.
 
-    Args:
-        body: Its content.
-        dialect: The tool.
-        is_json: True if it is of a JSON file, in which a block is an object or a list of objects.
-        expand: Replaces the variables of a text.
-        on_problem: Called with what cannot be used, and its line.
+    In a JSON file a block is an object or a list of objects; `expand` replaces the variables of a text.
     """
     methods: list[InstallationMethod] = []
     overrides: dict[str, str] = {}
@@ -313,12 +302,7 @@ def _number(content: _Objects, name: str, line: int) -> int | None:
 
 
 class OciRepository(Struct, frozen=True):
-    """A repository of a registry.
-
-    Attributes:
-        registry: The registry's host with its port, as written; the host in lower case.
-        name: The repository's name there.
-    """
+    """A repository of a registry, which is named by its host, in lower case, with its port."""
 
     registry: str
     name: str
@@ -420,9 +404,7 @@ def _evaluated(template: str, address: ProviderAddress) -> str:
 def template_problems(template: str, fixed: Mapping[str, int]) -> Iterator[str]:
     """Yield what keeps a template from naming a repository for every provider, in sentences without their full stops.
 
-    Args:
-        template: As written.
-        fixed: How many different names the `include` patterns have for a part of the address.
+    `fixed` has how many different names the `include` patterns have for a part of the address.
     """
     from locklens.project.templates import TemplateError, UnreadableTemplateError
 

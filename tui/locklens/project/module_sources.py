@@ -56,12 +56,7 @@ class ModuleSourceError(ValueError):
 
 
 class ModuleSource(Struct, frozen=True):
-    """A source.
-
-    Attributes:
-        kind: The kind of the source.
-        text: The normal form, as the manifest has it.
-    """
+    """A source, in the normal form that the manifest has."""
 
     kind: Literal["local", "registry", "remote"]
     text: str
@@ -73,12 +68,7 @@ def is_local_source(text: str) -> bool:
 
 
 def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> ModuleSource:
-    """Read a module call's source.
-
-    Args:
-        text: The text in the configuration.
-        dialect: The tool, which has a default registry.
-        has_version: True if the call has a version, which only registry modules may have.
+    """Read a module call's source; only those of registries may have a version.
 
     Raises:
         ModuleSourceError: It is not a module source.
@@ -101,10 +91,6 @@ def is_exact_call(source: ModuleSource, version: str | None) -> bool:
 
     That is an exact version of a registry's module, and of any other a full commit, a tag of a full version, or the
     checksum of an archive.
-
-    Args:
-        source: Source of the call.
-        version: Its version constraint; None without one.
     """
     if source.kind == "registry":
         return version is not None and _EXACT_VERSION.match(version) is not None
@@ -239,7 +225,6 @@ class ModuleVersion(Struct, frozen=True):
     Attributes:
         numbers: At least three; missing ones are 0.
         given: The number that was written.
-        prerelease: Without its dash.
     """
 
     numbers: tuple[int, ...]

@@ -48,13 +48,7 @@ class ModuleReader:
         self._lock = threading.Lock()
 
     def read(self, tree: Tree, folder: str, dialect: Dialect) -> Module:
-        """Read a module's folder.
-
-        Args:
-            tree: Its files.
-            folder: Its path in the tree.
-            dialect: The tool whose files are read.
-        """
+        """Read a module's folder."""
         try:
             found = configuration_files(tree.list(folder), dialect)
         except ConfigurationError as error:
@@ -112,16 +106,10 @@ class Module(Struct, frozen=True):
     """A module after merging, its lists in the order of the files.
 
     Attributes:
-        folder: Its path in the tree.
         has_files: True if there is any configuration file, of either kind.
-        files: Paths of the files that were read.
         required: The required_providers entries by local name.
-        providers: Provider configurations.
         resources: Resources, data sources (including those in check blocks), ephemeral resources and actions.
-        imports: Import blocks.
-        calls: Module calls.
         backend: The backend that keeps the state; None if none is declared.
-        problems: Errors and warnings.
         value_files: Paths of the files that set its variables, if a value was computed from them.
     """
 

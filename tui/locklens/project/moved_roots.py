@@ -33,14 +33,9 @@ def find_moved_roots(
     """Return new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
 
     A root moves with its configuration: where the lock files differ, the configurations must be alike too, as far as
-    both can be read. One that keeps its configuration has lost its lock file, however alike that of
-    another folder is, and a folder that had a configuration before was another root.
-
-    Args:
-        base_tree: The old side.
-        head_tree: The new side.
-        gone: The lock files that only the old side has, by folder.
-        come: The lock files that only the new side has, by folder.
+    both can be read. One that keeps its configuration has lost its lock file, however alike that of another folder is,
+    and a folder that had a configuration before was another root. `gone` has the lock files that only the old side has,
+    by folder, and `come` those of the new side.
     """
     if not gone or not come:
         return {}

@@ -65,7 +65,6 @@ class LoginMatch(Struct, frozen=True):
 
     Attributes:
         specificity: How closely it matches; the largest counts.
-        login: The login; None if a helper has it, or it is unusable.
         helper: The name of a Docker credential helper; "" for none.
         problem: Why it cannot be used.
     """
@@ -127,11 +126,7 @@ def specificity_of(prefix: str, repository: OciRepository) -> int:
 
 
 class OciCredentialsReader:
-    """Reads the blocks of one file after another.
-
-    Args:
-        on_problem: Called with what cannot be used, and its line in the current file.
-    """
+    """Reads the blocks of one file after another; `on_problem` is called with what cannot be used, and its line."""
 
     def __init__(self, on_problem: Callable[[str, int], None]) -> None:
         self._on_problem = on_problem
@@ -144,13 +139,7 @@ class OciCredentialsReader:
         return replace(self._defaults or OciCredentialsSettings(), blocks=tuple(self._blocks.values()))
 
     def read(self, entries: tuple[ObjectMember, ...], path: Path, *, is_json: bool) -> None:
-        """Read the blocks of a file.
-
-        Args:
-            entries: Its content.
-            path: The file, whose folder relative names of files are relative to.
-            is_json: True if the file is JSON, in which blocks are values.
-        """
+        """Read the blocks of a file, whose folder relative names are relative to; in JSON, blocks are values."""
         for entry in entries:
             try:
                 if entry.keys[0] == _DEFAULTS:
@@ -264,7 +253,6 @@ class DockerConfig(Struct, frozen=True):
     """The credentials of a file of Docker or Podman.
 
     Attributes:
-        path: The file.
         logins: By address, `HOST` or `HOST/PATH`; None for one that is not a user and password.
         helpers: Names of helpers by registry.
         store: The name of the helper for all registries; "" for none.
@@ -335,9 +323,8 @@ def _string(value: Any, words: str) -> str:
 def docker_style_files(environ: Mapping[str, str], system: str = sys.platform) -> tuple[Path, ...]:
     """Return the places of the files of Podman and Docker, in the order in which they count.
 
-    Args:
-        environ: Says where the user's folders are (containers-auth.json(5) of github.com/containers/image).
-        system: As `sys.platform` names it.
+    The rules are those of containers-auth.json(5) of github.com/containers/image; `system` is as `sys.platform` names
+    it.
     """
     home = environ.get("USERPROFILE" if system == "win32" else "HOME", "")
     home_folder = Path(home) if home else Path("~").expanduser()

@@ -74,12 +74,9 @@ _NO_ENVIRONMENT: Mapping[str, str] = MappingProxyType({})
 
 
 class CalledModule(Struct, frozen=True):
-    """A module where it is called.
+    """A module where it is called: by the path of the call, "" for the root module.
 
-    Attributes:
-        key: The path of the call, "" for the root module.
-        module: The module in its folder.
-        is_first: True if no earlier node has the same folder, so that its problems are still to be reported.
+    It is the first if no earlier node has the same folder, so that its problems are still to be reported.
     """
 
     key: str
@@ -271,17 +268,11 @@ def read_configuration(
 ) -> Configuration:
     """Read a root module's configuration. What is broken is a problem, and the rest still counts.
 
-    Args:
-        tree: The side under review.
-        root: The root module's folder, "" for the tree's top.
-        dialect: The tool whose rules hold.
-        worktree: The files that git ignores, for either side: fetched modules and local state. None where
-            there are none.
-        environ: TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at.
-        test_directory: Relative to the root module.
-        module_reader: Shared between roots and sides, so that equal files are read once.
-        for_locking: True if it is for `providers lock`, which looks neither at test files nor at the state.
-        changed_states: Files that may be a state; those of other workspaces than the selected one are read as well.
+    The work tree has the files that git ignores, for either side: fetched modules and local state. Of the environment,
+    TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at. The reader may be shared
+    between roots and sides, so that equal files are read once. `for_locking` is for `providers lock`, which looks
+    neither at test files nor at the state. Of `changed_states`, those of other workspaces than the selected one are
+    read as well.
     """
     files = RootFiles(tree, worktree, root, dialect, environ)
     modules = ModuleTree(files, module_reader or ModuleReader())

@@ -61,18 +61,10 @@ def find_roots(
     """Return the roots of both sides.
 
     A root that a sparse checkout leaves out of the work tree is that of the index. A folder without a lock file is
-    among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`.
-
-    Args:
-        repository: The repository of both sides.
-        base_tree: The old side.
-        head_tree: The new side.
-        changes: The differences between them, as `Repository.compare` returns them.
-        submodules: The submodules that differ.
-        unlocked: Roots without a lock file in which a configuration file changed, by folder.
-        converted: Files of the head side that git checks out with other bytes.
-        only: Folders, relative to the top, to which the answer is restricted. Packages below them are included: the
-            tools may be run there too.
+    among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`:
+    those in which a configuration file changed. `converted` are the files of the head side that git checks out with
+    other bytes. The answer is restricted to the folders of `only`, if any, and packages below them: the tools may be
+    run there too.
 
     Raises:
         ConfigurationError: A folder of `only` is not a root on either side.
@@ -176,13 +168,7 @@ def _spelt_otherwise(
 ) -> dict[str, dict[str, str]]:
     """Return the new side's other spellings of what is read, each with the usual one, by folder.
 
-    Args:
-        calls: The local modules of the new side.
-        tracked: Path of every file, link and submodule of the new side.
-        anew: Paths of what the change adds or modifies.
-        unnamed: Links and submodules, which count whatever their name is.
-        states: Files that may be a state.
-        roots: Folders whose configuration may name a place.
+    Links and submodules, `unnamed`, count whatever their name is; the configuration of `roots` may name a place.
     """
     documents = {path for path in states if path.endswith(".json")}
     spelt = other_spellings(anew, tracked, unnamed | documents)

@@ -56,8 +56,6 @@ class RootFiles(Struct, frozen=True):
     Attributes:
         tree: The side under review, whose state counts where it has one.
         worktree: The files that git ignores: fetched modules and a local state; None if there are none.
-        root: The root module's folder.
-        dialect: The tool.
         environ: TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at.
     """
 
@@ -72,7 +70,6 @@ class TerraformState(Struct, frozen=True):
     """The state of a root module.
 
     Attributes:
-        reading: The result of reading it.
         requirements: One for each provider, in the file's order, with the first resource that needs it, and how many
             more there are. Its line is that of the resource's provider; 1 if it was not found.
     """
@@ -100,11 +97,7 @@ def read_states(
 ) -> list[TerraformState]:
     """Read the state that `init` would ask for the root's providers, then those of other workspaces that changed.
 
-    Args:
-        files: The root module.
-        placed: The backend that the configuration names; None if it names none.
-        changed: Files that may be a state, of whichever root.
-        required: The providers that the configuration itself requires, which OpenTofu leaves untranslated.
+    `changed` may be states of whichever root. OpenTofu leaves untranslated what the configuration itself requires.
     """
     backend = placed.item if placed is not None else None
     if placed is not None and placed.item.type != "local":

@@ -46,8 +46,6 @@ class _Given(Struct, frozen=True):
     Attributes:
         values: The later ones count; None for one that cannot be known. None instead of all where the command line or
             a file may give any.
-        files: Paths of the files.
-        problems: Errors that keep files from being read.
     """
 
     values: Mapping[str, str | None] | None
@@ -58,15 +56,8 @@ class _Given(Struct, frozen=True):
 def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Mapping[str, str] | None) -> Module:
     """Return a module with the sources, versions and path of the state that can be known.
 
-    Of a root module where something is computed, the files of values are read, and what is wrong with them is among
-    the problems.
-
-    Args:
-        module: The module.
-        tree: Its files.
-        dialect: The tool.
-        environ: The environment of a root module, in which its variables may have values; None for a child, whose
-            variables have the values that the call gives them.
+    Of a root module where something is computed, the files of values are read, and what is wrong with them is among the
+    problems. In its environment its variables may have values; a child has none, and the values that the call gives.
     """
     computed = [one for one in module.calls if COMPUTED in (one.item.source.fault, one.item.version.fault)]
     backend = module.backend if environ is not None and dialect.name == "opentofu" else None
@@ -133,10 +124,7 @@ def _known(
 ) -> Mapping[tuple[str | int, ...], str]:
     """Return the values of variables and locals by the steps that refer to them.
 
-    Args:
-        files: The module's.
-        given: Values that take the place of defaults, None for an unknown one; None instead of all if none is known.
-        dialect: The tool.
+    `given` takes the place of defaults: None for an unknown value, and None instead of all if none is known.
     """
     files, has_variables, values = tuple(files), given is not None, given or {}
     known: dict[tuple[str | int, ...], str] = {}

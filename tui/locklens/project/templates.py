@@ -45,12 +45,7 @@ class UnreadableTemplateError(TemplateError):
 
 
 class NameTemplate(Struct, frozen=True):
-    """A template that was read.
-
-    Attributes:
-        names: The variables that it refers to, in the order of its text.
-        value: Evaluates it; raises TemplateError.
-    """
+    """A template that was read: the names that it refers to, in order, and what evaluates it or raises an error."""
 
     names: tuple[str, ...]
     value: Callable[[Mapping[str, str]], str]

@@ -80,15 +80,10 @@ def is_values(path: str) -> bool:
 def with_changed_configuration(
     calls: LocalCalls, touched: Iterable[str], roots: set[str], states: Collection[str] = ()
 ) -> set[str]:
-    """Return the roots whose requirements a changed file may affect.
+    """Return those of some roots whose requirements a changed file may affect.
 
-    Such a file is a configuration file in the folder itself or in a local module, a file of values, and a local state.
-
-    Args:
-        calls: The local modules of the new side.
-        touched: Paths of the files that differ.
-        roots: The folders that are considered.
-        states: Those of `touched` that may be a state.
+    Such a file is a configuration file in the folder itself or in a local module, a file of values, and a local state:
+    `states` are those that may be one.
     """
     found: set[str] = set()
     modules: set[str] = set()
@@ -118,10 +113,7 @@ def with_changed_configuration(
 def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str] = ()) -> set[str]:
     """Return the changed files that may be a state, whatever their name is: a backend block can name any file.
 
-    Args:
-        tree: The new side.
-        touched: Paths of the files that differ.
-        converted: Files whose checked-out bytes differ from those that are read here.
+    `converted` are files whose checked-out bytes differ from those that are read here.
     """
     paths = [path for path in touched if not is_configuration(path)]
     # A review reads every lock file anyway.
@@ -252,12 +244,7 @@ class LocalCalls:
             self.tree.prefetch([path for path in files if is_configuration(path) and folder_of(path) in wanted])
 
     def of(self, folder: str, *, is_root: bool = True) -> frozenset[str]:
-        """Return the folders that a folder may call directly.
-
-        Args:
-            folder: The folder.
-            is_root: False for a called module, whose variables have the values that the call gives them.
-        """
+        """Return the folders that a folder may call directly; a called module's variables have the call's values."""
         known = folder, is_root
         if known not in self._called:
             if folder not in self._written:

@@ -480,9 +480,7 @@ class FileSystem(WorkTree):
 def is_on_disk(place: str | Path, *, follows_links: bool = False) -> bool:
     """True if there is anything at a place, or the system cannot say: reading it says why.
 
-    Args:
-        place: The path.
-        follows_links: True if a link to nothing is nothing.
+    Where links are followed, one to nothing is nothing.
     """
     try:
         os.stat(place, follow_symlinks=follows_links)  # noqa: PTH116

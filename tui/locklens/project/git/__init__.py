@@ -254,11 +254,7 @@ class Repository:
         raise UnreadableObjectError(f"git cannot find the common ancestor: {first_complaint(complaint)}")
 
     def touching(self, path: str, most: int) -> tuple[TouchingCommit, ...]:
-        """Return the commits before HEAD that changed a file, the newest first.
-
-        Args:
-            path: Relative to the top.
-            most: Commits.
+        """Return the commits before HEAD that changed a file, the newest first; at most as many as given.
 
         Raises:
             RepositoryError: Git failed.
@@ -287,9 +283,6 @@ class Repository:
     def is_ignored(self, path: str) -> bool:
         """True if git ignores a file that is not there: of another one, the repository's filters would run.
 
-        Args:
-            path: Relative to the top.
-
         Raises:
             RepositoryError: Git is out of the bounds of a request.
         """
@@ -298,13 +291,7 @@ class Repository:
         return status == 1 and ".gitignore" in complaint
 
     def blamed(self, path: str, data: bytes, first: int, last: int) -> tuple[BlamedLine, ...]:
-        """Return the commit of each of some lines of a file in the work tree, as `git blame` names it.
-
-        Args:
-            path: Relative to the top.
-            data: The file's bytes.
-            first: The first line, from 1.
-            last: The last one.
+        """Return the commit of each of some lines, from 1, of a file in the work tree, as `git blame` names it.
 
         Raises:
             RepositoryError: Git failed, or no commit has the file.
@@ -501,9 +488,8 @@ class Repository:
     ) -> tuple[tuple[listings.PathChange, ...], tuple[listings.SubmoduleChange, ...]]:
         """Return the paths and the submodules that differ between two sides, each in the order of their bytes.
 
-        Args:
-            base: A commit id or `UncommittedSide.EMPTY`.
-            head: A commit id or a side without one. Untracked files that are not ignored belong to the work tree.
+        The base is a commit id or `UncommittedSide.EMPTY`, the head any side. Untracked files that are not ignored
+        belong to the work tree.
 
         Raises:
             RepositoryError: Git cannot compare them, there are too many files, or there is no work tree.

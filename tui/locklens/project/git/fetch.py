@@ -62,7 +62,6 @@ class FetchedRequest(Struct, frozen=True):
     """A pull or merge request whose commits are in the clone.
 
     Attributes:
-        head: The commit id of its head.
         head_name: For people, such as "origin/pull/12"; untrusted, as is `base_name`.
         base: The commit id of the remote's default branch; "" where it was not wanted.
         base_name: Such as "origin/main".
@@ -77,14 +76,9 @@ class FetchedRequest(Struct, frozen=True):
 def fetch_request(
     command: GitCommand, object_format: str, number: int, remote: str, *, with_base: bool
 ) -> FetchedRequest:
-    """Fetch the head of a request, and the default branch of the remote, into the objects of a clone.
+    """Fetch the head of a request, and perhaps the default branch of the remote, into the objects of a clone.
 
-    Args:
-        command: Git in the clone.
-        object_format: The hash of the clone's objects, such as "sha1".
-        number: Number of the request.
-        remote: Its name.
-        with_base: True to fetch the default branch too.
+    The format is the hash of the clone's objects, such as "sha1".
 
     Raises:
         RepositoryError: There is no such remote or request, the remote cannot be reached or does not name its default

@@ -69,12 +69,10 @@ class IndexedFile(Struct, frozen=True):
 
 
 class GitIndex:
-    """The index of one work tree.
+    """The index of one work tree, at whose top git is run.
 
-    Args:
-        command: Git at the top of the work tree.
-        object_format: The hash of its objects, such as "sha1".
-        unsafe_filters: Names of filters whose programs the repository itself names: they are not run.
+    `object_format` is the hash of its objects, such as "sha1". Of filters whose programs the repository itself names,
+    which are not run, `unsafe_filters` has the names.
     """
 
     def __init__(self, command: GitCommand, *, object_format: str, unsafe_filters: frozenset[str]) -> None:
@@ -84,10 +82,7 @@ class GitIndex:
         self._unsafe_filters = unsafe_filters
 
     def read(self, paths: Sequence[str]) -> dict[str, IndexedFile]:
-        """Return what the index has of files, and whether they can be staged.
-
-        Args:
-            paths: Relative to the top.
+        """Return what the index has of files, relative to the top, and whether they can be staged.
 
         Raises:
             RepositoryError: Git failed.
@@ -105,10 +100,7 @@ class GitIndex:
         return found
 
     def as_added(self, paths: Sequence[str]) -> dict[str, IndexedFile]:
-        """Return what the index would have of files of the work tree after `git add`. Nothing is written.
-
-        Args:
-            paths: Relative to the top, of files that are there and can be staged.
+        """Return what the index would have of files that are there after `git add`. Nothing is written.
 
         Raises:
             RepositoryError: Git failed, or refuses one of them.
@@ -126,8 +118,7 @@ class GitIndex:
     def put(self, files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
         """Put files into the index, all in one step or none.
 
-        Args:
-            files: The entry that the index has now and the one that it gets, by path; None for no entry.
+        By path, each has the entry that the index has now and the one that it gets; None for no entry.
 
         Raises:
             ConfigurationError: It has something else by now, or a file cannot be staged.
@@ -163,11 +154,7 @@ class GitIndex:
         return _REGULAR[is_executable and (status != 0 or answer.strip() == b"true")]
 
     def as_checked_out(self, revision: str, path: str) -> bytes:
-        """Return a file of a revision as `git checkout` would write it, but for filters, which are programs.
-
-        Args:
-            revision: A full commit id.
-            path: Relative to the top, of a file in it.
+        """Return a file of a commit as `git checkout` would write it, but for filters, which are programs.
 
         Raises:
             RepositoryError: Git failed.
@@ -178,10 +165,7 @@ class GitIndex:
     def as_committed(self, data: bytes, before: bytes | None, path: str) -> bytes:
         """Return a file of the work tree with the line ends that a commit has: LF where git converts them.
 
-        Args:
-            data: The file.
-            before: The file as it is committed; None for none. One with CRLF keeps them.
-            path: Relative to the top.
+        One that has CRLF as it is committed, before, keeps them.
 
         Raises:
             RepositoryError: Git failed.
@@ -196,9 +180,6 @@ class GitIndex:
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Return those of some files that are in the work tree, not in the index, and ignored by git.
-
-        Args:
-            paths: Relative to the top.
 
         Raises:
             RepositoryError: Git failed.
@@ -349,12 +330,7 @@ def _quoted(path: str) -> str:
 
 
 def hidden(files: Iterable[tuple[str, str]], top: Path) -> list[str]:
-    """Return the files whose state on disk git does not look at, though there is one.
-
-    Args:
-        files: Tag of `git ls-files -v`, and path.
-        top: Top of the work tree.
-    """
+    """Return the files whose state on disk git does not look at, though there is one, by tags of `git ls-files -v`."""
     found: list[str] = []
     folders: dict[str, bool] = {}
     for tag, path in files:
@@ -372,14 +348,9 @@ def hidden(files: Iterable[tuple[str, str]], top: Path) -> list[str]:
 
 @contextmanager
 def apart(command: GitCommand, index: Path, hidden_files: Collection[str]) -> Iterator[GitCommand]:
-    """Provide git with a copy of an index, in which it looks at all files on disk.
+    """Provide git with a copy of an index, in which it looks at all files on disk, also those that are `hidden`.
 
     `git diff` writes what it learns about files into the index, also without optional locks: that is not the user's.
-
-    Args:
-        command: Git in the repository.
-        index: The file of its index.
-        hidden_files: The files that it would not look at; see `hidden`.
 
     Raises:
         RepositoryError: Git failed, or the index cannot be read.
@@ -397,13 +368,8 @@ def converted(
 ) -> dict[str, str]:
     """Return the attribute that has git change a file's bytes, such as `filter=lfs`, by path.
 
-    `ident` is named where it is set; it changes what has `$Id` in it.
-
-    Args:
-        command: Git in the repository.
-        attributes: A tree's files of attributes; None for those on disk, and those of the index where one is not there.
-        texts: What those files say.
-        paths: The files.
+    `ident` is named where it is set; it changes what has `$Id` in it. The files of attributes are those of a tree, with
+    what they say; None for those on disk, and those of the index where one is not there.
 
     Raises:
         RepositoryError: Git failed.

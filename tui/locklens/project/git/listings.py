@@ -67,8 +67,6 @@ class PathChange(Struct, frozen=True, gc=False):
 
     Attributes:
         status: A file that git does not track yet is ADDED; one with only another mode is MODIFIED.
-        old: The path, None for an added one.
-        new: The path, None for a deleted one.
     """
 
     status: ChangeStatus
@@ -80,7 +78,6 @@ class SubmoduleChange(Struct, frozen=True, gc=False):
     """A submodule that was added, removed, or is at another commit.
 
     Attributes:
-        path: Its folder.
         old: The full commit id, "" where there was none.
         new: The same of the new side; zeros for a commit in the work tree that differs from the index.
     """
@@ -167,8 +164,7 @@ def _is_plain(path: str) -> bool:
 def parse_raw(records: Iterable[str]) -> tuple[dict[str, PathChange], tuple[SubmoduleChange, ...]]:
     """Read `:MODE MODE OBJECT OBJECT STATUS`, `PATH` pairs of records of `diff --raw -z --no-renames`.
 
-    Returns:
-        The changed files by path, and the changed submodules, which are not files.
+    Returns the changed files by path, and the changed submodules, which are not files.
     """
     fields = iter(records)
     changes: dict[str, PathChange] = {}
@@ -234,13 +230,8 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
     """Refuse a revision whose first part, before `~`, `^`, `:` or `@{`, stands for more than one thing.
 
     It costs one process for a short name, and none for HEAD, a full id or a full reference that nothing else is called.
-    Only where a reference looks like an abbreviated id, another asks for objects that it abbreviates.
-
-    Args:
-        command: Git in the repository.
-        objects: The reader of its objects.
-        name: The revision; git can be asked for it.
-        id_length: Hexadecimal digits of a full object id, which git takes for nothing else.
+    Only where a reference looks like an abbreviated id, another asks for objects that it abbreviates. A full id has
+    `id_length` digits, and git takes it for nothing else.
 
     Raises:
         RepositoryError: It is ambiguous, or git failed.

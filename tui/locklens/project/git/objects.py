@@ -75,11 +75,7 @@ class ObjectReader:
         """Return the object of each name (object id, revision, REVISION:PATH; without line breaks).
 
         If git itself fails, e.g. at an object that a partial clone lacks, that name gets the problem, and the names
-        after it are left out.
-
-        Args:
-            names: The names of the objects.
-            room: The most bytes of all objects together; names whose objects do not fit are left out.
+        after it are left out; so are those whose objects have more than `room` bytes together with the others.
         """
         found = _Answers(room)
         with self._lock:
@@ -229,7 +225,6 @@ class BlamedLine(Struct, frozen=True):
     """A line of a file and its commit.
 
     Attributes:
-        line: Its number, from 1.
         commit: Its full id; "" for a line that is not committed.
         date: Time of the commit, ISO 8601 in UTC.
         is_boundary: True if git finds no parent of the commit: it has none, or the clone lacks them.

@@ -119,8 +119,7 @@ def _require_version(executable: str) -> None:
 def git_environment(folder: str) -> dict[str, str]:
     """Return the environment for git: answers in English, nothing is written, fetched or asked.
 
-    Args:
-        folder: The folder that relative paths in `GIT_DIR` and similar variables start from.
+    Relative paths in `GIT_DIR` and similar variables start from the folder.
     """
     environment = safe_environment()
     for name in ("GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF"):
@@ -169,13 +168,7 @@ def _failure(subcommand: str, complaint: str) -> RepositoryError:
 
 
 class GitCommand(Struct, frozen=True):
-    """Git in one folder.
-
-    Attributes:
-        executable: Absolute path of git.
-        folder: The folder that it runs in.
-        environment: The whole environment.
-    """
+    """Git, by its absolute path, in one folder and with a whole environment."""
 
     executable: str
     folder: str
@@ -190,18 +183,11 @@ class GitCommand(Struct, frozen=True):
         seconds: float = TIMEOUT,
         file_bytes: int = 0,
     ) -> tuple[int, bytes, str]:
-        """Run git once.
+        """Run git once; return exit status, standard output, and standard error.
 
-        Args:
-            arguments: Subcommand and its arguments.
-            settings: Configuration that overrides the repository's.
-            given: Standard input.
-            by_patterns: True if git matches paths against the repository's patterns; see `PATTERN_SECONDS`.
-            seconds: Time limit.
-            file_bytes: Largest file that git may write, where the system has such a bound; 0 for any.
-
-        Returns:
-            Exit status, standard output, standard error.
+        The settings override the repository's configuration; `by_patterns` is True if git matches paths against the
+        repository's patterns, see `PATTERN_SECONDS`. Git may write no file larger than `file_bytes`, where the system
+        has such a bound; 0 for any.
 
         Raises:
             RepositoryError: Git cannot be started, takes longer than it may, or prints more than MAX_GIT_OUTPUT_BYTES.
@@ -237,13 +223,8 @@ class GitCommand(Struct, frozen=True):
     ) -> Generator[str]:
         """Yield what git lists, each record ended by NUL, while it lists.
 
-        Bytes that are not UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git.
-
-        Args:
-            arguments: Subcommand and its arguments.
-            subject: The noun for messages.
-            by_patterns: True if git matches paths against the repository's patterns; see `PATTERN_SECONDS`.
-            warned: Called at the end with the beginning of git's standard error.
+        Bytes that are not UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git. The
+        subject is the noun for messages; `warned` is called at the end with the beginning of git's standard error.
 
         Raises:
             RepositoryError: Git failed, or the listing is beyond MAX_ENTRIES, MAX_LISTING_BYTES or MAX_RECORD_BYTES.
@@ -271,10 +252,7 @@ class GitCommand(Struct, frozen=True):
     def start(self, *arguments: str, stderr: int, process_group: int | None = None) -> subprocess.Popen[bytes]:
         """Start git with pipes for its input and output, and with a bound on its memory where the system has one.
 
-        Args:
-            arguments: Subcommand and its arguments.
-            stderr: The destination of standard error, for `subprocess.Popen`.
-            process_group: 0 for a group of its own, out of reach of a terminal's Ctrl-C; None for the caller's.
+        A process group of 0 is one of its own, out of reach of a terminal's Ctrl-C.
 
         Raises:
             RepositoryError: It cannot be started.

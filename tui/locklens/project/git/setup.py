@@ -61,7 +61,6 @@ class FoundRepository(Struct, frozen=True):
     """A repository.
 
     Attributes:
-        is_bare: True if there is no work tree.
         object_format: The hash of its objects, such as "sha1".
         command: Git at the top of its work tree, or in the folder that was asked for if it is bare, whatever other
             repositories are above or below.
@@ -139,14 +138,10 @@ def _unusable(folder: Path, complaint: str) -> RepositoryError:
 
 
 def _require_no_pretence(place: str, git_folder: str) -> None:
-    """Refuse a git directory that may be made of files which another repository tracks.
+    """Refuse a git directory, found from a folder, that may be made of files which another repository tracks.
 
     Git takes any folder with `HEAD`, `objects` and `refs` for a repository of its own, also one that was checked out.
     What lies in a folder `.git` cannot be tracked; a bare repository that is meant is not part of another's work tree.
-
-    Args:
-        place: The folder that was asked for, without links.
-        git_folder: The git directory that git found from there.
 
     Raises:
         RepositoryError: It is such a folder.
@@ -204,15 +199,9 @@ def _switched_off(key: str) -> tuple[str, str]:
 
 
 def set_up(folder: Path, *, private: bool = False, is_dry_run: bool = False) -> tuple[str, ...]:
-    """Make git use locklens for the lock files of a repository.
+    """Make git use locklens for the lock files of a repository; return a line for each change.
 
-    Args:
-        folder: In the repository.
-        private: Write the attributes into the repository's own folder, where they are not committed.
-        is_dry_run: Write nothing.
-
-    Returns:
-        A line for each change, in the order of writing; empty if everything is in place.
+    Private attributes are those in the repository's own folder, where they are not committed.
 
     Raises:
         RepositoryError: There is no repository, or git failed.
@@ -296,17 +285,9 @@ def _ended(text: str) -> str:
 
 
 def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], marker_size: int) -> bytes:
-    """Merge three files as `git merge-file -p` does.
+    """Merge three files as `git merge-file -p` does; return the bytes, with or without conflicts.
 
-    Args:
-        ours: Path of the side that receives.
-        base: Path of the common ancestor.
-        theirs: Path of the other side.
-        labels: Names of both sides after the markers.
-        marker_size: Characters of a marker.
-
-    Returns:
-        The merged bytes, with or without conflicts.
+    The labels are the names of both sides after the markers.
 
     Raises:
         RepositoryError: Git is missing, or cannot merge such files.
