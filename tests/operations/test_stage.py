@@ -700,8 +700,9 @@ def test_it_is_undone_in_the_index(top: Path, tmp_path: Path) -> None:
         apply(undo(top, is_redo=True, journal=journal).proposal, journal=journal)
         assert index(top) == after
     git(top, "reset", "-q")
-    with pytest.raises(LockLensError, match="changed since"):
+    with pytest.raises(LockLensError, match=f"^{LOCK}: no longer staged, so that .* cannot be undone$") as caught:
         undo(top, journal=journal)
+    assert caught.value.hint == "nothing of it is left to undo"
     assert (top / LOCK).read_bytes() == NEW
 
 
@@ -711,7 +712,23 @@ def test_what_was_committed_since_is_not_undone(top: Path) -> None:
     git(top, "commit", "-qm", "staged")  # in the second of the staging, too
     with pytest.raises(LockLensError, match="committed since") as caught:
         undo(top)
-    assert f"git log -- {LOCK} names the commit" in caught.value.hint
+    assert caught.value.hint == f"git log -- {LOCK} names the commit, which git revert undoes"
+    git(top, "stash", "-q")
+    git(top, "revert", "--no-edit", "HEAD")
+    with pytest.raises(LockLensError, match="no longer staged") as caught:
+        undo(top)
+    assert caught.value.hint == "nothing of it is left to undo"
+
+
+def test_of_a_staging_that_was_committed_in_part_the_rest_can_be_unstaged(tmp_path: Path) -> None:
+    files = {f"a/{LOCK}": OLD, f"b/{LOCK}": OLD}
+    top = repository(tmp_path / "top", files)
+    put(top, dict.fromkeys(files, NEW))
+    staged(top, "aws")
+    git(top, "commit", "-qm", "one", f"a/{LOCK}")
+    with pytest.raises(LockLensError, match=f"^a/{LOCK}: ") as caught:
+        undo(top)
+    assert caught.value.hint.endswith(f"git -C {top} restore --staged -- b/{LOCK} unstages the rest")
 
 
 def test_undoing_a_new_file_takes_it_out_of_the_index(tmp_path: Path) -> None:

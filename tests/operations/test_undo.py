@@ -163,6 +163,15 @@ def test_undo_reaches_back_step_by_step_and_redo_forward(top: Path) -> None:
     (top / "a.txt").write_bytes(b"by hand")
     with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since") as refused:
         undo(top, write=first)
+    by_hand = "undo needs each file as the write left it: revert by hand what was changed since, and undo again"
+    assert refused.value.hint == by_hand, "git does not track it"
+    subprocess.run(["git", "-C", str(top), "add", "a.txt"], check=True)
+    with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since") as refused:
+        undo(top, write=first)
+    assert refused.value.hint == by_hand, "nothing of it is unstaged"
+    (top / "a.txt").write_bytes(b"by hand, again")
+    with pytest.raises(StaleLockFileError, match=r"a\.txt: changed since") as refused:
+        undo(top, write=first)
     restores = "git restore reverts all of that, this write too unless it was staged"
     assert refused.value.hint == f"git diff shows what is not staged; {restores}"
     (top / "a.txt").write_bytes(b"2")
@@ -289,8 +298,9 @@ def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> N
     with pytest.raises(
         StaleLockFileError,
         match=rf"^infra/{LOCK}: changed since, so that 'locklens prune --root infra' of .* cannot be undone$",
-    ):
+    ) as refused:
         undo(top)
+    assert refused.value.hint.startswith("undo needs each file as the write left it")
     assert contents(top) == now
 
 

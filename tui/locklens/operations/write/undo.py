@@ -16,10 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.errors import ConfigurationError, NoRepositoryError, StaleLockFileError
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, StaleLockFileError
 from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
-from locklens.machine import shell_folder
+from locklens.machine import git_words, shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words
 from locklens.operations.plan.builder import PlanBuilder, warn_of_staged
@@ -28,6 +28,7 @@ from locklens.operations.write.recover import ABSENT, require_as_planned, revers
 from locklens.operations.write.resolve import note_next_step, stages_of
 from locklens.packages.installed import MOST_ASIDE, differing_files, name_aside
 from locklens.project import LOCK_FILE
+from locklens.project.tree import FileSystem
 from locklens.storage.files import is_within
 from locklens.storage.journal import Journal, MovedFolder, Record, WriteTarget, WrittenFile, current
 from locklens.text import listing, reason_of, shell_word, shell_words
@@ -137,23 +138,20 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     title = _subject(record) or _short(record.shown)
     refusal = f"so that {title!r} of {_moment(record)} cannot be {'redone' if is_redo else 'undone'}"
     if target.is_index:
-        staged = {names[file]: data for file, data in before.items()}
-        touched = _staged_otherwise(top, staged)
-        committed = [] if is_redo else _committed(top, staged)
-        if committed:
-            hint = f"git log -- {shell_word(committed[0])} names the commit, which git revert undoes"
-            raise StaleLockFileError(f"{_listed(committed)}: committed since, {refusal}", hint=hint)
-        hint = "git diff --cached shows what is staged; git restore --staged unstages all of a file"
+        changed = _changed_in_index(top, {names[file]: data for file, data in before.items()}, is_redo=is_redo)
     else:
         touched = [names[file] for file, data in before.items() if not _has_bytes(file, data, names[file])]
         later = () if is_redo or not touched else _later_writes(writes, record)
-        hint = "git diff shows what is not staged; git restore reverts all of that, this write too unless it was staged"
         if later:
-            hint = f"undo what locklens wrote there since, from the newest on: {_listed(later)}"
-    if touched:
+            changed = _Changed(
+                touched, hint=f"undo what locklens wrote there since, from the newest on: {_listed(later)}"
+            )
+        else:
+            changed = _Changed(touched, hint=_hint_on_disk(top, touched))
+    if changed.paths:
         # What stands in the way of a redo is not its own change, and may be in no commit.
-        hint = f"the same change of the files as they are now: {record.shown}" if is_redo else hint
-        raise StaleLockFileError(f"{_listed(touched)}: changed since, {refusal}", hint=hint)
+        hint = f"the same change of the files as they are now: {record.shown}" if is_redo else changed.hint
+        raise StaleLockFileError(f"{_listed(changed.paths)}: {changed.how}, {refusal}", hint=hint)
     draft = PlanBuilder(top, target, _describing(target, is_redo=is_redo))
     reverted: dict[str, list[ProviderAddress]] = {}
     for file, data in before.items():
@@ -251,25 +249,65 @@ def _listed(paths: Sequence[str]) -> str:
     return ", ".join(paths[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _staged_otherwise(top: Path, written: Mapping[str, bytes | None]) -> list[str]:
-    """Return the files whose content in the index differs from the given one, by path."""
+class _Changed(NamedTuple):
+    """The files that are not as a write left them.
+
+    Attributes:
+        paths: Relative to the repository's top; none if all are as they were.
+        how: What became of them since, a participle.
+        hint: What to do instead.
+    """
+
+    paths: Sequence[str]
+    how: str = "changed since"
+    hint: str = ""
+
+
+def _hint_on_disk(top: Path, touched: Sequence[str]) -> str:
+    """Return what to do where files on disk changed: git reverts what it tracks, as far as it is not staged."""
     from locklens.project.git import Repository
 
-    with Repository.discover(top) as repository:
-        indexed = repository.index.read(tuple(written))
-    return [path for path, data in written.items() if indexed[path].data != data]
+    by_hand = "undo needs each file as the write left it: revert by hand what was changed since, and undo again"
+    try:
+        with Repository.discover(top) as repository:
+            index, disk = repository.index, FileSystem(top)
+            for path, staged in index.read(touched).items():
+                now = disk.read(path)
+                if staged.data is None or staged.data == (now and index.as_committed(now, staged.data, path)):
+                    return by_hand
+    except RepositoryError:  # also where there is none
+        return by_hand
+    return "git diff shows what is not staged; git restore reverts all of that, this write too unless it was staged"
 
 
-def _committed(top: Path, staged: Mapping[str, bytes | None]) -> list[str]:
-    """Return the files, by path, that HEAD has as they were staged."""
+def _changed_in_index(top: Path, staged: Mapping[str, bytes | None], *, is_redo: bool) -> _Changed:
+    """Return the files, by path, whose content in the index is another one, or that were committed as they are there.
+
+    Args:
+        top: The repository's top.
+        staged: What the write left in the index, or what a redo needs there.
+        is_redo: True if what is committed does not matter.
+    """
     from locklens.project.git import Repository
     from locklens.project.gittree import RevisionTree
 
     with Repository.discover(top) as repository:
-        if repository.is_unborn:
-            return []
-        head = RevisionTree(repository, repository.resolve("HEAD"))
-        return [path for path, data in staged.items() if head.read(path) == data]
+        indexed = {path: one.data for path, one in repository.index.read(tuple(staged)).items()}
+        head = None if repository.is_unborn else RevisionTree(repository, repository.resolve("HEAD"))
+        kept = {path: head.read(path) if head is not None else None for path in staged}
+    touched = [path for path, data in staged.items() if indexed[path] != data]
+    if is_redo:
+        return _Changed(touched)
+    committed = [path for path, data in staged.items() if head is not None and kept[path] == data]
+    left = [path for path in staged if path not in {*touched, *committed}]
+    git = ("restore", "--staged") if head is not None else ("rm", "--cached")
+    rest = f"{shell_words(git_words(top, *git, paths=left))} unstages the rest" if left else ""
+    if committed:
+        hint = f"git log -- {shell_word(committed[0])} names the commit, which git revert undoes"
+        return _Changed(committed, "committed since", "; ".join(filter(None, (hint, rest))))
+    if all(indexed[path] == kept[path] for path in touched):
+        return _Changed(touched, "no longer staged", rest or "nothing of it is left to undo")
+    return _Changed(touched, hint=f"git diff --cached shows what is staged; git {' '.join(git)} unstages all of a file")
 
 
 def top_of(folder: Path) -> Path:
