@@ -287,6 +287,22 @@ def test_each_value_that_differs_is_named_as_both_sides_have_it(repository: Repo
     assert findings(repository.review()[1])["LK028"]["message"] == lead + values
 
 
+def test_the_same_edit_on_both_branches_is_no_change_of_the_head(repository: Repository) -> None:
+    first = "[platforms]\nlinux_amd64 = 'CI'\n"
+    repository.commit_to_main(f"fail_on = 'warn'\n{first}")
+    git(repository.top, "rebase", "-q", "main")
+    same = f"{first}darwin_arm64 = 'laptops'\n"
+    repository.commit_to_main(f"fail_on = 'block'\n{same}windows_amd64 = 'agents'\n")
+    repository.commit(policy=f"fail_on = 'warn'\n{same}")
+    assert "LK028" not in findings(repository.review()[1])
+    repository.commit(policy=f"fail_on = 'warn'\n{same}linux_arm64 = 'agents'\n")
+    message = findings(repository.review()[1])["LK028"]["message"]
+    assert message.endswith('applies: platforms.linux_arm64 absent -> "agents"')
+    repository.commit(policy="fail_on = 'warn'\n[platforms]\ndarwin_arm64 = 'laptops'\n")
+    message = findings(repository.review()[1])["LK028"]["message"]
+    assert message.endswith('applies: platforms.linux_amd64 "CI" -> absent')
+
+
 def test_what_the_base_alone_changed_since_the_fork_point_is_no_change_of_the_head(repository: Repository) -> None:
     before, after = "A" * 40, "B" * 40
     repository.commit_to_main("cooldown = 7\n" + pinning(before))

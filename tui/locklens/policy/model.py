@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,7 @@ from locklens.dialect import DIALECTS, OPENTOFU
 from locklens.text import ID_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from datetime import date
 
     from locklens.addresses import Platform, ProviderAddress
@@ -388,6 +389,27 @@ def differing_keys(old: Policy, new: Policy) -> tuple[str, ...]:
     """Return the keys whose values differ, whatever their lines are."""
     keys = (name for name in Policy.__struct_fields__ if name not in _NO_KEYS)
     return tuple(key for key in keys if _without_lines(getattr(old, key)) != _without_lines(getattr(new, key)))
+
+
+def own_keys(base: Policy, head: Policy, fork: Policy) -> tuple[str, ...]:
+    """Return the keys that a head changed since its fork point and that the base has otherwise.
+
+    Of tables and lists the entries count: what the head adds or removes as the base does is no change of its own.
+    """
+
+    def is_own(key: str) -> bool:
+        theirs, ours, before = (_entries(getattr(policy, key)) for policy in (base, head, fork))
+        return ours == before or bool(ours - before - theirs or (before - ours) & theirs)
+
+    changed = differing_keys(fork, head)
+    return tuple(key for key in differing_keys(base, head) if key in changed and is_own(key))
+
+
+def _entries(value: Any) -> frozenset[Any]:
+    """Return the entries of a key's value without their line numbers; the value alone where it has none."""
+    if isinstance(value, Mapping):
+        return frozenset(value.items())
+    return frozenset(_without_lines(value) if isinstance(value, tuple | frozenset) else {value})
 
 
 def _without_lines(value: Any) -> Any:

@@ -27,6 +27,7 @@ from locklens.policy.model import (
     differing_keys,
     in_force,
     is_permitted,
+    own_keys,
     proposed,
     with_proposed,
 )
@@ -94,9 +95,8 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     # What the tip alone changed since the fork point is no change of the head: a merge leaves it as the tip has it.
     fork, unread = _of_head(forked) if comparison.tip is not None else (base, "")
     fork = base if unread else fork
-    own = differing_keys(fork, head)
     differing = differing_keys(base, head) if not problem else ()
-    keys = tuple(key for key in differing if key in own)
+    keys = own_keys(base, head, fork) if not problem else ()
     if differing and not keys:
         return _in_force(base, origin)
     permits = is_permitted(base, keys) and not problem
