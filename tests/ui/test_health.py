@@ -248,6 +248,27 @@ async def test_a_mark_ends_with_the_last_finding_of_its_root(
     assert [one.where.roots for one in wanted] == [("infra/stage/monitoring",)]
 
 
+async def test_marks_of_findings_that_wait_for_the_registry_again_are_kept(
+    opening: Opening, sample: Path, network: NetworkSettings
+) -> None:
+    lock = sample / "infra/stage/cluster" / LOCK_FILE
+    text = lock.read_text("utf-8")
+    async with opening(network=network) as on:
+        await on.press("a")
+        marked = on.health.marked
+        by_registry = {root for row in on.health.left.rows if "release" in row.title for root in row.roots}
+        assert by_registry <= marked
+        assert by_registry
+        try:
+            lock.write_text(re.sub(r'\nprovider "[^"]*/archive" {.*?^}\n', "", text, flags=re.M | re.S), "utf-8")
+            await on.press("r")
+            await on.settle()
+            assert on.health.marked == marked & on.health.markable
+            assert by_registry <= on.health.marked
+        finally:
+            lock.write_text(text, "utf-8")
+
+
 async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening, network: NetworkSettings) -> None:
     async with opening(network=network) as on:
         await on.go_to("not on the allow list")

@@ -22,7 +22,7 @@ MarkT = TypeVar("MarkT")
 
 
 class MarkingScreen(RowActionsScreen, Generic[MarkT]):
-    """A screen with marks. What no row lists any more is unmarked: no key acts on what cannot be seen.
+    """A screen with marks. Once all is known, what no row lists is unmarked: no key acts on what cannot be seen.
 
     Class attributes:
         MARKS: What is marked: one, and several.
@@ -56,8 +56,9 @@ class MarkingScreen(RowActionsScreen, Generic[MarkT]):
         return () if self.left.current is None else (self.left.current,)
 
     def review_arrived(self) -> None:
-        """Show the new review, without the marks of rows that are gone."""
-        self.marked &= self.markable
+        """Show the new review; once all is known, the marks of rows that are gone end."""
+        if not self.is_asking:
+            self.marked &= self.markable
         super().review_arrived()
 
     def action_mark(self) -> None:
