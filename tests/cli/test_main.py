@@ -187,6 +187,23 @@ def test_standard_input(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) 
     assert checked(out)["summary"]["changes"] == {"upgrade": 1}
 
 
+def test_empty_input_is_a_lock_file_that_lost_what_may_be_required(
+    monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "prod").mkdir()
+    (tmp_path / "prod/.terraform.lock.hcl").write_bytes(NEW)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    words = ("--old", "prod/.terraform.lock.hcl", "--new", "-", "--format", "json", "--offline", "--fail-on", "warn")
+    status, out, _ = run("review", *words)
+    (root,) = json.loads(out)["roots"]
+    found = {
+        (one["rule"], one["severity"], one["message"].rpartition(": ")[2]) for one in root["changes"][0]["findings"]
+    }
+    unknown = ("LK006", "warn", "no configuration was named (--config DIR)")
+    assert (status, root["path"], unknown in found) == (1, "prod", True)
+
+
 def test_single_dash_spellings(run: Run, files: Path) -> None:
     assert run("-chdir=" + str(files), "review", "-old=old.hcl", "-new=new.hcl", "-format=json")[0] == 0
 

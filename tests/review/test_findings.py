@@ -365,7 +365,8 @@ def test_a_removed_provider_is_ok_only_where_it_is_known_that_nothing_requires_i
     asked: Configuration, found: list[str]
 ) -> None:
     change = judged(block("5.1.0", ZH["0"]), "")
-    findings = held_against(asked, lock(), change).changes[0].findings
+    other = block("3.0.0", ZH["1"]).replace(AWS, f"{TERRAFORM.default_host}/hashicorp/tls")
+    findings = held_against(asked, lock(other), change).changes[0].findings
     assert rules(findings) == found
     for finding in findings:
         assert finding.severity is Severity.INFO

@@ -59,7 +59,7 @@ def open_files(old: str, new: str, *, config: str | None, cwd: Path, stdin: Call
     opener = _Opener(cwd, stdin)
     try:
         base, head = opener.side(old), opener.side(new)
-        folder = (head.lock or base.lock or "").rpartition("/")[0]
+        folder = ((head.lock if head.lock != _STDIN_PATH else None) or base.lock or "").rpartition("/")[0]
         if config is not None:
             head, folder = opener.with_configuration(head, config)
         converted: Mapping[str, Conversion] = {}

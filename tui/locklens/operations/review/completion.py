@@ -280,8 +280,9 @@ def _configuration_reader(
             return Configuration.absent(root.path, root.tool)
         absent = absent_configuration(tree, root.path, root.tool)
         if absent is not None:
-            is_known = tree is not comparison.head.tree or comparison.head.kind != "empty"
-            return replace(absent, is_known=is_known)
+            kind = comparison.head.kind
+            is_of_folder = kind != "empty" and (kind != "file" or comparison.top is not None)
+            return replace(absent, is_known=tree is not comparison.head.tree or is_of_folder)
         from locklens.project.modules import ModuleReader
         from locklens.project.requirements import read_configuration
 

@@ -221,7 +221,7 @@ _ALL = (
         "Required but not locked: the next init trusts what it selects",
         "The configuration requires a provider that has no entry in the lock file. Where an entry was removed and not "
         "all that requires providers can be read, this cannot be determined, and the severity is info; it is warn if "
-        "the whole lock file was removed and the root's own configuration is what cannot be read.",
+        "nothing is locked any more and the root's own configuration is what cannot be read.",
         "The next `init` selects the newest version at that time and trusts it on first use; with "
         "-lockfile=readonly it fails.",
         "Run `terraform providers` and compare with the lock file.",

@@ -107,7 +107,7 @@ def perhaps_not_required(addresses: Sequence[ProviderAddress], configuration: Co
 def perhaps_required(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
     """Yield the verdict on a removed provider that something may still require, if that is unknown.
 
-    Where the whole lock file was removed, the root lost what it needs as soon as one of its providers is required.
+    Where nothing is locked any more, the root lost what it needs as soon as one of its providers is required.
     """
     if not configuration.unknown_reason or configuration.requires(address):
         return
@@ -116,7 +116,7 @@ def perhaps_required(address: ProviderAddress, lock: LockFile, configuration: Co
     new = successor(address, configuration.dialect)
     if address in lock.unreadable or (new is not None and new in lock.by_address):
         return
-    severity = Severity.WARN if not lock.exists and configuration.unknown_constraints else Severity.INFO
+    severity = Severity.WARN if not lock.entries and configuration.unknown_constraints else Severity.INFO
     message = f"could not determine whether {address}, which is no longer locked, is required"
     yield Verdict(f"{message}: {configuration.unknown_reason}", severity=severity, case=UNKNOWN)
 

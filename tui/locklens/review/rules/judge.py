@@ -199,12 +199,12 @@ def _in_root(
 def _judged_configuration(lock: LockFile, configuration: Configuration | None) -> Configuration | None:
     """Return the configuration to compare a lock file with; None if there is none, or for an incomplete lock file.
 
-    A file of another name, compared without a configuration, is of no root.
+    A file of another name, compared without a configuration, is of no root, unless nothing is locked in it.
     """
     if configuration is None or not lock.is_complete:
         return None
     is_of_root = configuration.has_files or configuration.generator or lock.path.rpartition("/")[2] == LOCK_FILE
-    return configuration if is_of_root or not lock.exists else None
+    return configuration if is_of_root or not lock.entries else None
 
 
 def _of_provider(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Finding]:
