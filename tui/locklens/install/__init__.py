@@ -156,11 +156,7 @@ class DataFolder:
 
 
 class Staging:
-    """A private folder beside a package's place.
-
-    Attributes:
-        package: The folder to unpack it in.
-    """
+    """A private folder beside a package's place, with one in it to unpack the package in."""
 
     def __init__(self, own: RealFolder, beside: RealFolder, place: Path) -> None:
         self._own = own
@@ -223,7 +219,6 @@ class PluginCache(Struct, frozen=True):
     """The plugin cache of a run.
 
     Attributes:
-        folder: The packages.
         may_break_lock: True if a cached package counts for a provider without locked hashes.
     """
 

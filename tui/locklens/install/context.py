@@ -39,8 +39,6 @@ class ProviderRequirement(Struct, frozen=True):
     """A provider that a configuration requires.
 
     Attributes:
-        requirements: All of its requirements.
-        prior: Its entry in the lock file, None if it has none.
         first: The platform whose package is looked up first, None while that is unknown.
     """
 
@@ -72,7 +70,6 @@ class LockRequest(Struct, frozen=True):
 
     Attributes:
         constraints: The combined constraints of the configuration, for the entry.
-        prior: Its entry in the lock file, None if it has none.
         accepts_republished: True if a locked package may be missing from the signed release.
         adds_reported: False to leave out what a registry reports of platforms that are not requested.
     """
@@ -90,8 +87,6 @@ class Settled(Struct, frozen=True):
     """The results for all providers of a run.
 
     Attributes:
-        entries: The new entries.
-        failures: Errors of the other providers.
         incomplete: Providers whose entry covers this platform only.
     """
 
@@ -103,11 +98,8 @@ class Settled(Struct, frozen=True):
 class InstallContext:
     """The context of installing and locking by one tool's rules. Thread-safe.
 
-    Args:
-        session: Connections, verifier and threads; one that is made for installing.
-        dialect: The tool.
-        on_event: Called with events, from any thread, but never concurrently.
-        source: The source of every provider; None stands for the registries that the session asks.
+    The session is one that is made for installing. `on_event` is called from any thread, but never concurrently.
+    Without a source, providers come from the registries that the session asks.
     """
 
     def __init__(
@@ -357,12 +349,7 @@ def hashes_command(root: str) -> str:
 
 
 def next_step(error: LockLensError, root: str = ".") -> str:
-    """Return the hint of an error; for one about a checksum or a signature with the command that tests its causes.
-
-    Args:
-        error: The error.
-        root: The root's folder.
-    """
+    """Return the hint of an error; for a checksum or a signature, with the command that tests a root's causes."""
     if not isinstance(error, TrustError):
         return error.hint
     words = f"`{_command('doctor', root)}` tests the causes"

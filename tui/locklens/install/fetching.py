@@ -175,14 +175,7 @@ def _hashed(
 def downloaded(
     context: InstallContext, metadata: PackageMetadata, release: AuthenticatedRelease, file: BinaryIO
 ) -> Passed:
-    """Store a package while it is downloaded, and cache its hashes; errors as in `hashed`.
-
-    Args:
-        context: Receives progress events.
-        metadata: The package's.
-        release: Its release.
-        file: An empty file, which has the package's bytes afterwards.
-    """
+    """Store a package in an empty file while it is downloaded, and cache its hashes; errors as in `hashed`."""
     from locklens.packages.hashing import hash_arriving_package
 
     checked = _Check(metadata)
@@ -222,13 +215,9 @@ def unpacked(
 ) -> FetchedPackage:
     """Unpack a package into a new folder while it is downloaded, and cache its hashes; errors as in `hashed`.
 
-    Args:
-        context: Receives progress events.
-        metadata: The package's.
-        into: The folder; a refused package leaves nothing there.
-        release: The authentication of the release, which may finish as late as the last byte. Its error takes
-            precedence over any other.
-        check: Called with the package once it is known to be the signed one and within the bounds; may refuse it.
+    A refused package leaves nothing there. The authentication of the release may finish as late as the last byte; its
+    error takes precedence over any other. `check` is called with the package once it is known to be the signed one and
+    within the bounds, and may refuse it.
     """
     from locklens.packages.unpack import unpack
 
@@ -273,13 +262,8 @@ def placed(
 ) -> FetchedPackage:
     """Fetch a package into a staging folder, or link to it if it is unpacked already; errors as in `hashed`.
 
-    Args:
-        context: Receives progress events.
-        metadata: The package's.
-        staging: The folder.
-        release: The authentication of the release; see `unpacked`.
-        locked: The locked hashes of this version, of known schemes.
-        mismatch: Raised for a package that has none of them.
+    `mismatch` is raised for a package that has none of the locked hashes of this version, of known schemes. See
+    `unpacked` for the release.
     """
     if metadata.path is not None and metadata.is_folder:
         release.result()

@@ -62,13 +62,9 @@ class Installer(Struct, frozen=True):
     """Installs the providers of one root as `init` does. Thread-safe.
 
     Attributes:
-        context: Session and events.
-        into: The folder of packages.
-        here: The platform of this machine.
         upgrade: True to ignore the lock file's versions.
         for_real: False to hash packages without installing them.
         records_reported: False to leave out hashes that a registry reports for other platforms.
-        root: The root's folder, for hints.
     """
 
     context: InstallContext
@@ -303,11 +299,7 @@ class Installer(Struct, frozen=True):
     def _report_difference(
         self, address: ProviderAddress, version: Version, place: Path, hashes: frozenset[str]
     ) -> bool:
-        """Report a folder that differs from the package that will replace it, with the hash of that folder.
-
-        Returns:
-            True unless the folder at the place already is the package.
-        """
+        """Report a folder that differs from the package that replaces it, with its hash; False if it is the same."""
         before = hashes_at(place, self.context.session.cancel)
         if before != hashes and (place.exists() or place.is_symlink()):
             shown = " ".join(sorted(before))

@@ -44,11 +44,7 @@ LOCKING_FAILED = "Could not retrieve providers for locking"
 
 
 class _Obtained(Struct, frozen=True):
-    """The release and package of one platform.
-
-    Attributes:
-        fetched: The package, None if every request refuses the release.
-    """
+    """The release and package of one platform; the package is None if every request refuses the release."""
 
     platform: Platform
     vouched: AuthenticatedRelease
@@ -56,11 +52,7 @@ class _Obtained(Struct, frozen=True):
 
 
 class Locker:
-    """Locks providers during one run: each package is fetched once for any number of requests.
-
-    Args:
-        context: Session and events.
-    """
+    """Locks providers during one run: each package is fetched once for any number of requests."""
 
     def __init__(self, context: InstallContext) -> None:
         self._context = context
@@ -71,9 +63,7 @@ class Locker:
     ) -> list[Version | Diagnostic]:
         """Select the version of each provider as `providers lock` does: the locked one, or else the newest in range.
 
-        Args:
-            wanted: The providers.
-            summary: The title of the errors.
+        The summary is the title of the errors.
 
         Raises:
             RunCancelledError: The run was cancelled.

@@ -53,7 +53,6 @@ class Mirrored(Struct, frozen=True):
     Attributes:
         hashes: Hashes of each package that is in the folder now, as documents list them; after a dry run also of those
             that would be there, as far as they are known.
-        failures: Errors of the others.
     """
 
     hashes: Mapping[MirroredBuild, tuple[str, ...]]
@@ -65,12 +64,8 @@ def mirror(
 ) -> Mirrored:
     """Fetch packages into a folder, concurrently; one that fails does not stop the others.
 
-    Args:
-        builds: The packages.
-        context: Its threads work.
-        into: The folder.
-        is_dry: True to fetch and write none; of those that the folder lacks, the hashes are the `zh` of the release and
-            those that earlier runs computed.
+    A dry run fetches and writes none; of those that the folder lacks, the hashes are the `zh` of the release and those
+    that earlier runs computed.
 
     Raises:
         RunCancelledError: The run was cancelled.
@@ -93,11 +88,7 @@ def write_documents(
 ) -> tuple[Diagnostic, ...]:
     """Write the documents of providers, for all of their zip files that are in a folder; return what failed.
 
-    Args:
-        providers: The providers whose documents are written.
-        known: Hashes of the packages of this run; the others are hashed.
-        context: Its threads compute.
-        into: The folder.
+    Hashes of this run's packages are known; the others are hashed.
 
     Raises:
         ConfigurationError: A document cannot be written.
@@ -180,12 +171,7 @@ def _listed(package: Passed, context: InstallContext) -> tuple[str, ...]:
 
 
 class MirrorFolder(Struct, frozen=True):
-    """A mirror's folder; neither it nor what is below it need exist. Thread-safe.
-
-    Attributes:
-        path: The folder.
-        made: The folders below it that were made.
-    """
+    """A mirror's folder; neither it nor what is below it need exist. Thread-safe."""
 
     path: Path
     made: set[Path] = field(default_factory=set)
@@ -361,12 +347,7 @@ def _written(folder: RealFolder, name: str) -> Iterator[BinaryIO]:
 def read_stored_package(
     path: Path, cancel: threading.Event | None = None, *, new: Callable[[bytes], Digest] = new_digest
 ) -> Passed:
-    """Read the zip file of a package, and hash it.
-
-    Args:
-        path: The file.
-        cancel: Looked at while it is read.
-        new: Makes the digest of each content, by its entry's name.
+    """Read the zip file of a package, and hash it; `new` makes the digest of each content, by its entry's name.
 
     Raises:
         PackageError: It cannot be read, or the tools could not unpack it.

@@ -50,7 +50,6 @@ class Pushed(Struct, frozen=True):
 
     Attributes:
         packages: Number of the packages that tags name now; in a dry run, of those that they would name.
-        failures: Errors of the others.
     """
 
     packages: int
@@ -88,14 +87,9 @@ def push(
 ) -> Pushed:
     """Push packages, concurrently; one that fails keeps its version from being tagged, and stops no other version.
 
-    A package that its release does not have is a failure too, and its version is tagged without it.
-
-    Args:
-        builds: The packages.
-        context: Its threads work.
-        template: The repository of each provider, as `repository_template` has it.
-        adds_platforms: True to replace the index of a version that lacks platforms by one that has them too.
-        is_dry: True to send nothing.
+    A package that its release does not have is a failure too, and its version is tagged without it. The template names
+    the repository of each provider, as `repository_template` has it. An index of a version that lacks platforms can be
+    replaced by one that has them too.
 
     Raises:
         ConfigurationError: The template is unusable.

@@ -105,9 +105,6 @@ class ZipEntry(Struct, frozen=True):
         system: The system that it was packed on, which says how to read `attributes`.
         flags: General purpose bits.
         method: See `Method`; any number.
-        crc: CRC-32 of the content.
-        packed: Bytes that the content takes in the zip file.
-        size: Bytes of the content.
         attributes: External attributes.
         offset: Position of its local header, which may be outside of the file.
     """
@@ -180,13 +177,9 @@ class _End(Struct, frozen=True):
 def read_directory(
     file: BinaryIO, size: int, limit: Limits, *, cancel: threading.Event | None = None
 ) -> tuple[ZipEntry, ...]:
-    """Read the entries of a zip file.
+    """Read the entries of a zip file, within the bounds of their number and of the lengths of their names.
 
-    Args:
-        file: Seekable; left anywhere.
-        size: Bytes of the file.
-        limit: Entries and the lengths of their names.
-        cancel: Looked at between entries.
+    The file is seekable, and left anywhere; `cancel` is looked at between entries.
 
     Raises:
         PackageError: The tools would not open it, it has no entries, or more than may be.
@@ -334,12 +327,7 @@ class PackageLayout(Struct, frozen=True):
 
 
 def lay_out(entries: Sequence[ZipEntry], packed: int, limit: Limits) -> PackageLayout:
-    """Find what unpacking would make.
-
-    Args:
-        entries: The entries, in the zip file's order.
-        packed: Bytes of the zip file.
-        limit: The bounds of contents and folders.
+    """Find what unpacking the entries, in the zip file's order, would make.
 
     Raises:
         PackageError: Unpacking would fail or go beyond a bound, or the folder could not be hashed.

@@ -59,8 +59,6 @@ class Passed(Struct, frozen=True):
     """A package that arrived and was read.
 
     Attributes:
-        size: Bytes of the zip file.
-        entries: The zip file's entries, in its order.
         contents: The digest of each of `layout.opened`, in its order.
     """
 
@@ -142,16 +140,11 @@ def hash_arriving_package(
 ) -> Passed:
     """Read and hash a zip file while it arrives. A second thread works along until this returns.
 
-    Args:
-        chunks: The bytes, in chunks of any sizes, read once in this thread. Their errors pass through.
-        spool: An empty file, which has the package's bytes afterwards.
-        limit: The bounds of the package.
-        new: Makes the digest of each content, by its entry's name; some of them may turn out to be of no file.
-        on_bytes: Called with the number of bytes of each chunk.
-        cancel: Looked at between chunks and blocks.
-        judge: Called with the `zh` when all bytes are there, before anything is made of the zip file's directory;
-            raises for a wrong one.
-        check: Called with the package once it was read within the bounds; raises for a wrong one too.
+    The chunks are read once in this thread; their errors pass through. The spool is an empty file, which has the
+    package's bytes afterwards. `new` makes the digest of each content, by its entry's name; some of them may turn out
+    to be of no file. `on_bytes` is called with the number of bytes of each chunk; `cancel` is looked at between chunks
+    and blocks. `judge` is called with the `zh` when all bytes are there, before anything is made of the zip file's
+    directory, and `check` with the package once it was read within the bounds: both raise for a wrong one.
 
     Raises:
         PackageError: The tools could not unpack it, it has no `h1`, or it is beyond a bound.
@@ -204,8 +197,7 @@ def _resolve(
 def spool_in(folder: Path | None) -> Iterator[BinaryIO]:
     """A temporary file without a name where the system has such: not even a killed process leaves it behind.
 
-    Args:
-        folder: Its folder, None for the system's temporary folder; a small file stays in memory.
+    Without a folder it is in the system's temporary one; a small file stays in memory.
 
     Raises:
         OSError: It cannot be made.
@@ -223,15 +215,11 @@ def spool_in(folder: Path | None) -> Iterator[BinaryIO]:
 
 
 class Arriving:
-    """A source of packed bytes that are on their way.
+    """A source of packed bytes that are on their way, and that are given up after a limit.
 
-    Args:
-        chunks: The bytes, in chunks of any sizes.
-        spool: Receives all bytes as they arrive, in the second thread.
-        second: The thread for that and for the `zh`.
-        limit: Bytes after which they are given up.
-        on_bytes: Called with the number of bytes of each chunk.
-        cancel: Ends it between two chunks, and where `stop_if_cancelled` is called.
+    The second thread is for the spool, which receives all bytes as they arrive, and for the `zh`. `on_bytes` is called
+    with the number of bytes of each chunk. `cancel` ends it between two chunks, and where `stop_if_cancelled` is
+    called.
     """
 
     def __init__(
@@ -339,10 +327,6 @@ class Streamed(Struct, frozen=True):
 
     Attributes:
         name: What its header calls it.
-        method: The compression method by which it was unpacked.
-        packed: Bytes that it took.
-        size: Bytes that it has.
-        digest: Its digest.
         descriptor: The CRC-32 of the data descriptor that follows it, None if there is none.
     """
 
@@ -368,14 +352,9 @@ def hash_arriving_entries(
 ) -> dict[int, Streamed]:
     """Hash contents as they arrive, up to the first that cannot be read from the front, or the central directory.
 
-    Args:
-        arriving: The package's bytes, none of them read yet.
-        second: The thread that hashes; the digests are complete when it has finished.
-        limit: Bounds, so that a bomb is not inflated before its size is known.
-        new: Makes the digest of one content, by its name.
-
-    Returns:
-        The contents by the offset of their header.
+    Returns them by the offset of their header. None of the bytes are read yet; the digests are complete when the second
+    thread has finished. With the bounds, a bomb is not inflated before its size is known. `new` makes the digest of one
+    content, by its name.
     """
     found: dict[int, Streamed] = {}
     size = 0

@@ -50,7 +50,6 @@ class FileFacts(Struct, frozen=True):
 
     Attributes:
         name: Its slash-separated path; bytes that are not UTF-8 are escaped with a backslash.
-        size: Bytes.
         sha256: In lower-case hex.
     """
 
@@ -77,9 +76,6 @@ class PackageFacts(Struct, frozen=True):
 
     Attributes:
         zh: The hash of the zip file; None for a folder.
-        h1: The hash of its files.
-        size: Bytes of its files.
-        files: All files, sorted by name.
         executable_name: The program's file; None where no file has the name of a program.
         executable: The program, as far as it could be read; None without one.
         texts: The texts for readers at its top, sorted by name.
@@ -117,7 +113,6 @@ class _Content(Digest):
     """A file that is read while it is hashed.
 
     Attributes:
-        size: Bytes.
         text: Its beginning, for a text; None for others.
         reader: For a program; None for others.
     """

@@ -57,14 +57,8 @@ def file_digests(
 ) -> tuple[tuple[bytes, str], ...]:
     """Digest the files of an unpacked package: every file below it, under the names of links the files they lead to.
 
-    Returns:
-        Slash-separated names, and the SHA-256 of each in hex, in no order.
-
-    Args:
-        folder: The package; a link to it is followed.
-        limit: The bounds; `unpacked` and `entries` count.
-        cancel: Looked at between blocks and between names.
-        new: Makes the digest of each file, by its slash-separated name.
+    Returns slash-separated names, and the SHA-256 of each in hex, in no order. A link to the package is followed; the
+    bounds `unpacked` and `entries` count; `cancel` is looked at between blocks and between names.
 
     Raises:
         OSError: Something in it cannot be read, is neither a file nor a folder, is a link to a folder, or one that
@@ -138,12 +132,7 @@ class _Reading(Struct):
 
 
 def differing_files(one: Path, reference: Path) -> tuple[str, ...]:
-    """Return the files that differ between two unpacked packages, in words; () where they cannot be compared.
-
-    Args:
-        one: The folder in question.
-        reference: A folder that the lock file accepts.
-    """
+    """Return the files that differ from an accepted unpacked package, in words; () where they cannot be compared."""
     if any(os.path.realpath(folder) != os.path.abspath(folder) for folder in (one, reference)):  # noqa: PTH100
         return ()  # Behind a link there may be anything, and the names of its files are not part of a report.
     try:

@@ -39,12 +39,9 @@ def unpack(chunks: Iterable[bytes], into: Path, **options: Unpack[PackageOptions
 
     Contents are written at once, under names of our own beside the folder; the zip file's directory at its end says
     which files there are and what they are called. Permissions are the zip file's, folders are subject to the umask.
-    Symbolic links become files with their target as text. On any error nothing is left of what was written.
-
-    Args:
-        chunks: The bytes, in chunks of any sizes, read once in this thread. Their errors pass through.
-        into: A folder that does not exist yet, or is empty; no other process may write to it, or beside it.
-        options: See `hash_arriving_package`.
+    Symbolic links become files with their target as text. On any error nothing is left of what was written. The folder
+    does not exist yet, or is empty; no other process may write to it, or beside it. For chunks and options see
+    `hash_arriving_package`.
 
     Raises:
         PackageError: The tools could not unpack it, its `h1` could not be computed, it is beyond a bound, or two of its

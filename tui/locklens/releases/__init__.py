@@ -32,8 +32,6 @@ class NetworkSettings(Struct, frozen=True):
     """The hosts that a run may contact, and its caches.
 
     Attributes:
-        environ: Tokens, proxies, certificates and the place of the CLI configuration.
-        cache: The cache that is kept between runs.
         hosts: Given on the command line, comparison form.
         is_offline: No request is sent; cached answers count, however old.
         is_fresh: Answers that were cached before the run do not count.
@@ -93,8 +91,6 @@ class LookupFailure(Struct, frozen=True):
     """The reason why a fact is unknown.
 
     Attributes:
-        words: A sentence without its full stop.
-        hint: The next step, or "".
         was_asked: True if a request was sent.
         is_offline: True if none was sent because the run is offline.
         is_no: True if the answer was that there is no such thing.

@@ -137,14 +137,9 @@ def read_reported(metadata: PackageMetadata, checksums: Checksums) -> ReportedHa
 
 
 def check_reported(metadata: PackageMetadata, own: PlatformPackage | None, size: int, found: Iterable[str]) -> None:
-    """Require that a package is the one that its registry reports.
+    """Require that a package is the one that its registry reports, if it does.
 
-    Args:
-        metadata: Its metadata.
-        own: The registry's report of it, None if there is none.
-        size: Its size in bytes.
-        found: Its own hashes: of the unpacked folder, and of the zip file if folder entries or odd names make
-            it differ.
+    Its own hashes are those of the unpacked folder, and of the zip file if folder entries or odd names make it differ.
 
     Raises:
         TrustError: It has another size or another hash of its files.
@@ -186,8 +181,6 @@ class JudgedRelease(Struct, frozen=True):
     """A release with the tool's judgement of it, whatever that is.
 
     Attributes:
-        authentication: The judgement.
-        checksums: Its SHA256SUMS.
         foreign: A clause naming the release that was signed instead; "" if it is this one.
     """
 
@@ -200,8 +193,6 @@ class AuthenticatedRelease(Struct, frozen=True):
     """A release that may be installed.
 
     Attributes:
-        authentication: The tool's judgement.
-        checksums: Its SHA256SUMS.
         hashes: The hashes for the lock file that SHA256SUMS or a mirror gives, of all platforms.
         warnings: Oddities, in sentences without their full stops.
         expected: The package must have one of these hashes; empty if any package is accepted.
@@ -230,13 +221,7 @@ class AuthenticatedRelease(Struct, frozen=True):
         return self.reported.of_files if self.is_believed else {}
 
     def held_against(self, known: HashedFiles, address: ProviderAddress, version: Version) -> AuthenticatedRelease:
-        """Return a copy without reported hashes that contradict packages hashed earlier.
-
-        Args:
-            known: The hashes of packages that were hashed before.
-            address: The provider.
-            version: The release's.
-        """
+        """Return a copy without reported hashes that contradict those of packages that were hashed before."""
         listed = self.checksums.packages(address.type, str(version))
         wrong = [
             platform
@@ -314,11 +299,8 @@ class AuthenticatedRelease(Struct, frozen=True):
 class ReleaseAuthenticator:
     """Judges releases by one tool's rules. Thread-safe.
 
-    Args:
-        dialect: The tool.
-        verifier: Verifies signatures.
-        enforcement: The checks that the environment makes OpenTofu enforce.
-        believed: Registries whose reported hashes OpenTofu records, comparison form; None stands for its own.
+    The environment makes OpenTofu enforce checks. `believed` are registries whose reported hashes OpenTofu records,
+    comparison form; None stands for its own.
     """
 
     def __init__(

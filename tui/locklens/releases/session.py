@@ -57,15 +57,10 @@ class ReleaseSession:
     """One run's registries, verifier and threads; use it in a `with` statement. Thread-safe.
 
     An error that leaves the `with` statement cancels what is in flight, and never the caller's own event: the caller
-    could not tell a failure from a cancelled run.
-
-    Args:
-        settings: The network settings.
-        base: Hosts that the base's lock files name, comparison form: they may be contacted besides those of the user's
-            settings. None stands for every host, as the tools contact those that a configuration requires.
-        cancel: Set by another thread to stop.
-        is_installing: True to ask as the tools do: cached answers of registries do not count (verified signatures
-            and hashed packages do), and Terraform sends what `.netrc` has for a package's host.
+    could not tell a failure from a cancelled run. Hosts that the base's lock files name, comparison form, may be
+    contacted besides those of the user's settings; None stands for every host, as the tools contact those that a
+    configuration requires. To install, it asks as the tools do: cached answers of registries do not count (verified
+    signatures and hashed packages do), and Terraform sends what `.netrc` has for a package's host.
     """
 
     def __init__(
@@ -231,12 +226,7 @@ class ReleaseSession:
 
 
 class ReleaseLookup(Struct, frozen=True):
-    """Looks up facts in the registries of a session. Thread-safe.
-
-    Attributes:
-        session: Its sources and authenticators.
-        asks_ages: True to look up release dates too.
-    """
+    """Looks up facts in the registries of a session, and release dates too if asked. Thread-safe."""
 
     session: ReleaseSession
     asks_ages: bool = False

@@ -52,8 +52,7 @@ class _NotJsonError(ShapeError):
 def opened(data: bytes) -> Iterator[Fields]:
     """Read the JSON object at the start of a document; its members are asked for within the `with` statement.
 
-    Args:
-        data: Its bytes; those that are not UTF-8 are replaced, and what comes after the object is not looked at.
+    Bytes that are not UTF-8 are replaced, and what comes after the object is not looked at.
 
     Raises:
         ShapeError: There is none.
@@ -70,9 +69,7 @@ def opened(data: bytes) -> Iterator[Fields]:
 def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
     """Return a document's members whose names begin with a prefix, exactly spelt; None for values that are not text.
 
-    Args:
-        data: The document, as in `opened`, but with nothing after the object.
-        prefix: The prefix of names.
+    Unlike in `opened`, nothing may come after the object.
 
     Raises:
         ShapeError: It is not a JSON object, or more than one.
@@ -94,12 +91,7 @@ def texts_of(data: bytes, prefix: str) -> dict[str, str | None]:
 
 
 def member_names(data: bytes, name: str, most: int) -> tuple[str, ...]:
-    """Return the names in one object of a document, as spelled; () where it is absent.
-
-    Args:
-        data: The document, as in `opened`.
-        name: The object's name, in lower case.
-        most: Names that are read.
+    """Return the names in one object, named in lower case, of a document, as spelled; () where it is absent.
 
     Raises:
         ShapeError: The document is not a JSON object, or the member none, or it has more names.
@@ -143,11 +135,7 @@ def _end_of_value(data: bytes) -> int:
 
 
 class Fields:
-    """A JSON object whose members are asked for by name and type.
-
-    Args:
-        value: The object; null is an empty one.
-        name: Its name in messages.
+    """A JSON object, null for an empty one, whose members are asked for by name and type.
 
     Raises:
         ShapeError: From the constructor and every method, on a value of another type or above its bound.

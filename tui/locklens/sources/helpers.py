@@ -51,14 +51,10 @@ class Helper(Struct, frozen=True):
 
 
 def docker_login(name: str, url: str) -> OciLogin | None:
-    """Ask a Docker credential helper for the login to a server, as OpenTofu does (native_store.go of oras-go).
+    """Ask a Docker credential helper for the login to a server; None if it has none.
 
-    Args:
-        name: What comes after `docker-credential-` in the program's name, without any separator of paths.
-        url: The server.
-
-    Returns:
-        None if it has none.
+    OpenTofu does the same (native_store.go of oras-go). The name is what comes after `docker-credential-` in the
+    program's, without any separator of paths.
 
     Raises:
         ValueError: It failed; str() says how, without anything that the program printed as its answer.
@@ -107,12 +103,7 @@ def _answer(output: bytes) -> dict[str, Any]:
 
 
 def _run(command: list[str], given: bytes = b"", *, seconds: float) -> _Ended:
-    """Run a program within bounds.
-
-    Args:
-        command: Its path and arguments.
-        given: Its standard input, which fits into a pipe's buffer.
-        seconds: The time limit.
+    """Run a program within bounds; what it is given fits into a pipe's buffer.
 
     Raises:
         ValueError: It does not start, takes too long, or prints too much.

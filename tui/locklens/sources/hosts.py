@@ -59,12 +59,7 @@ class ContactReason(StrEnum):
 
 
 class NotAsked(Struct, frozen=True):
-    """A host that is not asked, which is not an error.
-
-    Attributes:
-        host: Comparison form.
-        hint: The next step, by which the user can have it asked.
-    """
+    """A host, in comparison form, that is not asked, which is not an error, and how the user can have it asked."""
 
     host: str
     hint: str
@@ -94,15 +89,11 @@ def asked_hosts(
     base: Iterable[str] = (),
     given: Iterable[str] = (),
 ) -> AskedHosts:
-    """Return the hosts that may be asked. Hosts are in comparison form.
+    """Return the hosts that may be asked, in comparison form.
 
-    Args:
-        dialect: The tool whose default registry is asked; the other tool's is asked too, to recognise its hashes.
-        services: Hosts of `host` blocks.
-        credentials: Hosts of `credentials` blocks and TF_TOKEN_ variables. A credentials helper vouches for no host:
-            only running it would tell which hosts it knows.
-        base: Hosts that the base's lock files or policy name.
-        given: Hosts of the command line.
+    The default registry of the tool is asked; the other tool's too, to recognise its hashes. Further ones are those of
+    `host` blocks, of `credentials` blocks and TF_TOKEN_ variables, of the base's lock files or policy, and of the
+    command line. A credentials helper vouches for no host: only running it would tell which hosts it knows.
     """
     others = [each.default_host for each in DIALECTS.values() if each.name != dialect.name]
     groups: tuple[tuple[ContactReason, Iterable[str]], ...] = (
@@ -124,11 +115,6 @@ class Access(Struct, frozen=True):
     """What a run's sources need to send requests.
 
     Attributes:
-        client: The run's client.
-        kinds: The kinds of answers with their bounds.
-        dialect: The running tool.
-        credentials: Tokens of hosts.
-        discovery: Finds the hosts' registries.
         package_token: Returns what `.netrc` has for a package's URL, where the tool would use it.
     """
 
@@ -159,11 +145,7 @@ class Discovery(Struct, frozen=True):
     """Finds each host's provider registry, and asks each host once.
 
     Attributes:
-        client: The run's client, which remembers the answers.
-        kind: The bounds of a discovery document.
-        dialect: The running tool, for its name in messages.
         given: The services of `host` blocks, by host in comparison form.
-        credentials: The tokens that are sent.
     """
 
     client: Client
@@ -173,10 +155,7 @@ class Discovery(Struct, frozen=True):
     credentials: Credentials
 
     def providers(self, host: str) -> Service:
-        """Return the address of a host's provider registry.
-
-        Args:
-            host: Comparison form.
+        """Return the address of the provider registry of a host, in comparison form.
 
         Raises:
             UnavailableError: It is unknown, or the host has none.
@@ -275,12 +254,9 @@ class Credentials:
     def __init__(
         self, environ: Mapping[str, str], configured: Mapping[str, Token | None], helper: Helper | None = None
     ) -> None:
-        """Read the environment; the helper runs only for hosts that neither variables nor blocks name.
+        """Read TF_TOKEN_ variables; the helper runs only for hosts that neither these nor blocks name.
 
-        Args:
-            environ: TF_TOKEN_ variables are looked at.
-            configured: The `credentials` blocks by host in comparison form; None: a block without a token.
-            helper: The credentials helper, None if there is none.
+        The `credentials` blocks are by host in comparison form; None is one without a token.
         """
         self._known: dict[str, Token | None] = {**configured, **environment_tokens(environ)}
         self._helper = helper
@@ -293,10 +269,7 @@ class Credentials:
         return frozenset(self._known)
 
     def token(self, host: str) -> Token | None:
-        """Return a host's token, None if there is none.
-
-        Args:
-            host: Comparison form.
+        """Return the token of a host, in comparison form; None if there is none.
 
         Raises:
             UnavailableError: The helper failed.

@@ -103,7 +103,6 @@ class ListedKey(Struct, frozen=True):
     """A key that the registry names; nothing about it is proven.
 
     Attributes:
-        ascii_armor: The public key.
         trust_signature: A detached signature over it, "" if there is none.
     """
 
@@ -123,7 +122,6 @@ class PlatformPackage(Struct, frozen=True):
     """The registry's report on one platform's package.
 
     Attributes:
-        hashes: The reported hashes, with their schemes.
         size: Bytes; 0 where the registry does not say, or says less than nothing.
     """
 
@@ -287,10 +285,8 @@ def _url(answer: Response, fields: Fields, name: str) -> str:
 def read_packages(fields: Fields, *, is_strict: bool) -> tuple[PlatformPackage, ...]:
     """Read the map of a registry's answer about one package.
 
-    Args:
-        fields: The answer.
-        is_strict: True if a malformed map makes the answer unusable, as for OpenTofu. Terraform does not look at it;
-            then a malformed one counts as none.
+    If strict, a malformed map makes the answer unusable, as for OpenTofu. Terraform does not look at it; then a
+    malformed one counts as none.
 
     Raises:
         ShapeError: The map is malformed, and that matters.
@@ -351,10 +347,6 @@ def dates_url(service: Service, address: ProviderAddress) -> str:
 
     The paths are absolute. Where the user's own `host` block says where the registry is, they are asked for on that
     server, and the public one is left alone.
-
-    Args:
-        service: The address of the host's registry.
-        address: The provider.
     """
     names = f"{quote(address.namespace, safe='')}/{quote(address.type, safe='')}"
     own = urlsplit(service.url)._replace(path="", query="", fragment="").geturl()

@@ -111,12 +111,7 @@ class MirroredPackage(Struct, frozen=True):
 
 
 class FilesystemMirror(Unsigned):
-    """A folder of packages, which is searched once. Thread-safe.
-
-    Args:
-        folder: The folder; links to it are followed.
-        shown: Its name in messages.
-    """
+    """A folder of packages, which is searched once; links to it are followed. Thread-safe."""
 
     def __init__(self, folder: Path, shown: str = "") -> None:
         self._folder = folder

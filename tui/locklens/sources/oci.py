@@ -67,7 +67,6 @@ class Manifest(Struct, frozen=True):
     Attributes:
         digest: By SHA-256 where it was asked by a tag.
         media_type: As the answer's Content-Type has it, in lower case.
-        body: Its bytes.
     """
 
     digest: str
@@ -123,12 +122,7 @@ _MAX_FILE = 1024 * 1024
 
 
 class ConfiguredLogins:
-    """The logins that the user's settings have. Thread-safe; files are read, and helpers run, when one is asked for.
-
-    Args:
-        settings: What the CLI configuration says.
-        environ: Says where the files of Docker and Podman are.
-    """
+    """The logins that the user's settings have. Thread-safe; files are read, and helpers run, when one is asked for."""
 
     def __init__(self, settings: OciCredentialsSettings, environ: Mapping[str, str]) -> None:
         self.problems: list[str] = []

@@ -62,10 +62,7 @@ class _Descriptor(Struct, frozen=True):
 class OciMirror(Unsigned):
     """Repositories in OCI registries as a mirror of providers. Thread-safe; each manifest is asked for once in a run.
 
-    Args:
-        method: Its template names the repository of each provider.
-        registries: The registries of the run.
-        judge: Says whether a host may be asked that the template does not name itself; None where each may.
+    `judge` says whether a host may be asked that the template does not name itself; None where each may.
     """
 
     def __init__(

@@ -72,13 +72,7 @@ _EMPTY = (("Content-Length", "0"),)
 class OciRegistries:
     """The registries of a run, and what each demands. Thread-safe.
 
-    Args:
-        client: The run's client.
-        seconds: The time limit of one request.
-        credentials: The user's logins.
-
-    Attributes:
-        named_by: What names the repositories, for hints.
+    `seconds` is the time limit of one request; `named_by` says what names the repositories, for hints.
     """
 
     def __init__(self, client: Client, seconds: float, credentials: ConfiguredLogins) -> None:
@@ -91,12 +85,7 @@ class OciRegistries:
         self.challenges: dict[str, Challenge] = {}
 
     def session(self, repository: OciRepository, *, actions: str = "pull") -> OciSession:
-        """Return the session with a repository, which all who ask it share.
-
-        Args:
-            repository: The repository.
-            actions: What a token must permit: `pull` or `pull,push`.
-        """
+        """Return the session with a repository, which all who ask it share, for `pull` or `pull,push`."""
         with self._lock:
             key = repository, actions
             return self._sessions.setdefault(key, OciSession(repository, self, actions))
@@ -124,10 +113,8 @@ class OciSession:
     def send(self, url: str, kind: RequestKind, sent: Outgoing = _GET) -> Response:
         """Send a request, with a token where the registry demands one; the status may be any.
 
-        Args:
-            url: On the registry's own host, or where it said that an upload goes on.
-            kind: Made by `OciRegistries.kind`.
-            sent: The method and the content.
+        The URL is on the registry's own host, or where it said that an upload goes on; the kind is of
+        `OciRegistries.kind`.
 
         Raises:
             UnauthorizedError: No token can be obtained.
@@ -188,11 +175,7 @@ class OciSession:
         return tuple(found)
 
     def manifest(self, reference: str, media_types: tuple[str, ...] = MANIFEST_TYPES) -> Manifest:
-        """Return a manifest, whose bytes have been checked by the digest that it is asked by, or comes with.
-
-        Args:
-            reference: A tag or a digest.
-            media_types: Those that are asked for.
+        """Return a manifest by a tag or a digest; its bytes are checked by the one that it is asked by, or has.
 
         Raises:
             NotFoundError: The repository has no such manifest.
@@ -218,9 +201,7 @@ class OciSession:
     def blob(self, digest: str, size: int) -> Iterator[Transfer]:
         """Open a blob, which is not held against its digest here; the repository's manifest was read before.
 
-        Args:
-            digest: Its digest.
-            size: Its bytes, as the manifest says: it is an error if there are more or less.
+        It has as many bytes as the manifest says: more or less are an error.
 
         Raises:
             OfflineError: The run is offline.
@@ -245,12 +226,7 @@ class OciSession:
         return self.unusable(f"sent {digest} with another size than the {size} bytes that its manifest says")
 
     def refusal(self, answer: Response, asked: str) -> SourceError:
-        """Return the error for an answer with another status than was expected.
-
-        Args:
-            answer: The answer.
-            asked: What for, such as "asked for its tags".
-        """
+        """Return the error for an answer with an unexpected status, when it was, say, "asked for its tags"."""
         codes, words = errors_of(answer.body)
         said = f"{self} answered {status_words(answer.status)} when {asked}{f' ({words})' if words else ''}"
         name = display_host(self.repository.registry)
@@ -361,12 +337,7 @@ def _is_address(host: str) -> bool:
 
 
 class OciPush:
-    """A repository that is pushed to. Thread-safe.
-
-    Args:
-        repository: The repository, which a push makes where the registry allows it.
-        registries: The registries of the run.
-    """
+    """A repository that is pushed to, and that a push makes where the registry allows it. Thread-safe."""
 
     def __init__(self, repository: OciRepository, registries: OciRegistries) -> None:
         self.repository = repository
@@ -392,12 +363,7 @@ class OciPush:
         return self._has("blobs", digest)
 
     def push_blob(self, digest: str, size: int, chunks: Callable[[], Iterable[bytes]]) -> None:
-        """Send a blob.
-
-        Args:
-            digest: Its digest, which the registry compares.
-            size: Its bytes.
-            chunks: Returns its content, from the beginning on each call.
+        """Send a blob by its digest, which the registry compares; `chunks` begins its content anew on each call.
 
         Raises:
             UnauthorizedError: The registry refuses.

@@ -73,17 +73,9 @@ class Registries:
     ) -> None:
         """Read the CLI configuration and the environment; send no request. Hosts are in comparison form.
 
-        Args:
-            dialect: The running tool.
-            environ: Tokens, proxies, certificates and the place of the CLI configuration.
-            base: Hosts that the base's lock files or policy name.
-            given: Hosts of the command line.
-            asks_all: True if every host may be asked, as the tools do.
-            memory: The answers of earlier runs; None to remember nothing.
-            is_installing: True to fetch packages as the tool does: Terraform sends what `.netrc` has for a host.
-            is_offline: No request is sent: cached answers count, and all else is an OfflineError.
-            cancel: Set by another thread to stop.
-            pause: Waits between two attempts; for tests.
+        `base` are those of the base's lock files or policy, `given` those of the command line; with `asks_all` every
+        host may be asked, as the tools do. To install, packages are fetched as the tool does: Terraform sends what
+        `.netrc` has for a host. See `Client` for the rest.
         """
         config = read_cli_config(dialect, environ)
         program = find_helper(config.helper.name, dialect, environ) if config.helper else None
@@ -119,11 +111,7 @@ class Registries:
         return (*self.config.problems, *map(ConfigurationError, self._logins.problems if self._logins else ()))
 
     def of(self, host: str) -> Registry | NotAsked:
-        """Return a host's registry, or that the host is not asked.
-
-        Args:
-            host: Comparison form.
-        """
+        """Return the registry of a host, in comparison form, or that the host is not asked."""
         verdict = None if self._asks_all else self.asked.judge(host)
         return verdict if isinstance(verdict, NotAsked) else self.registry(host)
 
@@ -140,10 +128,8 @@ class Registries:
     def installation(self, root: Path, methods: Sequence[InstallationMethod] | None = None) -> Source:
         """Return the source that the tool would install the providers of a root from.
 
-        Args:
-            root: The root's folder.
-            methods: The command line's; None for the CLI configuration's, or else for registries after the folders that
-                the tool searches by default.
+        The methods are those of the command line; None for the CLI configuration's, or else for registries after the
+        folders that the tool searches by default.
 
         Raises:
             ConfigurationError: The command line names OCI registries, which the tool does not install from.
@@ -273,11 +259,7 @@ def ask_ahead(
 ) -> None:
     """Load what asks registries, begin to ask them for versions and packages to install, and return.
 
-    Args:
-        dialect: The tool.
-        environ: Its settings.
-        wanted: The providers, with the versions whose packages are asked for too; None for no version.
-        here: The platform of the packages; None to ask for versions alone.
+    Packages are asked for of wanted versions, if there is a platform.
     """
     cancel = JoinedEvent()
     environ = dict(environ)  # As it is now: the process may change it before a run takes the registries over.
@@ -306,10 +288,7 @@ def ask_ahead(
 def asked_ahead(dialect: Dialect, environ: Mapping[str, str], cancel: threading.Event) -> Registries | None:
     """Return the registries that were asked ahead for a run of a tool, once; None if there are none.
 
-    Args:
-        dialect: The tool.
-        environ: Its settings, which must be the same.
-        cancel: The run's event: it ends the requests that were begun too.
+    The settings must be the same. The run's event ends the requests that were begun too.
     """
     with _AHEAD_LOCK:
         registries, event = _AHEAD.get(dialect.name, (None, None))
@@ -323,8 +302,7 @@ def asked_ahead(dialect: Dialect, environ: Mapping[str, str], cancel: threading.
 class SourceSelection:
     """A source that is several others. Thread-safe.
 
-    Args:
-        routes: Methods, which say for which providers they are, each with the function that finds a provider's source.
+    A route is a method, which says for which providers it is, with the function that finds a provider's source.
     """
 
     def __init__(self, routes: Sequence[tuple[InstallationMethod, Callable[[ProviderAddress], Source]]]) -> None:

@@ -64,9 +64,7 @@ class Registry:
     def versions(self, address: ProviderAddress, *, is_fresh: bool = False) -> RegistryVersions:
         """Return the versions that the registry offers, in its order.
 
-        Args:
-            address: The provider.
-            is_fresh: True to reject an answer of an earlier run that would count; also below.
+        A fresh answer is not one of an earlier run that would count; also below.
 
         Raises:
             ProviderNotFoundError: The registry has no such provider.

@@ -33,11 +33,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 
 @lru_cache(_KEPT)
 def resolve(base: str, reference: str) -> str:
-    """Return an address that a document gives, absolute or relative to where the document came from.
-
-    Args:
-        base: The document's own URL, after redirects.
-        reference: The address that the document gives.
+    """Return an address that a document gives, absolute or relative to the document's own URL, after redirects.
 
     Raises:
         ValueError: It is not an http or https URL; str() says why, without the URL.

@@ -111,8 +111,6 @@ class _Table(Struct, frozen=True):
     """What is done with the rows of a table.
 
     Attributes:
-        key: The condition by which a row is found.
-        time: The column with the time of a row.
         expires: True if rows are deleted at `MOST_AGE`.
         most: The most bytes of all rows, by their column `size`; the oldest go first. None for no limit.
     """
@@ -142,11 +140,7 @@ class RememberedAnswer(Struct, frozen=True):
 
     Attributes:
         url: The requested URL, without a user name or password.
-        with_token: True if a token was sent.
-        status: The HTTP status.
         final_url: The URL after redirects. If it differs from the requested one, it is cached without its query.
-        content_type: The header, if there was one.
-        body: The decompressed body.
         as_of: The time of the request, ISO 8601 in UTC with seconds: "2026-11-21T14:02:09Z".
     """
 
@@ -165,12 +159,8 @@ class CacheInfo(Struct, frozen=True):
     Attributes:
         path: The file; None if the cache is in memory only.
         size: Bytes on disk.
-        answers: Number of answers.
-        verifications: Number of verifications.
-        packages: Number of packages.
         inspections: Number of packages whose contents are known.
         oldest: Time of the oldest answer, ISO 8601 in UTC, if there is one.
-        newest: Time of the newest answer, in the same form.
     """
 
     path: Path | None
@@ -194,10 +184,8 @@ class Cache:
     """Answers, verifications and hashes of packages. Safe to use from several threads and processes.
 
     Writes are visible to this instance at once, and to other processes after a flush: every few seconds, and on close.
-    Use it in a `with` statement, or close it. No method but `clear` raises.
-
-    Args:
-        path: The file; None for `default_cache_path`.
+    Use it in a `with` statement, or close it. No method but `clear` raises. The file is that of `default_cache_path`
+    unless given.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -235,12 +223,7 @@ class Cache:
             return () if self._opened is None else self._opened.take_notices()
 
     def answer(self, url: str, *, with_token: bool) -> RememberedAnswer | None:
-        """Return the cached answer, whatever its age, if there is one.
-
-        Args:
-            url: The requested URL.
-            with_token: True if a token would be sent: answers with and without a token are cached separately.
-        """
+        """Return the cached answer, whatever its age; those with and without a token are cached separately."""
         row = self._row("answers", _digest(url), with_token)
         if row is None:
             return None
@@ -264,11 +247,7 @@ class Cache:
         self._keep("answers", key, row, len(packed))
 
     def verification(self, key: str) -> bytes | None:
-        """Return the cached record of a verification, if there is one.
-
-        Args:
-            key: A digest of everything that the verification depends on.
-        """
+        """Return the cached record of a verification, by a digest of everything that it depends on, if there is one."""
         row = self._row("verifications", key)
         return None if row is None else bytes(row[2])
 

@@ -65,9 +65,7 @@ class _UnusableError(Exception):
 class Database:
     """A database file, or a database in memory. Safe to use from several threads and processes.
 
-    Args:
-        layout: Schema, and the names used in messages.
-        place: Returns the path, called when the file is first needed; None for a database in memory.
+    `place` returns the path, when the file is first needed; None for a database in memory.
     """
 
     def __init__(self, layout: DatabaseLayout, place: Callable[[], Path] | None) -> None:

@@ -56,12 +56,7 @@ _NOTICE_SECONDS = 2.0
 
 
 def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> bytes:
-    """Return the bytes of a file.
-
-    Args:
-        path: The file.
-        limit: The largest allowed size in bytes, a multiple of 1024.
-        missing: Returned if there is no such file; None to raise an error instead.
+    """Return the bytes of a file: at most `limit`, a multiple of 1024; `missing`, unless it is None, if there is none.
 
     Raises:
         ConfigurationError: The file cannot be read, or is larger.
@@ -79,11 +74,7 @@ def read_bounded(path: Path, limit: int, *, missing: bytes | None = None) -> byt
 
 
 def open_regular(path: str | bytes | Path, *, follows_link: bool = True) -> BinaryIO:
-    """Open a regular file for reading.
-
-    Args:
-        path: The file.
-        follows_link: False to refuse a link in its place.
+    """Open a regular file for reading; a link in its place may be refused.
 
     Raises:
         OSError: It cannot be opened, or is a folder, a device, a pipe or a socket.
@@ -107,13 +98,9 @@ def _require_regular(status: os.stat_result) -> None:
 def write_atomically(path: Path, data: bytes | Iterator[bytes], *, mode: int = 0o644) -> None:
     """Replace a file in one step: a temporary file beside it, flushed to the disk, then renamed over it.
 
-    A device, a pipe or an open file of this process, like /dev/stdout, is written to directly.
-
-    Args:
-        path: The file; a symbolic link is replaced, not followed. Only a link outside of the repository that leads to
-            a device, a pipe or an open file of this process is followed.
-        data: The whole new content, or its pieces; each piece is made only when the earlier ones are written.
-        mode: Permissions of the new file, regardless of the umask.
+    A device, a pipe or an open file of this process, like /dev/stdout, is written to directly. A symbolic link is
+    replaced, not followed, unless it is outside of the repository and leads to one of these. Of pieces of the new
+    content, each is made only when the earlier ones are written. The mode counts regardless of the umask.
 
     Raises:
         ConfigurationError: The file cannot be written, or a link in the current repository leads out of it; the old
@@ -166,11 +153,9 @@ def _open_descriptor(path: Path) -> int | None:
 
 
 def lies_in_repository(folder: Path, *, named: Path | None = None) -> bool:
-    """True if a folder lies in the current repository, or in the current folder if that is in no repository.
+    """True if a folder, which need not exist, lies in the current repository, or without one in the current folder.
 
-    Args:
-        folder: The folder, which need not exist.
-        named: The path that an error names; None for the folder.
+    An error names another path if one is given.
 
     Raises:
         ConfigurationError: The path lies there, but a link in it, which the repository may have added, leads out.
@@ -211,9 +196,7 @@ def sync_folder(folder: Path) -> None:
 class RealFolder:
     """An open folder, a context manager. All methods raise OSError if the system refuses.
 
-    Args:
-        path: The folder.
-        parent: The descriptor of its parent folder; None to follow links to the folder.
+    Without the descriptor of its parent folder, links to it are followed.
     """
 
     def __init__(self, path: Path, parent: int | None = None) -> None:
@@ -310,13 +293,8 @@ def is_link(status: os.stat_result) -> bool:
 class OpenFolders(ExitStack):
     """The folders from a trusted one down to the innermost, all of them open; a context manager.
 
-    Args:
-        top: The trusted folder, made if it is missing.
-        names: Names of the folders below it, the outermost first; missing ones are made.
-        made: The folders below the trusted one that were made, to which more are added; None for those made here alone.
-
-    Attributes:
-        end: The innermost folder.
+    Missing ones are made, the trusted one too. Those that were made below it are added to `made`, if it is given; `end`
+    is the innermost.
 
     Raises:
         ConfigurationError: One of the folders is a link.
@@ -377,15 +355,11 @@ def exclusive_lock(
 ) -> Iterator[None]:
     """Wait until no other process holds the lock, and hold it until the block ends.
 
-    Args:
-        top: A trusted folder; no link below it is followed.
-        names: Names of the nested folders below it, and of the lock file in the last of them. Missing ones are made;
-            the file is removed again, and so are the folders that are empty then.
-        cancel: Set by another thread to end the waiting.
-        on_waiting: Called once, after a few seconds of waiting.
-        is_shared_with_opentofu: True for a lock that OpenTofu takes too (internal/flock): it excludes other processes,
-            but not other threads of the same one. Its file stays, because OpenTofu may be waiting for it and does not
-            check whether it still exists.
+    The lock file is the last of `names`, in nested folders below a trusted one; no link below that is followed. Missing
+    folders are made; the file is removed again, and so are the folders that are empty then. `on_waiting` is called
+    once, after a few seconds of waiting. A lock that OpenTofu takes too (internal/flock) excludes other processes, but
+    not other threads of the same one; its file stays, because OpenTofu may be waiting for it and does not check whether
+    it still exists.
 
     Raises:
         ConfigurationError: The file cannot be made, or it or a folder on the way to it is a link.
@@ -448,11 +422,7 @@ def _locked(folder: RealFolder, file: str, wait: Callable[[], None], *, is_share
 
 @contextmanager
 def lock_within(path: Path, seconds: float) -> Iterator[bool]:
-    """Wait for a lock for a limited time, and yield True if this process has it.
-
-    Args:
-        path: The lock file, in a folder that exists.
-        seconds: The longest wait.
+    """Wait some seconds for a lock file, in a folder that exists, and yield True if this process has it.
 
     Raises:
         OSError: The file cannot be used.

@@ -63,7 +63,6 @@ class WrittenFile(msgspec.Struct, frozen=True):
         place: Its absolute path without links, as the file system spells it.
         old: Its bytes before; None if there was no such file.
         new: Its bytes afterwards; None if it is removed.
-        mode: Its permissions.
         link: The target of the symbolic link that it replaces; None if it replaces none.
     """
 
@@ -83,7 +82,6 @@ class MovedFolder(msgspec.Struct, frozen=True):
     """One folder of a package that is replaced. `locklens.operations.write.recover.state_of` names states of a place.
 
     Attributes:
-        place: Its absolute path.
         old: The state before.
         new: The state afterwards.
         base: The folder that no place may lead out of.
@@ -125,14 +123,11 @@ class Record(msgspec.Struct, frozen=True):
         id: Random; part of the names of temporary files.
         top: The repository, without links, as the file system spells it.
         words: Its effects, one sentence each.
-        command: The command line that does the same.
         at: Its time, ISO 8601 in UTC.
-        files: The files in the order in which they are written.
         undoes: Id of the write that this one reverts, or "".
         redoes: Id of the write that this one applies again, or "".
         message: The commit message for it, or "".
         folders: Folders that are replaced; a record has files or folders.
-        target: The place of its bytes; a record of git's index is never pending.
         tool: The name of the tool that was named for its roots, or "".
     """
 
@@ -157,11 +152,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """The records of all repositories.
-
-    Args:
-        folder: The folder of the records; None for `writes` in the user's data folder.
-    """
+    """The records of all repositories, in a folder; None for `writes` in the user's data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._given = folder
@@ -177,14 +168,7 @@ class Journal:
 
     @contextmanager
     def held(self, top: Path, *, wait: float) -> Iterator[bool]:
-        """Keep other processes from a repository's records.
-
-        Args:
-            top: The repository.
-            wait: Seconds to wait for another process.
-
-        Yields:
-            True if this process has the records; False if another one kept them for all of the wait.
+        """Keep other processes from a repository's records; True if that succeeds within the seconds to wait.
 
         Raises:
             OSError: The folder cannot be used, or other users may write to it.
@@ -414,10 +398,7 @@ def write_temporary(file: WrittenFile, data: bytes, name: str) -> None:
 def put_in_place(file: WrittenFile, data: bytes | None, name: str) -> None:
     """Put bytes in a file's place in one step, or remove the file; its old bytes bring back a link that they replaced.
 
-    Args:
-        file: The file.
-        data: Its bytes; None removes it.
-        name: Path of the temporary file; an existing one is replaced.
+    The name is that of the temporary file; an existing one is replaced.
 
     Raises:
         OSError: The file cannot be replaced or removed.

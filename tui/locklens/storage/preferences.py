@@ -202,8 +202,7 @@ def default_marks_path() -> Path:
 class MarkStore:
     """Marks of changes by repository, in a SQLite file. Safe to use from several threads and processes.
 
-    Args:
-        path: The file, which each call opens anew; None for `default_marks_path`.
+    Each call opens the file anew; it is that of `default_marks_path` unless given.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -240,12 +239,7 @@ class MarkStore:
         return {one: None if rules is None else frozenset(rules.split()) for one, rules in rows if one not in outdated}
 
     def mark(self, repository: str, changes: Mapping[str, Collection[str]]) -> None:
-        """Mark changes as reviewed; a change that is marked already keeps its time.
-
-        Args:
-            repository: The key of the repository.
-            changes: The rules of the findings that each change has now, by its id.
-        """
+        """Mark changes as reviewed, each with the rules of its findings by its id; a marked one keeps its time."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         rows = [(repository, one, now, " ".join(sorted(rules))) for one, rules in changes.items()]
         statement = (

@@ -64,7 +64,6 @@ class Signature(Struct, frozen=True):
     """One signature of a signature file, which may have several.
 
     Attributes:
-        status: The verdict.
         issuer: Key id or fingerprint that the signature names, upper-case hex; says nothing unless `matches`.
         matches: True if the key made this signature over these bytes, whatever else is wrong.
         key: The primary key; None if the issuer is none of the keys at hand.
@@ -160,7 +159,6 @@ class Verification(Struct, frozen=True):
 
     Attributes:
         form: Form of the file. A DAMAGED one may have signatures before the damage.
-        signatures: The signatures, in the order of the file.
         keyrings: One for each armored text, in the order given.
         problem: The reason why nothing could be verified at all; the signatures are then unknown, not bad.
     """

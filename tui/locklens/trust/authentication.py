@@ -122,7 +122,6 @@ class Authentication(Struct, frozen=True):
     """The tool's judgement of a release.
 
     Attributes:
-        outcome: The tool's decision.
         tier: UNSIGNED where no key is listed, UNKNOWN where no signature is good.
         key: The primary key that the signature names, also where it is refused; see `signed_by`.
         refusal: The reason why it would refuse; None for UNKNOWN.
@@ -173,15 +172,8 @@ def authenticate(
 ) -> Authentication:
     """Judge a release as the tool would, by its signature and SHA256SUMS; the package itself is not looked at.
 
-    Args:
-        metadata: The registry's answer about one of its packages; without a file name, SHA256SUMS need not list one.
-        signed: Its SHA256SUMS and the signature over it.
-        dialect: The tool.
-        verifier: Asks gpg.
-        enforcement: The checks that the environment makes OpenTofu enforce.
-
-    Returns:
-        The judgement; never raises, whatever the release holds.
+    Never raises, whatever the release holds. Where the registry's answer is without a file name, SHA256SUMS need not
+    list one.
     """
     enforced = enforcement or Enforcement()
     checksums = read_checksums(signed.sums)
@@ -295,17 +287,9 @@ def hashicorp_key(name: str) -> str:
 def tier_of(
     signed: SignedChecksums, verification: Verification, published: ListedKey, verifier: Verifier
 ) -> Tier | None:
-    """Return the tier of a release that is well signed by a published key.
+    """Return the tier of a release that is well signed by a published key: OFFICIAL, PARTNER or SELF_SIGNED.
 
-    Args:
-        signed: SHA256SUMS and its signature file.
-        verification: Its verification with the published keys.
-        published: The key that signed.
-        verifier: Asks gpg.
-
-    Returns:
-        OFFICIAL, PARTNER or SELF_SIGNED; None if the key comes with a bad trust signature, for which
-        Terraform refuses the release.
+    None if the key comes with a bad trust signature, for which Terraform refuses the release.
     """
     named = {one.issuer[-16:] for one in verification.signatures}
     if named & SECURITY_KEY_IDS and _is_signed(signed.sums, signed.signature, SECURITY, verifier):
@@ -344,15 +328,10 @@ def vouchers(
 ) -> dict[str, HashOrigin]:
     """Return the origin of each hash of a release.
 
-    A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: even
-    the registry's own report does not count against a wrong signature. One for which no key is listed is the
-    registry's word alone, whether the tool would take it or not.
-
-    Args:
-        sums: The release's SHA256SUMS.
-        authentication: The verdict on the release.
-        packages: Hashes by platform as OpenTofu's registry reports them. An `h1` counts only together with a `zh`
-            that is vouched for.
+    A release that is refused for its signature, or whose signature could not be checked, vouches for nothing: even the
+    registry's own report does not count against a wrong signature. One for which no key is listed is the registry's
+    word alone, whether the tool would take it or not. An `h1` that OpenTofu's registry reports counts only together
+    with a `zh` that is vouched for.
     """
     if authentication.tier is Tier.UNSIGNED:
         said = dict.fromkeys(read_checksums(sums).hashes, HashOrigin.REPORTED)

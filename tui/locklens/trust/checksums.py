@@ -81,7 +81,6 @@ class ListedPackage(Struct, frozen=True):
         name: The base name of the normalized path, without the mark `*` of binary mode; hostile text. Two paths with
             one base name are two files of one name: each could be taken for the other.
         content: The kind of file, by its name.
-        platform: The package's platform.
         type: The package's provider type; "" for other files.
         version: The package's version, as its name has it.
     """
@@ -132,13 +131,7 @@ class Collected(Struct, frozen=True):
 
 
 class Checksums(Struct, frozen=True):
-    """A SHA256SUMS file.
-
-    Attributes:
-        data: Its bytes, which are what is signed.
-        files: The listed files, in its order.
-        odd: The lines that were skipped.
-    """
+    """A SHA256SUMS file: its bytes, which are signed, the files that it lists, and the lines that were skipped."""
 
     data: bytes
     files: tuple[ListedPackage, ...] = ()
@@ -164,12 +157,7 @@ class Checksums(Struct, frozen=True):
         return {zh: tuple(names) for zh, names in found.items()}
 
     def packages(self, provider_type: str, version: str) -> dict[Platform, frozenset[str]]:
-        """The hashes of this release's packages; more than one for a platform means that the file contradicts itself.
-
-        Args:
-            provider_type: The provider's type, e.g. "aws".
-            version: The version in normal form.
-        """
+        """Hashes of this release's packages; more than one for a platform means that the file contradicts itself."""
         found: dict[Platform, set[str]] = {}
         for file in self.files:
             if file.platform is not None and (file.type, file.version) == (provider_type, version):
@@ -283,13 +271,7 @@ class Build(Struct, frozen=True):
 def foreign_words(checksums: Checksums, filename: str, wanted: Build) -> str:
     """Describe the signed release if it is not the requested one.
 
-    Args:
-        checksums: The signed list.
-        filename: The registry's name of the package that it offers.
-        wanted: The requested package.
-
-    Returns:
-        A clause such as "the signed packages are of demo 1.0.0"; "" if it is of this release, or if unknown.
+    Returns a clause such as "the signed packages are of demo 1.0.0"; "" if it is of this release, or if unknown.
     """
     builds = {file.name: build for file in checksums.files if (build := _build(file)) is not None}
     if not builds:

@@ -89,10 +89,8 @@ class PackageHashes(Struct, frozen=True):
     def republished_words(self, locked: int, sums: str, *, whose: str = "") -> str:
         """The reason why the version counts as republished: half a sentence, "" if it does not.
 
-        Args:
-            locked: The number of locked `zh` of packages.
-            sums: The name of the list, e.g. "the publisher's signed SHA256SUMS".
-            whose: The entry that had them, e.g. "of the old entry"; "" for the one that is locked.
+        It counts the locked `zh` of packages, and names the list, e.g. "the publisher's signed SHA256SUMS", and the
+        entry that had them, e.g. "of the old entry"; "" for the one that is locked.
         """
         found = []
         if self.gone:
@@ -176,14 +174,9 @@ def judge_packages(
     comes later was listed later, whatever its name: the list, and the signature over it, was made anew. That alone is
     GROWN, a warning: a publisher may add a platform, and a lock that was made from a mirror may have held a part of the
     list. Where old ones leave the lock file at the same time, the packages were replaced, whatever the list calls the
-    old ones now: the tools only add to a version that stays.
-
-    Args:
-        old: Hashes that were locked of the same version before; empty where the version is new.
-        new: Hashes that are locked now.
-        today: The registry's signed list now; None if it could not be asked or is not authenticated.
-        release: The release.
-        elsewhere: Other registries' signed lists for the same version number, by host.
+    old ones now: the tools only add to a version that stays. The old hashes are those of the same version, none where
+    it is new; the list of today is None if the registry could not be asked or is not authenticated; other registries'
+    lists are by host.
     """
     earlier, later = (hashes_of_zips(filter(is_well_formed, hashes)) for hashes in (old, new))
     had, has = packages_of(earlier), packages_of(later)
@@ -268,11 +261,8 @@ def judge_folders(
 ) -> FolderHashes:
     """Judge the `h1` that a change claims for a version for the first time.
 
-    Args:
-        added: Hashes that were not locked for the version before, of any scheme.
-        packages: The `zh` of every package of this release, signed, manifests left out; empty if unknown.
-        hashed: The hashes of each package that was hashed here, now or before.
-        reported: Hashes that the registry reports beside a `zh` that is vouched for.
+    The packages are those of this release, signed, manifests left out; none if unknown. Reported hashes count beside a
+    `zh` that is vouched for.
     """
     wanted = hashes_of_files(filter(is_well_formed, added))
     signed = packages_of(packages)
@@ -288,14 +278,7 @@ def judge_folders(
 def judge_signer(
     old: SigningKey | None, new: SigningKey | None, *, old_known: bool = True, new_known: bool = True
 ) -> SignerChange:
-    """Compare who signed two versions, by the whole fingerprint of the primary key.
-
-    Args:
-        old: The signer of the old version; None if unsigned.
-        new: The signer of the new version; None if unsigned.
-        old_known: False if the old signer could not be determined.
-        new_known: False if the new signer could not be determined.
-    """
+    """Compare who signed two versions, by the primary key's whole fingerprint; None is unsigned, where it is known."""
     if not old_known or not new_known:
         return SignerChange.UNKNOWN
     if old is None or new is None:

@@ -149,9 +149,7 @@ class GpgAnswer(Struct, frozen=True):
 class Gpg:
     """Starts gpg, in a home that is named for each question: nothing of the user's GnuPG has a part in it.
 
-    Args:
-        path: Path of gpg, "" to look for it.
-        timeout: Seconds for one question.
+    A path of "" is looked for; `timeout` is of seconds for one question.
 
     Raises:
         GpgUnavailableError: From the constructor and every method: it is not there, does not run, is too old, or takes
@@ -269,13 +267,7 @@ def read_listing(output: bytes) -> KeyListing:
 def read_signatures(
     lines: Sequence[StatusLine], listed: Mapping[str, Mapping[str, Any]], keyrings: Sequence[Keyring]
 ) -> tuple[Signature, ...]:
-    """Return every signature that gpg judged, in the order of the file.
-
-    Args:
-        lines: Status lines of one verification.
-        listed: python-gnupg's entries by the primary key's fingerprint.
-        keyrings: The keys that may vouch; no other does.
-    """
+    """Return every signature that gpg judged, in the file's order; no other key than those of `keyrings` vouches."""
     groups: list[list[StatusLine]] = []
     for keyword, value in lines:
         if keyword == "NEWSIG":

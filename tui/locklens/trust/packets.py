@@ -133,7 +133,7 @@ def read_signature(packet: bytes) -> SignaturePacket | None:
 
 
 def read_signature_packet(body: bytes, *, inside: bool = False) -> SignaturePacket | None:
-    """Read a signature packet as the tools do.
+    """Read a signature packet as the tools do; None if both pass it over as if it were not there.
 
     They read by ProtonMail's go-crypto, Terraform 1.11.4 by v1.0.0 and OpenTofu 1.12.6 by v1.4.1: `Signature.parse` in
     openpgp/packet/signature.go refuses versions, key algorithms and digests (`HashIdToHashWithSha1` in
@@ -144,12 +144,7 @@ def read_signature_packet(body: bytes, *, inside: bool = False) -> SignaturePack
     before 2.3: such a signature is disputed, which is to refuse it where it names a key that may sign. One of version
     6, which OpenTofu alone reads, is passed over: it belongs to keys of version 6, and those are refused.
 
-    Args:
-        body: The packet without its header.
-        inside: True if it is embedded in another, and may have none itself.
-
-    Returns:
-        The signature, None if both tools pass it over as if it were not there.
+    One that is embedded in another may have none itself.
 
     Raises:
         MalformedPacketError: They fail at it.

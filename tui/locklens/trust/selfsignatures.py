@@ -122,15 +122,7 @@ def as_permitted(
     key: SigningKey | None,
     now: float,
 ) -> Signature:
-    """Return a signature with what the tools find against it, besides what gpg does.
-
-    Args:
-        signature: gpg's judgement.
-        packet: The packet as the tools read it.
-        signers: The keys that it names.
-        key: Their primary key, None if it is none of those at hand.
-        now: Seconds since 1970.
-    """
+    """Return a signature with what the tools, as they read its packet, find against it, besides what gpg does."""
     permission = permission_of(signers, now)
     if permission is Permission.NOT_FOR_SIGNING or key is None:
         # The tools look for another signature, whatever this one is.
@@ -283,12 +275,9 @@ class _Entity:
 def published_signers(data: bytes) -> tuple[PublishedSigner, ...]:
     """Return the keys of an armored text's packets that a signature may name.
 
-    Args:
-        data: The packets; the time taken is proportional to their size.
-
-    Returns:
-        Primary keys and subkeys; one more than once where it is not determined what the library would see. None at all
-        where the library could not read the text, or where they are too many.
+    They are primary keys and subkeys; one more than once where it is not determined what the library would see. None at
+    all where the library could not read the text, or where they are too many. The time taken is proportional to the
+    bytes.
     """
     entities: list[_Entity] = []
     try:

@@ -93,13 +93,7 @@ class Verifier:
 
     Each signature is verified once in a run, also where several threads or both tools' rules need it. Keys are imported
     once for each list of armored texts, into a home of that list's own: a provider's signatures never meet another's
-    keys.
-
-    Args:
-        gpg: Path of gpg, "" to look for it.
-        timeout: Seconds for one question.
-        memory: The verifications of earlier runs; None to remember nothing.
-        clock: The time, seconds since 1970; for tests.
+    keys. The memory has the verifications of earlier runs; None remembers nothing. See `Gpg` for the rest.
     """
 
     def __init__(
@@ -140,15 +134,10 @@ class Verifier:
             self._home(armored_keys)
 
     def verify(self, data: bytes, signature: bytes, armored_keys: tuple[str, ...]) -> Verification:
-        """Verify a detached signature with keys.
+        """Verify a detached signature with keys; no input makes it raise.
 
-        Args:
-            data: The bytes that are said to be signed, e.g. SHA256SUMS.
-            signature: The signature file's bytes. Binary only: the tools refuse armor.
-            armored_keys: The registry's texts; each may have several keys, or be broken.
-
-        Returns:
-            The verification; no input makes it raise.
+        The signature file is binary only: the tools refuse armor. Each of the registry's texts may have several keys,
+        or be broken.
         """
         key = verification_key(data, signature, armored_keys)
         return self._known.get(key, lambda: self._remembered(key, data, signature, armored_keys))
@@ -382,10 +371,8 @@ def verification_key(data: bytes, signature: bytes, armored_keys: Iterable[str])
 def cache_record(verification: Verification, ends: Iterable[float], made: float) -> bytes | None:
     """Return the cache record of a verification, None if it must not be cached.
 
-    Args:
-        verification: gpg's result.
-        ends: Times when its keys, subkeys, user ids and self-signatures expire, seconds since 1970.
-        made: The time when those were listed, in the same form; gpg was asked after that.
+    `ends` are the times when its keys, subkeys, user ids and self-signatures expire, seconds since 1970, as listed at
+    `made`; gpg was asked after that.
     """
     is_good = (
         verification.problem is None
@@ -404,9 +391,7 @@ def cache_record(verification: Verification, ends: Iterable[float], made: float)
 def cached_verification(data: bytes | None, now: float) -> Verification | None:
     """Return a cached verification, if gpg would still give the same result.
 
-    Args:
-        data: The cache record, None if there is none.
-        now: Seconds since 1970. Before the verification was made it is worth nothing: the clock was set back.
+    Before it was made it is worth nothing: the clock was set back.
     """
     if data is None:
         return None

@@ -60,10 +60,8 @@ class Response(Struct, frozen=True):
     """A server's answer, after redirects.
 
     Attributes:
-        status: The HTTP status: any that the tools do not retry.
         url: Final URL, after redirects, to which relative URLs in the body refer. A cached answer lacks the
             query if that was not asked for.
-        content_type: The header, None if there is none.
         body: Decompressed; b"" unless the status is 200, or the kind wants the bodies of errors too.
         had_token: True if a token was sent with the request.
         as_of: The time of the request, ISO 8601 in UTC with seconds.
@@ -85,7 +83,6 @@ class Outgoing(Struct, frozen=True):
     """A request that is more than a GET; it is sent once, and its redirects are followed for GET and HEAD alone.
 
     Attributes:
-        method: The HTTP method.
         headers: Further headers, such as the type and length of the content.
         content: The body; a function that opens it where it is too large to be held.
     """
@@ -98,10 +95,7 @@ class Outgoing(Struct, frozen=True):
 class Transfer(Struct, frozen=True):
     """A large file while it arrives. Its chunks are read once, in the thread that opened it.
 
-    Attributes:
-        url: Final URL, after redirects.
-        length: Bytes, None if the server does not say.
-        chunks: The bytes.
+    Its URL is the final one, after redirects; its length is None if the server does not say.
     """
 
     url: str
@@ -115,13 +109,9 @@ class Exchange(Struct, frozen=True):
     Attributes:
         url: Without query and login.
         outcome: The status, or the reason why there is none.
-        seconds: Duration.
         size: Bytes of the body.
-        attempt: Number of the attempt, from 1.
-        with_token: True if a token went along.
         as_of: The time of the request, ISO 8601 in UTC with seconds.
         is_remembered: True if that was in an earlier run: then nothing was sent now.
-        method: The HTTP method.
     """
 
     url: str
@@ -151,9 +141,6 @@ class RequestKind(Struct, frozen=True):
         words: Its name in messages, with an article.
         limit: Largest size in bytes, before and after decompression.
         seconds: Time limit of one attempt, from the first byte sent to the last one received.
-        redirects: Number of redirects that are followed.
-        retries: Attempts after the first.
-        accept: The Accept header.
         kept_headers: Names of headers of the answer, in lower case, that the caller reads.
         error_limit: Bytes that are read of an answer with another status than 200; then no compression is asked for.
     """
@@ -191,13 +178,8 @@ class Kinds(Struct, frozen=True):
     ) -> Kinds:
         """Read TF_REGISTRY_CLIENT_TIMEOUT (seconds) and the numbers of retries as the tools do.
 
-        Anything but a positive number is ignored. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone.
-
-        Args:
-            dialect: The running tool.
-            environ: The settings.
-            seconds: Time limit of an attempt, if no variable sets it; None for the tools' own.
-            retries: Attempts after the first, if no variable sets them; None for the tools' own.
+        Anything but a positive number is ignored. TF_PROVIDER_DOWNLOAD_RETRY is OpenTofu's alone. If no variable sets
+        them, the given numbers count; None for the tools' own.
         """
         default = float(_DEFAULT_SECONDS if seconds is None else min(seconds, _MOST_SECONDS))
         limit = float(_positive(environ, "TF_REGISTRY_CLIENT_TIMEOUT", _MOST_SECONDS) or default)
@@ -266,29 +248,16 @@ def is_transient(status: int) -> bool:
 
 
 def is_too_slow(received: int, waited: float, stall: float) -> bool:
-    """True if a package is given up although it goes on arriving.
-
-    Args:
-        received: Bytes so far.
-        waited: Seconds that were spent waiting for them.
-        stall: Seconds that may pass without a byte.
-    """
+    """True if a package is given up although it goes on arriving, by its bytes, the seconds waited, and a stall's."""
     return waited > min(_PATIENCE * stall + received / _LEAST_RATE, _LONGEST_DOWNLOAD)
 
 
 def wait_before(
     attempt: int, retry_after: str, now: datetime | None = None, *, patience: float = LONGEST_WAIT
 ) -> float | None:
-    """Return the seconds to wait before an attempt.
+    """Return the seconds to wait before an attempt, from 2; None if the server asks for more than the patience.
 
-    Args:
-        attempt: The one to come, from 2.
-        retry_after: The header of the last answer, seconds or an HTTP date; "" if there is none.
-        now: The time, for the date.
-        patience: The longest pause in seconds that a server may ask for.
-
-    Returns:
-        None if the server asks for a longer pause than is acceptable.
+    `retry_after` is the header of the last answer, seconds or an HTTP date; "" if there is none.
     """
     asked = _seconds_of(retry_after, now or datetime.now(UTC))
     if asked is None:

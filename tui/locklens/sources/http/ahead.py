@@ -106,9 +106,7 @@ def read_trust_ahead(environ: Mapping[str, str]) -> None:
 def connect_ahead(urls: Iterable[str], environ: Mapping[str, str]) -> None:
     """Begin to connect to servers that will be asked, and return; send no request.
 
-    Args:
-        urls: Their URLs. Those without TLS, and those behind a proxy, are skipped.
-        environ: Names proxies and certificates.
+    URLs without TLS, and those behind a proxy, are skipped.
     """
     with _LOCK:
         contexts = _CONTEXTS.setdefault(_named(environ), TlsContexts(environ))

@@ -44,11 +44,7 @@ _OK, _NOT_FOUND = 200, 404
 
 
 class JoinedEvent(threading.Event):
-    """An event that also counts as set while another one is; setting it does not set the other one.
-
-    Args:
-        other: The other event; None until there is one.
-    """
+    """An event that also counts as set while another one, if there is any, is; setting it sets no other."""
 
     def __init__(self, other: threading.Event | None = None) -> None:
         super().__init__()
@@ -72,15 +68,11 @@ class JoinedEvent(threading.Event):
 class Client:
     """Asks over HTTP. Any number of threads may use it. The HTTP library is loaded by the first real request.
 
-    Args:
-        environ: Names proxies and certificates.
-        memory: The answers of earlier runs; None to remember nothing.
-        is_offline: No request is sent: cached answers count, and all else raises OfflineError.
-        cancel: Set by another thread to stop: every wait ends with RunCancelledError.
-        pause: Waits between two attempts, in seconds; None for waiting that can be cancelled.
-        on_retry_after: Called with the seconds for which the server of a download asked, before they are waited out.
-        is_public_only: True to ask no address of a private network and none of this machine, whatever name leads there;
-            a proxy may have one.
+    The memory has the answers of earlier runs; None remembers nothing. Offline no request is sent: cached answers
+    count, and all else raises OfflineError. `cancel` is set by another thread: every wait ends with RunCancelledError.
+    `pause` waits between two attempts, in seconds; None for waiting that can be cancelled. `on_retry_after` is called
+    with the seconds for which the server of a download asked, before they are waited out. With `is_public_only`, no
+    address of a private network is asked and none of this machine, whatever name leads there; a proxy may have one.
     """
 
     def __init__(
@@ -118,11 +110,8 @@ class Client:
     def get(self, url: str, kind: RequestKind, *, token: Token | None = None, is_fresh: bool = False) -> Response:
         """Ask a URL, or return the answer that it gave before.
 
-        Args:
-            url: http or https.
-            kind: The expected answer with its bounds.
-            token: The token for this URL's host. It is left out if it could be read on the way.
-            is_fresh: True if the answer must be of this run, as far as the network may be used.
+        The token for its host is left out if it could be read on the way. A fresh answer is of this run, as far as the
+        network may be used.
 
         Raises:
             OfflineError: Offline and not cached.
@@ -143,13 +132,7 @@ class Client:
         return answer
 
     def send(self, url: str, kind: RequestKind, sent: Outgoing, *, token: Token | None = None) -> Response:
-        """Send a request whose answer is neither shared nor cached.
-
-        Args:
-            url: http or https.
-            kind: The expected answer with its bounds.
-            sent: The method, and the content that goes along.
-            token: The token for this URL's host. It is left out if it could be read on the way.
+        """Send a request whose answer is neither shared nor cached; the token as in `get`.
 
         Raises:
             OfflineError: The run is offline.
@@ -192,13 +175,9 @@ class Client:
     ) -> Iterator[Transfer]:
         """Open a file that is too large to be held; it is not cached.
 
-        It is given up beyond MAX_DOWNLOAD_BYTES, without a byte for STALL_SECONDS, and by `is_too_slow`.
-
-        Args:
-            url: http or https.
-            retries: Attempts after the first, until an answer begins; what breaks off is not asked for again.
-            token: See `get`.
-            patience: The longest pause in seconds that the server may ask for before another attempt.
+        It is given up beyond MAX_DOWNLOAD_BYTES, without a byte for STALL_SECONDS, and by `is_too_slow`. It is asked
+        for again until an answer begins; what breaks off is not. The patience is the longest pause in seconds that the
+        server may ask for.
 
         Raises:
             OfflineError: The run is offline.
@@ -329,8 +308,6 @@ class Recollection(Struct):
     any moment, and a client that waits for it asks again and again. Offline an old answer is better than none.
 
     Attributes:
-        memory: None without a cache.
-        is_offline: True if no request may be sent.
         forgotten_at: The time up to which no answer counts online, as answers have it.
     """
 
@@ -339,12 +316,7 @@ class Recollection(Struct):
     forgotten_at: str = ""
 
     def find(self, url: str, *, with_token: bool) -> Response | None:
-        """Return an answer that still counts.
-
-        Args:
-            url: The URL to request.
-            with_token: True if a token would be sent there.
-        """
+        """Return an answer that still counts."""
         found = None if self.memory is None else self.memory.answer(url, with_token=with_token)
         if found is None or not self._counts(found):
             return None

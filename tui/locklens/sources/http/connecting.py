@@ -176,12 +176,10 @@ class TlsContexts:
             self._get((HTTP2, HTTP1), is_whole=False)
 
     def begin(self, start: Callable[[ssl.SSLContext], _Made], protocols: tuple[str, ...], *, is_whole: bool) -> _Made:
-        """Call `start` with a context that offers `protocols`, and return what it makes; no handshake has begun.
+        """Call `start` with a context that offers `protocols`, by preference, and return what it makes.
 
-        Args:
-            start: Makes a socket or an object of TLS, which keeps the context's protocols.
-            protocols: The protocols, in the order of preference.
-            is_whole: See `tls_context`, for errors too.
+        It makes a socket or an object of TLS, which keeps the context's protocols; no handshake has begun. See
+        `tls_context` for `is_whole` and errors.
         """
         with self._lock:
             context = self._get(protocols, is_whole=is_whole)
@@ -220,13 +218,7 @@ class TlsContexts:
 
 
 class Dialler(Struct, frozen=True):
-    """Makes connections to servers and proxies.
-
-    Attributes:
-        contexts: The TLS trust.
-        bounds: The time limit of the asking thread.
-        is_public_only: True to connect to public addresses only.
-    """
+    """Makes connections to servers and proxies, within the asking thread's bounds; perhaps to public addresses only."""
 
     contexts: TlsContexts
     bounds: Bounds
@@ -367,9 +359,7 @@ Connection = socket.socket | NestedTls
 def abandonable(work: Callable[[], _Made], bounds: Bounds) -> _Made:
     """Run what cannot be interrupted (a look-up of a name) in a thread of its own, which is abandoned if it is late.
 
-    Args:
-        work: Returns a connection, which is closed if its thread was abandoned.
-        bounds: The limit of the waiting thread.
+    The connection that it returns is closed then.
 
     Raises:
         LateError: It is late.

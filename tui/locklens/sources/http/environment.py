@@ -49,9 +49,7 @@ _HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 def proxy_for(url: str, environ: Mapping[str, str]) -> str:
     """Return the URL of the proxy for a request, "" if there is none.
 
-    Args:
-        url: The URL that is asked.
-        environ: HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read, each also in lower case.
+    HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read, each also in lower case.
     """
     parts = urlsplit(url)
     name = f"{parts.scheme.upper()}_PROXY"
@@ -97,12 +95,10 @@ def _in_network(host: str, network: str) -> bool:
 def tls_context(environ: Mapping[str, str], *, is_whole: bool = True) -> ssl.SSLContext:
     """Return a context that verifies certificates and host names.
 
-    Args:
-        environ: SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are read.
-        is_whole: False to read of the system's store, and of SSL_CERT_DIR, only what a certificate asks for, where the
-            files of a folder are named for that, which takes no time; and of SSL_CERT_FILE what the system's file
-            lacks. Such a folder may lack what a user added: an authority that is not found must be looked for
-            in all of it.
+    SSL_CERT_FILE and SSL_CERT_DIR (folders separated as in PATH) are read. If it is not whole, only that is read of the
+    system's store, and of SSL_CERT_DIR, what a certificate asks for, where the files of a folder are named for that,
+    which takes no time; and of SSL_CERT_FILE what the system's file lacks. Such a folder may lack what a user added: an
+    authority that is not found must be looked for in all of it.
 
     Raises:
         OSError: SSL_CERT_FILE cannot be read, and no folder of SSL_CERT_DIR has a certificate; str() names the file.

@@ -59,12 +59,7 @@ _REFUSED = "the proxy did not connect"
 
 
 class Http1Connections:
-    """The HTTP/1.1 connections of a run; idle ones are used again.
-
-    Args:
-        dialler: Makes them.
-        at_once: The number of requests to a server at the same time.
-    """
+    """The HTTP/1.1 connections of a run, at most some to a server at once; idle ones are used again."""
 
     def __init__(self, dialler: Dialler, at_once: int) -> None:
         self._dialler = dialler
@@ -90,12 +85,7 @@ class Http1Connections:
     ) -> httpx.Response:
         """Send a request, on an idle connection or a new one, and return the answer with its body unread.
 
-        Args:
-            method: The HTTP method.
-            target: What is asked for.
-            headers: By lower-case names, including those that say where the content ends.
-            proxy: URL of the proxy, "" without one.
-            content: The body; None without one.
+        The headers are by lower-case names, and say where the content ends; the proxy is "" for none.
 
         Raises:
             TransportError: There is no answer.

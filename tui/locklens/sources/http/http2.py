@@ -80,11 +80,7 @@ class _Stream:
 
 
 class Http2Connection:
-    """An open connection on which the server chose HTTP/2.
-
-    Args:
-        connection: The socket; it belongs to this object from now on.
-    """
+    """An open connection on which the server chose HTTP/2; the socket belongs to it from now on."""
 
     def __init__(self, connection: ssl.SSLSocket) -> None:
         self._socket = connection
@@ -119,14 +115,10 @@ class Http2Connection:
     def ask(
         self, method: str, target: RequestTarget, headers: dict[str, str], bounds: Bounds, *, at_length: bool
     ) -> httpx.Response:
-        """Send a request, and return the answer with its body unread.
+        """Send a GET or HEAD, with headers by lower-case names, and return the answer with its body unread.
 
-        Args:
-            method: GET or HEAD.
-            target: What is asked for.
-            headers: By lower-case names.
-            bounds: The limit of this thread.
-            at_length: False if the body may turn out to be unwanted: then little of it is on the way before it is read.
+        A body that may turn out to be unwanted is not asked for at length: little of it is on the way before it is
+        read.
 
         Raises:
             LateError: The deadline has passed.

@@ -46,13 +46,7 @@ TRANSPORT_ERRORS = (TransportError, httpx.InvalidURL, ImportError, OSError, Unic
 
 
 class TransportFailure(Struct, frozen=True):
-    """The failure of one attempt.
-
-    Attributes:
-        words: A sentence without its full stop.
-        may_pass: True if the tools would try again.
-        hint: The next step for the user.
-    """
+    """The failure of one attempt: a sentence without its full stop; it may pass if the tools would try again."""
 
     words: str
     may_pass: bool = False
@@ -62,9 +56,7 @@ class TransportFailure(Struct, frozen=True):
 class FailedError(Exception):
     """One attempt failed; never leaves this package.
 
-    Attributes:
-        failure: The reason.
-        origin: The origin that gave no answer, None if it gave an unusable one.
+    The origin is that which gave no answer, None if it gave an unusable one.
     """
 
     def __init__(self, failure: TransportFailure, origin: UrlOrigin | None = None) -> None:
@@ -74,13 +66,7 @@ class FailedError(Exception):
 
 
 def transport_failure(error: Exception, host: str, seconds: float) -> TransportFailure:
-    """Describe an error of the transport.
-
-    Args:
-        error: The raised error.
-        host: The host that was asked, comparison form.
-        seconds: The time limit of the attempt.
-    """
+    """Describe an error of the transport; the host is in comparison form, `seconds` the time limit of the attempt."""
     name = display_host(host)
     if isinstance(error, LateError | TimeoutError):
         return TransportFailure(f"{name} did not answer in full within {seconds:g} seconds", may_pass=True)

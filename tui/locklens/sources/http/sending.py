@@ -77,18 +77,10 @@ class _Server:
 
 
 class Sender:
-    """Sends requests. Any number of threads may use it.
+    """Sends requests, and logs each. Any number of threads may use it; the arguments are those of `Client`.
 
     There is no `httpx.Client`: its redirects, cookies, logins from URLs and time-outs are all unwanted here, so that
     requests go to the transport as they are.
-
-    Args:
-        environ: Names proxies and certificates.
-        cancel: Set by another thread to stop.
-        pause: Waits between two attempts, in seconds; None for waiting that can be cancelled.
-        log: Gets a line for each request.
-        on_retry_after: Called with the seconds for which the server of a download asked.
-        is_public_only: True to connect to public addresses only, and to proxies.
     """
 
     def __init__(
@@ -126,13 +118,7 @@ class Sender:
             self._servers.clear()
 
     def ask(self, url: str, kind: RequestKind, token: Token | None, sent: Outgoing = _GET) -> Response:
-        """Send one request, with its retries.
-
-        Args:
-            url: http or https.
-            kind: The expected answer with its bounds.
-            token: The token for this URL's host, and for no other that it redirects to.
-            sent: The method, and the content that goes along.
+        """Send one request, with its retries; the token is for this URL's host, and for no other that it redirects to.
 
         Raises:
             UnavailableError: No answer, or none within the bounds; also on a status that stayed transient.

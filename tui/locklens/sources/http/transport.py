@@ -50,13 +50,9 @@ class _Server:
 
 
 class Transport(httpx.BaseTransport):
-    """Sends requests; any number of threads may use it.
+    """Sends requests, within the bounds of the asking thread; any number of threads may use it.
 
-    Args:
-        environ: Names proxies and certificates.
-        bounds: The time limit of the asking thread.
-        is_public_only: True to send requests to public addresses only. A proxy is the user's own choice, and
-            connects by its own rules.
+    A proxy is the user's own choice, and connects by its own rules, also where only public addresses may be asked.
     """
 
     def __init__(self, environ: Mapping[str, str], bounds: Bounds, *, is_public_only: bool = False) -> None:
