@@ -45,7 +45,6 @@ class Case(Struct, frozen=True, dict=True):
         old: Facts about the old version; None without one, or for the same version of the same provider.
         before: Facts about the previous version, if this one was republished; of a new provider, about the version that
             other roots of the base lock.
-        listing: The versions that the registry lists.
         elsewhere: Facts about this version in the other tool's registry.
         hashed: The hashes of packages that were hashed here.
         mirrored: The hashes that the mirrors of the CLI configuration have of the new version.
@@ -137,12 +136,7 @@ class Case(Struct, frozen=True, dict=True):
 
 
 def vouched_for(release: ReleaseFacts, hashed: HashedFiles) -> Mapping[str, HashOrigin]:
-    """Return who vouches for each hash of a release, except for one that the registry reports and no package has.
-
-    Args:
-        release: The facts about it.
-        hashed: The hashes of each package that was hashed here.
-    """
+    """Return who vouches for each hash of a release, except for one that the registry reports and no package has."""
     found = {platform: hashed[zh] for zh, platform in release.platforms.items() if zh in hashed}
     wrong = {text for text, platform in release.reported.items() if text not in found.get(platform, {text})}
     return {text: origin for text, origin in release.vouchers.items() if text not in wrong}
@@ -237,13 +231,7 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest,
 def settled_case(
     subject: FactSubject, known: Mapping[FactRequest, Fact], hashed: Callable[[Iterable[str]], HashedFiles]
 ) -> Case | None:
-    """Return a change with the facts about it; None for a removed provider, which has none.
-
-    Args:
-        subject: All questions about it are answered.
-        known: The answers.
-        hashed: Looks up the hashes of packages that were hashed here.
-    """
+    """Return a change, all of whose questions are answered, with the facts about it; None for a removed provider."""
     if subject.change.new is None:
         return None
     by_zh = hashed(hashes_to_look_up(subject.change, subject.tool, known))

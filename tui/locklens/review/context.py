@@ -97,8 +97,6 @@ class RootContext(Struct, frozen=True):
     """The context that a root is judged in, besides its own files and the facts about releases.
 
     Attributes:
-        policy: The policy that applies.
-        tool_change: Set if the root changed to the other tool.
         converted: Its lock file, configuration, values and state that git converts on checkout, by path.
         unreviewed: Submodules and links in place of the root or its files, which were not read, by path.
         unread: Files of the configuration and states whose requirements are not known, by path.

@@ -36,7 +36,6 @@ class LockedHashes(Struct, frozen=True):
     """The locked hashes of one version, with the facts about its release.
 
     Attributes:
-        facts: The facts about the hashes.
         offered: Platforms with a package in the release; None if unknown.
         hashed: The offered platforms whose `h1` is known, locked or not.
     """
@@ -107,11 +106,6 @@ def cover(locked: LockedHashes, path: InstallPath, platforms: Iterable[str]) -> 
     """Return the coverage of platforms on a path.
 
     A lock entry without hashes excludes nothing: the tools accept any package, and record it.
-
-    Args:
-        locked: The locked hashes.
-        path: The install path.
-        platforms: The platforms in question, such as "linux_amd64".
     """
     distinct = tuple(dict.fromkeys(platforms))
     if not locked.facts:

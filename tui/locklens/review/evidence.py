@@ -35,13 +35,7 @@ if TYPE_CHECKING:
 
 
 def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[FactRequest]:
-    """Return the next questions to judge a change; empty once all facts are known.
-
-    Args:
-        change: A change of a root.
-        tool: The root's tool.
-        known: The answers so far.
-    """
+    """Return the next questions to judge a change; empty once all facts are known."""
     if change.new is None:
         return frozenset()
     required: set[FactRequest] = {ListingId(tool.name, change.address), new_id(change, tool)}
@@ -70,12 +64,7 @@ def _needs_mirrors(change: Change, case: Case) -> bool:
 
 
 def trace(change: Change, case: Case | None) -> Change:
-    """Return a change with proofs and signers from the facts about it.
-
-    Args:
-        change: A change of a root.
-        case: All facts; None for a removed provider, which has none.
-    """
+    """Return a change with proofs and signers from all facts about it; the case of a removed provider is None."""
     if case is None:
         return replace(change, evidence=Evidence())
     return replace(
@@ -262,11 +251,7 @@ class _Open(Struct):
 class FactCollector:
     """The questions of a run; each is asked once, even if several changes need it.
 
-    Not thread-safe. Only `ask` runs on pool threads.
-
-    Args:
-        ask: Answers a question; must be thread-safe.
-        pool: Runs `ask`.
+    Not thread-safe. Only `ask`, which has to be, runs on pool threads.
     """
 
     def __init__(self, ask: Callable[[FactRequest], Fact], pool: Executor) -> None:
@@ -292,10 +277,7 @@ class FactCollector:
             self._go_on(subject)
 
     def settled(self, *, is_patient: bool) -> Iterator[FactSubject]:
-        """Yield the changes without open questions, in the order in which they are settled.
-
-        Args:
-            is_patient: True to wait until all are settled; otherwise only those that are settled now.
+        """Yield the changes without open questions, as they are settled: all of them, or impatiently those of now.
 
         Raises:
             LockLensError: The run was cancelled.

@@ -304,12 +304,7 @@ def is_counted(finding: Finding) -> bool:
 def results(
     roots: Sequence[RootReview], unknown: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
 ) -> tuple[CheckResult, ...]:
-    """Return the result of every check.
-
-    Args:
-        roots: The roots, with their findings.
-        unknown: By check id, `CheckResult.unknown_in`.
-    """
+    """Return the result of every check; `unknown` has by check id what `CheckResult.unknown_in` is."""
     found: dict[str, list[tuple[RootReview, Finding]]] = {}
     for root in roots:
         for finding in root.findings:
@@ -369,10 +364,9 @@ def spread_of(roots: Iterable[RootReview]) -> tuple[Spread, ...]:
 
 
 class Fix(Struct, frozen=True):
-    """What one command acts on.
+    """What one command acts on, in some roots.
 
     Attributes:
-        roots: Their folders.
         providers: Those to act on; () for all of the roots.
         versions: The versions that the providers are upgraded to; () where the command selects them.
     """

@@ -116,11 +116,7 @@ class Inspection(Struct, frozen=True):
 
 
 class Inspections(Struct, frozen=True):
-    """What is inside the packages of several providers.
-
-    Attributes:
-        of_providers: One for each provider, in the order in which they were named.
-    """
+    """What is inside the packages of several providers, in the order in which they were named."""
 
     of_providers: tuple[Inspection, ...]
 
@@ -155,12 +151,10 @@ class ModuleChange(enum.Enum):
 
 
 class ModuleDifference(Struct, frozen=True):
-    """A module that two executables do not have in common.
+    """A module that two executables do not have in common; None on the side that does not have it.
 
     Attributes:
         path: Of the module that is required, whatever replaces it.
-        old: None where the older executable does not have it.
-        new: None where the newer executable does not have it.
     """
 
     path: str
@@ -178,12 +172,7 @@ class ValueDifference(Struct, frozen=True):
 
 
 class PackedFileDifference(Struct, frozen=True):
-    """A file that differs.
-
-    Attributes:
-        old: Its size in the older package; None where it has no such file.
-        new: Its size in the newer package; None where it has no such file.
-    """
+    """A file that differs, with its size in the older and in the newer package; None where there is no such file."""
 
     name: str
     old: int | None
@@ -206,17 +195,16 @@ class TextDifference(Struct, frozen=True):
 
 
 class PackageDifferences(Struct, frozen=True):
-    """What differs between an older and a newer package of one provider.
+    """What differs between an older and a newer package of one provider; settings, files and texts by name.
+
+    Where both packages have a program, it is not among the files: it always differs.
 
     Attributes:
         toolchain: None where both were built with the same one, or where that cannot be said: see `unknown`.
-        settings: Build settings, by name.
         modules: In the order of `ModuleChange`, then by path.
         notable_new: Names of `locklens.executables.NOTABLE` that only the newer executable links.
         notable_gone: Names that only the older executable links.
         size: Bytes of the files of both packages.
-        files: By name, without the program where both have one: it always differs.
-        texts: By name.
         unknown: What could not be compared and why, as sentences without a full stop.
     """
 
@@ -425,12 +413,9 @@ class ReleaseAdvisories(Struct, frozen=True):
     own: PackageAdvisories
 
     def after(self, old: ReleaseAdvisories | None) -> ChangeAdvisories:
-        """Return what is known about this version, and what it does to the advisories of an older one.
+        """Return what is known about this version, and what it does to the advisories of an older one, if there is one.
 
         Packages are compared of one platform that both were inspected for, of this machine's if possible.
-
-        Args:
-            old: None without an older version.
         """
         before = old.inspected if old is not None else {}
         platform = _best(self.inspected.keys() & before.keys()) or _best(self.inspected)

@@ -24,7 +24,6 @@ class Use(Struct, frozen=True):
     """A release that is locked.
 
     Attributes:
-        lock_files: Lock files with this release.
         as_of: Time at which the registry reported its signature, ISO 8601 in UTC; None without an answer.
         problem: Why its signer is unknown, "" if it is known.
         doubts: The findings about locked hashes that are not those of the signed release, or not all: the lock file,
@@ -85,7 +84,6 @@ class PastUse(Struct, frozen=True):
         commit: The last commit that wrote one of the lock files with it, full id.
         date: The commit's date, ISO 8601.
         key: The signing key as the registry reports it now; None if unsigned or unknown.
-        tier: The tier of that signature.
         problem: Why it is unknown, "" if it is known.
     """
 
@@ -99,11 +97,7 @@ class PastUse(Struct, frozen=True):
 
 
 def signers(review: Review) -> tuple[SignerUses, ...]:
-    """Return the signers of the releases locked on the review's new side, most trusted first.
-
-    Args:
-        review: One with unchanged providers, or the result has only changed ones.
-    """
+    """Return the signers of the listed releases that are locked on the new side, most trusted first."""
     locks: dict[tuple[ProviderAddress, str], list[str]] = {}
     changes: dict[tuple[ProviderAddress, str], Change] = {}
     doubts: dict[tuple[ProviderAddress, str], set[tuple[str, str, str]]] = {}

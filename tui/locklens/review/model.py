@@ -174,15 +174,13 @@ class Evidence(Struct, frozen=True):
 
 
 class Accepted(Struct, frozen=True):
-    """The acceptance of a finding, which then no longer counts.
+    """The acceptance of a finding, which then no longer counts; dates are ISO 8601, "" where there is none.
 
     Attributes:
         reason: In one line.
         by: The person who accepted it; "" if unknown.
-        on: The date, ISO 8601; "" if unknown.
-        until: The last day on which it holds, in the same form; "" for no end.
-        already_in: Where a finding of a plan is already, "HEAD" or "the work tree", so that the plan does not bring
-            it; "" for a finding that someone accepted.
+        already_in: Where a finding of a plan is already, "HEAD" or "the work tree", so that the plan does not bring it;
+            "" for a finding that someone accepted.
     """
 
     reason: str
@@ -249,13 +247,9 @@ class Finding(Struct, frozen=True):
 
 
 class LockedElsewhere(Struct, frozen=True):
-    """What the base's lock files of other roots have of a provider that is new in a root.
+    """What the base's lock files of other roots have of a provider that is new in a root: the lowest and highest entry.
 
     Attributes:
-        lowest: The entry with the lowest version.
-        lowest_in: The lock file that has it.
-        highest: The entry with the highest version.
-        highest_in: The lock file that has it.
         hashes: All hashes that they lock for the version that is new in the root; none where none locks it.
     """
 
@@ -277,8 +271,6 @@ class Change(Struct, frozen=True):
         moved_from: The old address, for kind MOVED.
         kept: The hashes on both sides.
         evidence: None until the facts are settled.
-        old_signer: The signer of the old version, None if unknown.
-        new_signer: The signer of the new version, None if unknown.
         required_by: The requirements of the provider on the new side; empty until the configuration was read.
         elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
         advisories: Those of both versions, as far as they are known; None without a database.
@@ -395,7 +387,6 @@ class RootReview(Struct, frozen=True):
         old: The lock file of the old side; absent if there was none.
         new: The lock file of the new side, read by the rules of `tool`.
         configuration: None until it was read.
-        context: The policy and all other context of the judgement.
         changes: Worst first.
         findings: Findings that concern no single listed change.
     """
@@ -444,7 +435,6 @@ class SideName(Struct, frozen=True):
     """The name of a side of the comparison.
 
     Attributes:
-        kind: Its origin.
         name: The name that the user gave it; of a fork point "BASE...HEAD", as git writes it.
         revision: A full commit id or None.
         fork_of: The given revision, where this side is its fork point; "" for any other side.
@@ -500,8 +490,6 @@ class Review(Struct, frozen=True, dict=True):
         lock_files: The number of lock files of both sides, changed or not; one that was moved counts once.
         left_out: The number of those that were not compared, as the run is restricted to other roots.
         notes: Limits of the whole review, each a sentence: gpg is missing, a setting cannot be read.
-        policy: The policy that applies.
-        policy_side: The origin of the policy.
         base_hosts: The registries in the base's lock files and policy, in comparison form; for a fork point, those of
             its tip.
         own_findings: Findings that concern no root: the change modifies the policy that judges it.
@@ -571,11 +559,9 @@ class Review(Struct, frozen=True, dict=True):
     ) -> tuple[tuple[Finding, ...], ...]:
         """Return the findings as they are counted everywhere, the worst first.
 
-        Those of one rule about the same change, in many roots or several times in one, are one item with the worst
-        first. An entry that is the subject of no change has those of each root, whether it is listed or not.
-
-        Args:
-            is_counted: True for a finding to return; without it, those that are not accepted.
+        Without a test, those are meant that are not accepted. Those of one rule about the same change, in many roots or
+        several times in one, are one item with the worst first. An entry that is the subject of no change has those of
+        each root, whether it is listed or not.
         """
         single = [*self.own_findings]
         alike: dict[object, list[Finding]] = {}
@@ -601,11 +587,7 @@ class Review(Struct, frozen=True, dict=True):
         return given or self.policy.fail_on or Severity.BLOCK.value
 
     def fails(self, given: str | None = None) -> bool:
-        """True if a finding counts at the threshold or above; nothing fails at "never".
-
-        Args:
-            given: The threshold of the command line; None for the policy's.
-        """
+        """True if a finding counts at the threshold or above, None for the policy's; nothing fails at "never"."""
         return any(self.is_failing(finding, given) for finding in self.findings)
 
     def is_failing(self, finding: Finding, given: str | None = None) -> bool:

@@ -178,11 +178,7 @@ def agreement_of(found: Inspection) -> ReleaseAgreement | None:
 
 
 def compare_platforms(facts: Mapping[Platform, PackageFacts]) -> ReleaseAgreement:
-    """Compare the packages of one release with each other.
-
-    Args:
-        facts: What is inside the package of each platform that was inspected.
-    """
+    """Compare the packages of one release with each other."""
     unknown = tuple((platform, why) for platform, one in sorted(facts.items()) if (why := _partly_unread(one)))
     told = {platform: one for platform, one in sorted(facts.items()) if not _unread(one)}
     if len(told) < 2:

@@ -29,15 +29,11 @@ class RootWhy(Struct, frozen=True):
     Attributes:
         path: Its folder, "" for the top.
         lock_file: The path of the lock file; None without one.
-        tool: The tool whose rules apply.
-        configuration: The configuration that was read.
-        explanation: The explanation of the provider's version.
         findings: The findings of the lock file's entry, and the errors that keep the file from being read.
         silence: Why the registry gave no answer; "" if it did.
         is_read: False if errors keep the lock file from being read, whatever severity the policy gives them.
         ages: Days since the release of each version, where the policy asks for them and they are known.
         as_of: The time of the registry's answer, ISO 8601 in UTC; "" if it is unknown.
-        policy: The policy that holds versions back.
         moved: The old and the new address, one of them the provider's, where OpenTofu takes the version over from an
             entry of Terraform's registry; None where it does not.
     """

@@ -1,6 +1,7 @@
 """A finished review as text and as a JSON document. Nothing is computed here that the review does not say.
 
-Here are the words and signs that reports and screens share.
+Here are the words and signs that reports and screens share. Everywhere `fail_on` is the value of --fail-on, None for
+the policy's, and colours add no information.
 """
 
 from __future__ import annotations
@@ -188,9 +189,7 @@ _KEPT = "kept"
 def hash_words(count: HashCount, adjective: str) -> str:
     """The number of hashes that are not verified, with its unit: "48 of 175 added hashes not verified"; "" without any.
 
-    Args:
-        count: The hashes.
-        adjective: "locked", or see `claimed_word`.
+    The adjective is "locked", or that of `claimed_word`.
     """
     # The hash of a manifest, which is none of a package, is kept by every upgrade, and claimed by none.
     hashes = f"{adjective}{' package' if adjective == _KEPT else ''} {'hash' if count.total == 1 else 'hashes'}"
@@ -260,13 +259,7 @@ def verdict_words(review: Review) -> str:
 
 
 def failing_words(review: Review, fail_on: str | None, *, is_brief: bool = False) -> str:
-    """The findings that fail a review, e.g. "1 blocking finding", or "3 findings of warn or worse".
-
-    Args:
-        review: One that fails.
-        fail_on: The value of --fail-on; None for the policy's.
-        is_brief: True for a narrow line: "1 blocking", "3 findings".
-    """
+    """The findings that fail a review: "1 blocking finding", "3 findings of warn or worse"; in brief "3 findings"."""
     threshold = Severity(review.threshold(fail_on))
     number = sum(count for severity, count in review.severity_counts.items() if severity.rank <= threshold.rank)
     if threshold is Severity.BLOCK:
@@ -276,12 +269,7 @@ def failing_words(review: Review, fail_on: str | None, *, is_brief: bool = False
 
 
 def exit_words(review: Review, fail_on: str | None) -> str:
-    """The reason for the exit status where verdict and policy alone would mislead: with a threshold other than block.
-
-    Args:
-        review: The review.
-        fail_on: The value of --fail-on; None for the policy's.
-    """
+    """The reason for the exit status where verdict and policy alone would mislead: at a threshold other than block."""
     threshold = review.threshold(fail_on)
     setting = f"--fail-on {threshold}" if fail_on is not None else f'the policy\'s fail_on = "{threshold}"'
     if threshold != Severity.BLOCK and review.fails(fail_on):

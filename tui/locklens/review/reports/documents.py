@@ -96,12 +96,7 @@ def _object(kind: Any, value: object) -> object:
 
 
 class Each(Collection[_Item_co]):
-    """A list of a document whose items are made when they are written: one of thousands of roots is never held whole.
-
-    Args:
-        make: Makes the item of a subject.
-        subjects: The subjects.
-    """
+    """A list of a document whose items are made when they are written: one of thousands of roots is never whole."""
 
     def __init__(self, make: Callable[[_Subject], _Item_co], subjects: Collection[_Subject]) -> None:
         self._items = partial(map, make, subjects)

@@ -1,6 +1,7 @@
 """What is known about a change, as lines that reports print and screens show: its release, requirements and evidence.
 
-Unknown facts stand with their reasons, and registries with the result of asking them.
+Unknown facts stand with their reasons, and registries with the result of asking them. Everywhere `is_asking` is true
+while the review is incomplete.
 """
 
 from __future__ import annotations
@@ -33,13 +34,7 @@ _PLATFORM = 14
 
 
 def evidence_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
-    """The counts of verified hashes, each with its time; problems with their hint.
-
-    Args:
-        change: A change of the review.
-        review: The review, for its time.
-        is_asking: True while the review is incomplete.
-    """
+    """The counts of verified hashes, each with its time; problems with their hint."""
     if change.new is None:
         return
     yield Line()
@@ -160,10 +155,7 @@ def hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Li
 def each_hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterator[Line]:
     """Each added or removed hash, and each that was kept from another release, with platform and proof.
 
-    Args:
-        change: A change of the review.
-        is_asking: True while the review is incomplete.
-        in_full: True for whole hashes, and for unchanged ones of the same release.
+    In full, hashes are whole, and unchanged ones of the same release are there too.
     """
     claimed = set(change.claimed)
     pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
@@ -181,16 +173,7 @@ def each_hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterat
 def hash_line(
     sign: str, role: Role, fact: HashFact, proof: Span, *, in_full: bool, place: FilePlace | None = None
 ) -> Line:
-    """One hash with its platform and its proof.
-
-    Args:
-        sign: "+", "-" or "=".
-        role: The role of the sign and the hash.
-        fact: The hash.
-        proof: The proof as a word.
-        in_full: True to show the whole hash.
-        place: The line of its entry.
-    """
+    """One hash, which is gone ("-"), new ("+") or neither, with its platform and its proof."""
     scheme = scheme_of(fact.hash)
     shown = fact.hash if in_full or not scheme else f"{scheme}:{fact.hash[len(scheme) + 1 :][:_SHORT]}…"
     about = f"{fact.platform or ('manifest' if fact.hash in registry_manifests() else ''):<{_PLATFORM}}"
@@ -200,9 +183,7 @@ def hash_line(
 def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
     """A proof as a word; alarming ones in capitals, so that they stand out without colour too.
 
-    Args:
-        proof: The proof of a hash.
-        is_gone: True if the hash is no longer locked, so that a proof that only warns warns of nothing.
+    Of a hash that is no longer locked, a proof that only warns warns of nothing.
     """
     kind = PROOF_KINDS[proof]
     if is_gone and kind.role is Role.WARN:

@@ -48,11 +48,7 @@ class ReportedFinding(Struct, frozen=True):
 
 
 class DistinctChange(Struct, frozen=True):
-    """The same change in one root or in several: one decision.
-
-    Attributes:
-        members: The roots and their changes, the worst first.
-    """
+    """The same change in one root or in several, the worst first: one decision."""
 
     members: tuple[tuple[RootReview, Change], ...]
 
@@ -109,12 +105,7 @@ class RuleAdvice(Struct, frozen=True):
 
 
 def remedies(review: Review, fail_on: str | None) -> list[RuleAdvice]:
-    """Return what to do about the findings that block, or that fail the review, by rule and title.
-
-    Args:
-        review: The review.
-        fail_on: The value of --fail-on; None for the policy's.
-    """
+    """Return what to do about the findings that block, or that fail the review, by rule and title."""
 
     def is_counted(one: Finding) -> bool:
         return one.fails_at(Severity.BLOCK) or review.is_failing(one, fail_on)

@@ -33,14 +33,7 @@ _BAR = 30
 
 
 def render(health: Health, *, colour: bool = False, lists_roots: bool = False, fail_on: str | None = None) -> Printable:
-    """Return the report.
-
-    Args:
-        health: The health to print.
-        colour: True to mark severities with ANSI colours, which add no information.
-        lists_roots: True to name every root of a check, else at most eight.
-        fail_on: The value of --fail-on; None for the policy's.
-    """
+    """Return the report; `lists_roots` names every root of a check, else at most eight."""
     return page(_lines(health, lists_roots=lists_roots, fail_on=fail_on), colour=colour)
 
 

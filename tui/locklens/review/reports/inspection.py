@@ -55,12 +55,9 @@ _CHANGE_ROLES = {
 def inspection_lines(
     found: Inspection, *, columns: int = 0, shared: Container[ModuleDifference] = frozenset()
 ) -> Iterator[Line]:
-    """Yield what differs between two packages, or what is inside each of them.
+    """Yield what differs between two packages, or what is inside each of them, without `shared` differences of modules.
 
-    Args:
-        found: The packages.
-        columns: The width after the labels for the old and the new side in columns; 0 for an arrow between them.
-        shared: Differences of modules that are already listed, for several providers together.
+    The old and the new side stand in columns of that width after the labels; for 0, with an arrow between them.
     """
     agreement = agreement_of(found)
     if not found.pairs:
@@ -260,14 +257,7 @@ def _side_by_side(
 ) -> Line:
     """Build the line of a difference: both sides in columns if they fit, or else with an arrow between them.
 
-    Args:
-        label: The label.
-        name: The name of what differs, and the separator after it; () for none.
-        old: The older value; "" for none.
-        new: The newer value; "" for none.
-        columns: The width after the label; 0 for an arrow.
-        *more: What follows both sides.
-        copied: The text for the clipboard.
+    The name ends with its separator; () for none. A side is "" for none, and `more` follows both.
     """
     used = sum(len(one.text if isinstance(one, Span) else one) for one in name)
     name_width, side_width = columns * 2 // 5, columns * 3 // 10

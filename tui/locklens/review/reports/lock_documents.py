@@ -206,12 +206,7 @@ class HashesDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
 
     @classmethod
     def of(cls, review: Review, *, packages: Packages | None = None) -> HashesDocument:
-        """Return the document.
-
-        Args:
-            review: A review that includes unchanged providers.
-            packages: The packages on this machine, by lock file and provider; None if not compared.
-        """
+        """Return the document of a review with unchanged providers; packages are None if they were not compared."""
         facts = [fact for root in review.roots for change in root.changes for fact in change.locked]
         counts = HashCount.of(facts)
         return cls(
@@ -322,12 +317,7 @@ class KeysDocument(JsonStruct, frozen=True, tag_field="schema", tag=1):
 
     @classmethod
     def of(cls, review: Review, past: Past | None = None) -> KeysDocument:
-        """Return the document.
-
-        Args:
-            review: A review that includes unchanged providers.
-            past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
-        """
+        """Return that of a review with unchanged providers; `past` has earlier releases by a key's fingerprint."""
         from locklens.review.keys import signers
 
         return cls(

@@ -115,13 +115,7 @@ def uses_title(signer: SignerUses) -> str:
 
 
 def use_lines(use: Use, moment: str, *, notes: Iterable[str] = ()) -> Iterator[Line]:
-    """A locked release of a signer, with what is unusual about it and its lock files.
-
-    Args:
-        use: The release.
-        moment: When its signature was reported, or the state of the lookup; "" to leave it out.
-        notes: More that is unusual about it.
-    """
+    """A locked release of a signer, with the moment of its signature, what is unusual about it, and its lock files."""
     yield line(f"  {use.name}", Span(f"  {moment}" if moment else "", Role.DIM), hanging=4, copied=use.name)
     if use.problem:
         yield line(Span(f"    {use.problem}", Role.WARN), hanging=6, copied=use.problem)
@@ -159,11 +153,7 @@ def signer_change_lines(
 ) -> Iterator[Line]:
     """The signer of the new version and, for a different key, the signer of the old version below.
 
-    Args:
-        old: The signer of the old version; None if unknown.
-        new: The signer of the new version; None if unknown.
-        unknown: The reason why a signer is unknown.
-        pin: The pin in force for the provider, if there is one.
+    None is a signer that is unknown, for the reason `unknown`.
     """
     if new is None or _is_unknown(new):
         yield _signed_by(Span(f"unknown: {unknown if new is None else 'the release is not authenticated'}", Role.DIM))
@@ -225,12 +215,7 @@ TIER_MEANINGS = {tier.value: meaning for tier, meaning in TIERS.items()}
 
 
 def keys_text(review: Review, past: Past | None = None) -> Printable:
-    """Return the report.
-
-    Args:
-        review: One with unchanged providers.
-        past: Earlier locked releases of each signer's providers, by the key's fingerprint; None if not looked up.
-    """
+    """Return the report on a review with unchanged providers; `past` has earlier releases by a key's fingerprint."""
     return page(_lines(review, past or {}))
 
 
@@ -271,14 +256,7 @@ def _signer_lines(signer: SignerUses, past: Sequence[PastUse], review: Review) -
 def hashes_text(
     review: Review, *, colour: bool = False, packages: Packages | None = None, fail_on: str | None = None
 ) -> Printable:
-    """Return the report.
-
-    Args:
-        review: One with unchanged providers.
-        colour: True to mark proofs with ANSI colours, which add no information.
-        packages: The packages on this machine, by lock file and provider.
-        fail_on: The value of --fail-on; None for the policy's.
-    """
+    """Return the report on a review with unchanged providers; the packages are those of this machine."""
     return page(_hashes_lines(review, packages, fail_on), colour=colour)
 
 

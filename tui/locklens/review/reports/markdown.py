@@ -52,12 +52,7 @@ _ALL = "`locklens review --format text` lists all"
 
 
 def render(review: Review, *, fail_on: str | None = None) -> Printable:
-    """Return the report.
-
-    Args:
-        review: The review to print.
-        fail_on: The value of --fail-on; None for the policy's.
-    """
+    """Return the report."""
     return page(_Comment(review, fail_on).lines())
 
 
@@ -281,12 +276,7 @@ _HEALTH_ALL = "`locklens health --format json` lists all"
 
 
 def health_markdown(health: Health, *, fail_on: str | None = None) -> Printable:
-    """Return the report.
-
-    Args:
-        health: The health to print.
-        fail_on: The value of --fail-on; None for the policy's.
-    """
+    """Return the report."""
     return page(_health_lines(health, fail_on))
 
 
@@ -404,13 +394,9 @@ class Budget:
 
 
 def fitting_lines(blocks: Iterable[Sequence[str]], number: int, room: int, more: str) -> list[str]:
-    """Return the lines of as many blocks, from the first, as there is room for, and a line about the others.
+    """Return the lines of as many blocks, from the first, as there is room for in bytes, and one about the others.
 
-    Args:
-        blocks: Lines that stand together; those beyond the room are not asked for.
-        number: The number of all blocks.
-        room: Bytes for them.
-        more: The line about the others, with `{}` for their number.
+    Blocks beyond the room are not asked for; `more` has `{}` for the number of the others.
     """
     room -= len(more.encode()) + _DIGITS
     kept: list[str] = []

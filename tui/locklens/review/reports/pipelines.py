@@ -31,10 +31,7 @@ _LONGEST = 1000
 def junit_report(review: Review, *, fail_on: str | None = None) -> Printable:
     """Return a review with a suite for each root, and a test case for each finding and each change without findings.
 
-    Args:
-        review: The review to print.
-        fail_on: The lowest severity that is a failure, as --fail-on says; None for the policy's, else block. Other
-            findings are test cases that pass, with the finding as their output, and accepted ones are skipped.
+    Findings below the threshold are test cases that pass, with the finding as their output; accepted ones are skipped.
     """
     return page(_junit_lines(review, fail_on))
 

@@ -43,14 +43,7 @@ _WIDTH = 120
 
 
 def render(review: Review, *, colour: bool = False, lists_roots: bool = False, fail_on: str | None = None) -> Printable:
-    """Return the report.
-
-    Args:
-        review: The review to print.
-        colour: True to mark severities with ANSI colours, which add no information.
-        lists_roots: True to name every root of a change that several have, else at most ROOTS_SHOWN.
-        fail_on: The value of --fail-on; None for the policy's.
-    """
+    """Return the report; `lists_roots` names every root of a change that several have, else at most ROOTS_SHOWN."""
     return page(_Printer(review, lists_roots=lists_roots, fail_on=fail_on).lines(), colour=colour)
 
 

@@ -1,7 +1,8 @@
 """The reasons for a provider: its requirements, its lock entry and the versions held back.
 
 The text report prints these lines and the Why dialog shows them: each fact is worded once, here or in
-`locklens.review.why`. In the report, roots that read the same share a section, blocking ones first.
+`locklens.review.why`. In the report, roots that read the same share a section, blocking ones first. Everywhere
+`is_asking` is true while the registry's answer is outstanding; `shared` reasons of silent registries are left out.
 """
 
 from __future__ import annotations
@@ -49,10 +50,6 @@ def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
     """Yield the explanation of each root, conflicts first; of roots with the same text, once.
 
     Places of several roots with the same text are relative to each root, and open the files of the first one.
-
-    Args:
-        why: The explanation.
-        is_asking: True while the registry's answer is outstanding.
     """
     for number, (roots, lines) in enumerate(why_blocks(why, is_asking=is_asking)):
         if number:
@@ -64,13 +61,7 @@ def why_lines(why: Why, *, is_asking: bool = False) -> Iterator[Line]:
 def why_blocks(
     why: Why, *, is_asking: bool = False, shared: Container[str] = ()
 ) -> list[tuple[list[RootWhy], list[Line]]]:
-    """Return the lines of each root, worst first, with all roots whose lines read the same.
-
-    Args:
-        why: The explanation.
-        is_asking: True while the registry's answer is outstanding.
-        shared: Reasons of silent registries that are left out.
-    """
+    """Return the lines of each root, worst first, with all roots whose lines read the same."""
     blocks: dict[tuple[str, ...], tuple[list[RootWhy], list[Line]]] = {}
     for root in ranked_roots(why):
         lines = list(root_why_lines(root, root.path, is_asking=is_asking, shared=shared))
@@ -108,14 +99,7 @@ def block_head(roots: Sequence[RootWhy], *, address: str = "", limit: int = NAME
 def root_why_lines(
     root: RootWhy, folder: str, *, is_asking: bool = False, shared: Container[str] = ()
 ) -> Iterator[Line]:
-    """Yield the explanation of one root.
-
-    Args:
-        root: The root.
-        folder: The folder that places in the text are relative to: the root's, or "" for the repository's top.
-        is_asking: True while the registry's answer is outstanding.
-        shared: Reasons of silent registries that are left out.
-    """
+    """Yield the explanation of one root; places are relative to its folder, or for "" to the repository's top."""
     explanation = root.explanation
     for finding in root.findings:
         if finding.rule == "LK019":

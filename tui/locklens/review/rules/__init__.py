@@ -21,14 +21,11 @@ if TYPE_CHECKING:
 
 
 class Verdict(Struct, frozen=True):
-    """A rule's verdict on one subject.
+    """A rule's verdict on one subject; what is not described here is copied to the `Finding`.
 
     Attributes:
         line: In the lock file unless `file` names another.
         severity: Overrides that of the rule.
-        column: From 1; known for syntax errors.
-        content: Copied to the `Finding`.
-        case: Copied to the `Finding`.
     """
 
     message: str
@@ -43,15 +40,7 @@ class Verdict(Struct, frozen=True):
 def finding_of(
     rule: str, verdict: Verdict, lock_file: str, line: int | None, provider: ProviderAddress | None = None
 ) -> Finding:
-    """Return the finding of a verdict.
-
-    Args:
-        rule: The rule's id.
-        verdict: The rule's verdict.
-        lock_file: Its place, unless the verdict names another file.
-        line: The line of the lock file's entry, used for a verdict without a place.
-        provider: The provider that the finding names.
-    """
+    """Return the finding of a verdict, at the line of the lock file's entry if the verdict has no place of its own."""
     at = verdict.line if verdict.line is not None or verdict.file else line
     severity, file = verdict.severity or RULES[rule].severity, verdict.file or lock_file
     return Finding(
@@ -75,12 +64,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def heeded(findings: Iterable[Finding], policy: Policy, change: Change | None = None) -> Iterator[Finding]:
     """Yield findings with the severity of the policy, without those of rules that are off.
 
-    Every judged finding passes here.
-
-    Args:
-        findings: Findings with the severity of their rule, or of its special case.
-        policy: The policy that applies.
-        change: The change that they are about; None for findings that no acceptance can name.
+    Every judged finding passes here. Without a change, no acceptance can name them.
     """
     for finding in findings:
         severity = _severity(finding, policy)

@@ -29,12 +29,7 @@ _PLACES_NAMED = 5
 
 
 class LockedPackages:
-    """The sets of packages (`zh`) that lock files have for each version, with their places.
-
-    Args:
-        head: The lock files of the new side.
-        base: The lock files of the old side, including those of removed roots.
-    """
+    """The sets of packages (`zh`) that lock files of both sides have for each version, with their places."""
 
     def __init__(self, head: Iterable[LockFile], base: Iterable[LockFile] = ()) -> None:
         self._places: dict[_Version, dict[_Packages, list[LockedPlace]]] = {}
@@ -116,11 +111,7 @@ class LockedPackages:
 
 
 class BaseEntries:
-    """The entries that the base's lock files have of some providers.
-
-    Args:
-        changes: The changes of the review. Providers that are new in a root are looked up.
-    """
+    """The entries that the base's lock files have of the providers that changes bring to a root."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self._wanted = frozenset(change.address for change in changes if change.kind is ChangeKind.NEW_PROVIDER)

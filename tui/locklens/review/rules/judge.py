@@ -63,10 +63,7 @@ def judge(
 ) -> RootReview:
     """Return a root with all findings that follow from the known facts, and with the requirements of each change.
 
-    Args:
-        root: A root with its lock files and its context; its configuration may not be read yet.
-        cases: The facts about its changes, as far as they are settled.
-        known: The verdicts on the changes of other roots.
+    Its configuration may not be read yet; `cases` has the facts about its changes as far as they are settled.
     """
     changes = tuple(
         replace(change, findings=judge_change(change, root, (cases or {}).get(change.address), known))
@@ -78,14 +75,7 @@ def judge(
 def judge_change(
     change: Change, root: RootReview, case: Case | None = None, known: KnownVerdicts | None = None
 ) -> tuple[Finding, ...]:
-    """Return the findings of one change, the worst first.
-
-    Args:
-        change: The change, with its evidence if that is settled.
-        root: The change's root.
-        case: The facts that the evidence rests on; None where they are not settled.
-        known: The verdicts on other changes.
-    """
+    """Return the findings of one change, the worst first; its case is None while the facts are not settled."""
     verdicts: list[tuple[str, Verdict]] = []
     if change.new is not None:
         from locklens.review.rules import agreement
@@ -127,12 +117,7 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
 
 
 def judge_policy_change(change: PolicyChange, policy: Policy) -> tuple[Finding, ...]:
-    """Return the findings about a change of the policy.
-
-    Args:
-        change: The difference between the two sides.
-        policy: The policy that applies.
-    """
+    """Return the findings about a change of the policy."""
     found = (finding_of("LK028", verdict, POLICY_FILE, None) for verdict in root_rules.own_policy(change))
     return tuple(heeded(found, policy))
 
@@ -140,14 +125,7 @@ def judge_policy_change(change: PolicyChange, policy: Policy) -> tuple[Finding, 
 def judge_lock(
     lock: LockFile, address: ProviderAddress, configuration: Configuration, *, policy: Policy
 ) -> tuple[Finding, ...]:
-    """Judge a lock file that is compared with nothing.
-
-    Args:
-        lock: Its errors come first.
-        address: The provider whose entry is compared with the configuration.
-        configuration: The configuration of the lock file's root.
-        policy: The severities that apply.
-    """
+    """Judge a lock file that is compared with nothing: its errors, then one provider's entry by the configuration."""
     refused = (finding_of("LK019", verdict, lock.path, None) for verdict in root_rules.refused(lock))
     errors = tuple(heeded(refused, policy))
     if not lock.exists or _judged_configuration(lock, configuration) is None:

@@ -333,13 +333,8 @@ def signing_objection(
 ) -> SigningObjection | None:
     """Return what speaks against the signer of a release; None if nothing does, or if the signer is unknown.
 
-    If a pin applies, it alone decides: a pinned key may differ from the earlier one.
-
-    Args:
-        policy: The policy, which may pin the keys of the provider's namespace.
-        address: The provider.
-        new: The release.
-        old: An earlier release, such as that of the locked version; None to check only the pins.
+    If a pin applies, it alone decides: a pinned key may differ from the earlier one. Without an earlier release, the
+    pins alone are checked.
     """
     pin = policy.pin(address)
     if new is not None and pin is not None:
