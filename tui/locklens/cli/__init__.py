@@ -144,13 +144,7 @@ class LiveLine:
             self._redraw("; ".join(words(now) for words in self._shown.values()))
 
     def show_download(self, label: str, received: int, size: int | None) -> None:
-        """Show the bytes of a download with a bar, the rate since they were first shown, and the time left.
-
-        Args:
-            label: The name of the download.
-            received: Bytes so far.
-            size: Total bytes; None if unknown.
-        """
+        """Show the bytes of a download, the rate since they were first shown, and for a known size the time left."""
         began, first = self._began.setdefault(label, (time.monotonic(), received))
 
         def words(now: float) -> str:

@@ -342,12 +342,7 @@ def with_two_dashes(word: str) -> str:
 
 
 def read_options(name: str, arguments: Sequence[str], operands: Sequence[str] = ()) -> Namespace:
-    """Read the arguments of a command.
-
-    Args:
-        name: The command's.
-        arguments: The words after it.
-        operands: The words after `--`.
+    """Read the arguments of a command, of which the operands follow `--`.
 
     Raises:
         UsageError: They are invalid, or contradict one another.

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str], open_ui: OpenUi) -> int:
-    """Run one command line.
-
-    Args:
-        argv: The arguments after the program's name.
-        open_ui: Opens the terminal UI and returns the exit status.
-
-    Returns:
-        The exit status.
-    """
+    """Run one command line, given after the program's name, and return the exit status."""
     try:
         return _run(argv, open_ui)
     except RunCancelledError as error:
@@ -104,9 +96,7 @@ class Invocation:
 
     Attributes:
         folder: The folder to work in.
-        command: The name of the command, or "help".
         arguments: The words for the command, with long options in their double-dash form.
-        operands: The words after `--`.
     """
 
     def __init__(self, folder: str, command: str, arguments: list[str], operands: list[str]) -> None:

@@ -36,12 +36,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises `UsageError`, and whose help does not depend on the width of the terminal.
-
-    Args:
-        command: The command's name.
-        examples: Command lines for the help, each with its purpose.
-    """
+    """A parser that raises `UsageError`, and whose help does not depend on the width of the terminal."""
 
     def __init__(self, command: str, examples: Iterable[tuple[str, str]]) -> None:
         formatter = partial(_Formatter, width=_HELP_WIDTH, max_help_position=28)
@@ -58,14 +53,10 @@ class Parser(argparse.ArgumentParser):
         check: Callable[[Namespace], None] | None = None,
         **defaults: Callable[[Namespace], object],
     ) -> None:
-        """Set what a command does.
+        """Set what a command does: `run` runs it with its options.
 
-        Args:
-            description: For its help.
-            usage: The command line after the command's name.
-            run: Runs it with its options.
-            check: Raises `UsageError` for options that contradict one another.
-            **defaults: Further values that `run` reads from the options.
+        The usage is the command line after the command's name; `check` raises `UsageError` for options that contradict
+        one another, and `run` reads the other defaults from the options.
         """
         self.description = description
         self.usage = f"{self.prog} {usage}".rstrip()
@@ -108,11 +99,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class OptionGroup:
-    """A group of options in the help, with the options that several commands have.
-
-    Attributes:
-        add: Adds an option, as `ArgumentParser.add_argument` does.
-    """
+    """A group of options in the help, and options that several commands have; `add` is argparse's `add_argument`."""
 
     def __init__(self, parser: Parser, title: str) -> None:
         self.add: Callable[..., object] = parser.add_argument_group(title).add_argument
@@ -150,11 +137,7 @@ class OptionGroup:
         self.flag("--verbose", "list each request, and how long it took")
 
     def add_offline(self, hosts: str = "those of the settings") -> None:
-        """Add --offline, --ask-host and the options of every request.
-
-        Args:
-            hosts: Describes the registries that may be asked without --ask-host.
-        """
+        """Add --offline, --ask-host, whose help names the `hosts` that need none, and the options of requests."""
         self.flag("--offline", "ask no registry; use cached answers only")
         words = f"another registry that may be asked; may be repeated (default: {hosts})"
         self.add("--ask-host", metavar="HOST", action="append", default=[], type=_host, help=words)
@@ -203,11 +186,9 @@ def receive_operands(options: Namespace, receiver: str, operands: Sequence[str])
 
 
 def expand_roots(options: Namespace, base: Base | None = None) -> None:
-    """Replace globs, and --all-roots, by the roots that they select.
+    """Replace globs, and --all-roots, by the roots that they select: of the sides, or without any of the work tree.
 
-    Args:
-        options: Those of a command. One that compares sides expands its own, once it knows them.
-        base: The sides, of which globs match the roots of each; None for the work tree.
+    A command that compares sides expands its own, once it knows them.
 
     Raises:
         ConfigurationError: A glob matches no root.

@@ -49,9 +49,7 @@ _TRACKED = {
 class InstallProgress:
     """Progress on stderr; on a terminal with a last line, redrawn, for the packages that are being downloaded.
 
-    Args:
-        wording: The mood of the lines.
-        is_alone: True if there is a single root, which need not be named.
+    A root that is alone need not be named.
     """
 
     def __init__(self, wording: ProgressWording, *, is_alone: bool) -> None:

@@ -123,11 +123,8 @@ def add_reading_options(
 ) -> None:
     """Add the options of commands that read all of a repository.
 
-    Args:
-        parser: Receives them.
-        formats: The choices of --format.
-        reviews: True for options that select changes and hashes.
-        roots: The roots that are read where no option names any; "" for no such options.
+    With `reviews`, changes and hashes can be selected; `roots` names those that are read where no option names any, and
+    is "" for no such options.
     """
     parser.set_defaults(old=None, new=None, report=[], all=False, prove="none", verify=False, history=False)
     parser.set_defaults(root=[])
@@ -304,14 +301,9 @@ def request_of(
     *,
     is_survey: bool = False,
 ) -> ReviewRequest:
-    """Return the request for the options.
+    """Return the request for the options of `add_reading_options`, with the sides where they are revisions.
 
-    Args:
-        options: Those of `add_reading_options`.
-        opened: Opens the comparison with the base.
-        network: The network settings.
-        base: The sides, where they are revisions.
-        is_survey: True for all that is locked, changed or not.
+    A survey is of all that is locked, changed or not.
     """
     from locklens.operations.review.request import ReviewRequest
 
@@ -341,14 +333,7 @@ def format_of(options: Namespace) -> str:
 
 
 def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi) -> int:
-    """Open the screen, or print the report, and return the exit status.
-
-    Args:
-        request: The review to make.
-        options: The options.
-        view: "review", "hashes" or "keys".
-        open_ui: Opens the terminal UI on that view.
-    """
+    """Open the screen on a view, "review", "hashes" or "keys", or print its report, and return the exit status."""
     form = format_of(options)
     if form == "tui":
         if not has_terminal():
@@ -397,11 +382,7 @@ def show(request: ReviewRequest, options: Namespace, view: str, open_ui: OpenUi)
 
 
 class ReviewProgress:
-    """Progress of a review; what is under way is shown until the block of `with` ends.
-
-    Args:
-        is_verbose: True to list each request.
-    """
+    """Progress of a review; what is under way is shown until the block of `with` ends; if verbose, each request too."""
 
     def __init__(self, *, is_verbose: bool) -> None:
         self._is_verbose = is_verbose

@@ -263,13 +263,6 @@ def plan_with(
 ) -> Plan:
     """Plan with progress, and report problems of the CLI configuration, notices and the log of requests.
 
-    Args:
-        locklens: The operations, with network settings.
-        operation: The requested operation.
-        options: The options.
-        progress: Receives events.
-        review: The review that the operation was made from.
-
     Raises:
         LockLensError: There is no plan for any root.
         RunCancelledError: The run was cancelled.
@@ -294,13 +287,7 @@ def plan_with(
 
 
 def apply_plan(plan: Plan, options: Namespace, *, is_undo: bool = False) -> int:
-    """Report a plan, apply it unless it is a dry run, and return the exit status.
-
-    Args:
-        plan: The plan.
-        options: --dry-run and --json.
-        is_undo: True if the files get back the bytes that they had before.
-    """
+    """Report a plan, apply it unless it is a dry run, and return the exit status; an undo restores earlier bytes."""
     is_dry_run = options.dry_run
     report = _Json(is_dry_run=is_dry_run) if options.json else _Text(is_dry_run=is_dry_run, is_undo=is_undo)
     report.planned(plan)
@@ -317,12 +304,7 @@ def apply_plan(plan: Plan, options: Namespace, *, is_undo: bool = False) -> int:
 
 
 class _Text:
-    """Reports a plan as text: the result on stdout, all else on stderr.
-
-    Args:
-        is_dry_run: True if stdout is for the diff alone.
-        is_undo: True if the files get back the bytes that they had before.
-    """
+    """Reports a plan as text: the result on stdout, which is the diff alone in a dry run, all else on stderr."""
 
     def __init__(self, *, is_dry_run: bool, is_undo: bool) -> None:
         self._is_dry_run = is_dry_run

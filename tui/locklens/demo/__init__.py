@@ -55,14 +55,10 @@ class PackageEntry(Struct, frozen=True):
 
 
 def package_bytes(provider: str, version: str, platform: str, edition: str = "") -> bytes:
-    """Return the bytes of a package file.
+    """Return the bytes of a package file, for a full address and OS_ARCH.
 
-    Args:
-        provider: Full address.
-        version: The release.
-        platform: OS_ARCH.
-        edition: "" for the first publication; a name in `_contents` for a malformed package; any other text for a
-            republished one.
+    The edition is "" for the first publication; a name in `_contents` for a malformed package; any other text for a
+    republished one.
     """
     if edition == "no-zip":
         return b"<!DOCTYPE html>\n<html><body>Not here.</body></html>\n"
@@ -141,13 +137,6 @@ def _contents(edition: str, program: PackageEntry, text: PackageEntry) -> list[P
 def write_unpacked(top: Path, provider: str, version: str, platform: str, edition: str = "") -> Path:
     """Write a package into HOST/NAMESPACE/TYPE/VERSION/OS_ARCH below a folder, and return its folder.
 
-    Args:
-        top: The plugin cache, mirror or folder of installed providers.
-        provider: Full address.
-        version: The release.
-        platform: OS_ARCH.
-        edition: Edition of the package; see `package_bytes`.
-
     Raises:
         OSError: It cannot be written.
     """
@@ -163,7 +152,6 @@ class SampleLock(Struct, frozen=True):
 
     Attributes:
         provider: Full address.
-        version: The selected version.
         constraints: Canonical text, or "".
         unpacked: Platforms whose `h1` is recorded.
         packed: Platforms whose `zh` is recorded; with any, the manifest's is too.

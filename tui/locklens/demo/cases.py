@@ -52,7 +52,6 @@ class SampleRoot(Struct, frozen=True):
     """A sample root.
 
     Attributes:
-        path: Its folder.
         old: State in the last commit; None for an added root.
         new: State in the work tree; None for a deleted root.
         old_path: Folder in the last commit; "" if unchanged.

@@ -46,13 +46,9 @@ def module_checksum(path: str, version: str) -> str:
 
 
 def executable_bytes(build: BuildInfo, functions: Iterable[str], platform: str, remark: str = "") -> bytes:
-    """Return an executable.
+    """Return an executable for a platform of amd64 or arm64, about which `go version -m` says `build`.
 
-    Args:
-        build: What `go version -m` says about it.
-        functions: The names of its functions, in any order.
-        platform: OS_ARCH; amd64 or arm64.
-        remark: A text that is in the file, for executables that differ in nothing else.
+    The remark is a text in the file, for executables that differ in nothing else.
     """
     system, _, machine = platform.partition("_")
     base, headers = {"darwin": (_MACH_O_BASE, _mach_o), "windows": (_PE_BASE, _pe)}.get(system, (_ELF_BASE, _elf))

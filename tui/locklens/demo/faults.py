@@ -80,9 +80,7 @@ class FaultRule(Struct, frozen=True):
     """A fault and its scope; "" and None mean everywhere.
 
     Attributes:
-        fault: The kind of fault.
         provider: A full address, NAMESPACE/TYPE on every host, or a host.
-        version: The release.
         step: Only for faults of the transfer.
         times: Number of times that it applies; 0 for always.
     """
@@ -195,14 +193,7 @@ class ServedAnswer(Struct, frozen=True):
 
 
 def send(handler: BaseHTTPRequestHandler, answer: ServedAnswer, fault: Fault | None, stopping: threading.Event) -> None:
-    """Send an answer, subject to a fault.
-
-    Args:
-        handler: Handler of the request.
-        answer: The intact answer.
-        fault: A transfer fault, or None.
-        stopping: Set when the server ends; ends every wait.
-    """
+    """Send an answer, subject to a fault of the transfer; `stopping`, set when the server ends, ends every wait."""
     if fault is None:
         _send_whole(handler, answer)
     elif fault in _STATUSES:

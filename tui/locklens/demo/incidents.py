@@ -58,12 +58,9 @@ _TOP = {
 
 
 def make_repository(folder: Path) -> Path:
-    """Write the sample repository into a folder, creating it; the commit id is always the same.
+    """Write the sample repository into a folder, created for it and returned; the commit id is always the same.
 
     No configuration, template or hook of the user takes part.
-
-    Returns:
-        The folder.
 
     Raises:
         ConfigurationError: The folder is not empty, or cannot be written.
@@ -177,9 +174,7 @@ class SampleIncident(Struct, frozen=True):
         message: The error's title and its paragraphs.
         locks: The lock files of the root's commits, the oldest first; the last one is in the work tree.
         constraints: Source and constraint of each provider in the configuration.
-        rules: Faults of the registry.
         copies: Package copies left on disk.
-        options: Options of `locklens doctor`.
         variables: Environment variables; FOLDER in a value stands for the incident's folder.
         also: Ids of further causes that are named.
     """
@@ -404,10 +399,7 @@ def sample_incidents() -> tuple[SampleIncident, ...]:
 
 
 def make_incident(incident: SampleIncident, folder: Path) -> Path:
-    """Write an incident into a new folder: the repository with its history, the copies, and `ci.log`.
-
-    Returns:
-        The folder, which is the top of the repository.
+    """Write an incident into a new folder, and return it: the repository with its history, the copies, and `ci.log`.
 
     Raises:
         ConfigurationError: It cannot be written.

@@ -216,11 +216,7 @@ def _build(provider: str, version: str, edition: str) -> SampleBuild | None:
 def program(provider: str, version: str, platform: str, edition: str = "") -> bytes | None:
     """Return the executable of a release for a platform; None if nothing is known about how it was built.
 
-    Args:
-        provider: Full address.
-        version: The release.
-        platform: OS_ARCH.
-        edition: Edition of the package; each has a program of its own.
+    Each edition has a program of its own.
     """
     build = _build(provider, version, edition)
     if build is None or not platform.endswith(("_amd64", "_arm64")):

@@ -31,7 +31,6 @@ class SampleListing(Struct, frozen=True):
 
     Attributes:
         version: In normal form.
-        platforms: Platforms with a package.
         protocols: Plugin protocols, as the registry lists them.
         edition: Edition of the packages; see `locklens.demo`.
         listed: Spelling in the version list; "" for the normal form.
@@ -91,14 +90,10 @@ class Published(Struct, frozen=True):
     """One release as the registry serves it.
 
     Attributes:
-        provider: Full address.
-        version: Version of the release.
-        edition: Edition of its packages.
         sums: SHA256SUMS.
         signature: Its detached signature.
         keys: The keys that the registry lists, armored.
         trust_signature: The signature by HashiCorp's partners key, as the registry claims.
-        platforms: Platforms with a package.
     """
 
     provider: str
@@ -174,9 +169,7 @@ def hashes_by_platform(release: Published) -> dict[str, tuple[str, ...]]:
 def reported_packages(release: Published, faults: frozenset[Fault] = frozenset()) -> dict[str, dict[str, object]]:
     """Return the report of OpenTofu's registry on each platform's package: `packages` of its download answer.
 
-    Args:
-        release: The release.
-        faults: Faults that put the hash of another edition in the report.
+    Faults put the hash of another edition in it.
     """
     other = hashes_by_platform(replace(release, edition=f"{release.edition}other"))
     reported = {}

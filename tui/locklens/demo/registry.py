@@ -64,13 +64,10 @@ _WITH_TOKEN = (Step.VERSIONS, Step.DOWNLOAD)
 
 
 class RequestedPath(Struct, frozen=True):
-    """The parsed path of a request.
+    """The parsed path of a request; for discovery without namespace and type.
 
     Attributes:
-        step: Kind of request.
         host: The registry; "" for the server's own discovery.
-        namespace: Namespace of the provider; "" for discovery.
-        type: Type of the provider; "" for discovery.
         version: The release; "" for requests that name no version.
         detail: OS_ARCH of a download, or a file name.
     """
@@ -103,7 +100,6 @@ class Request(Struct, frozen=True):
     Attributes:
         method: GET or HEAD.
         path: Path with its query.
-        host: The Host header.
         authorization: The Authorization header; "" if absent.
         step: Kind of request; None if nothing is served at that path.
     """
@@ -273,12 +269,7 @@ class DemoRegistry:
         return ServedAnswer.of_json(versions_document(provider, versions, self.warnings.get(provider)))
 
     def _dates(self, asked: RequestedPath, *, has_versions: bool) -> ServedAnswer:
-        """Return release dates: JSON:API for Terraform's registry, the documentation index for OpenTofu's.
-
-        Args:
-            asked: A request for a provider's dates.
-            has_versions: True if JSON:API has to include the versions.
-        """
+        """Return release dates: JSON:API for Terraform's registry, the documentation index for OpenTofu's."""
         if asked.provider not in self._offers:
             return ServedAnswer.not_found()
         offers = [offer for version in self._offers[asked.provider] if (offer := self._offer(asked.provider, version))]

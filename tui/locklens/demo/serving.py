@@ -114,9 +114,7 @@ _MIRRORED = ("corp/backup", "0.9.2")
 def write_places(folder: Path, top: Path) -> str:
     """Write the packages, and return the lines of a CLI configuration that name the plugin cache and the mirror.
 
-    Args:
-        folder: The existing folder for the plugin cache and the mirror.
-        top: The sample repository.
+    Both are made in the folder; other packages are installed below `top`, the sample repository.
 
     Raises:
         OSError: They cannot be written.
@@ -156,10 +154,8 @@ class _Advisory(Struct, frozen=True):
     Attributes:
         number: The end of its id.
         module: Module path, or `stdlib`.
-        summary: One sentence.
         fixed: The first version without it.
         package: The package with the defect; "" for none, which an unreviewed advisory has.
-        symbols: Functions and methods with the defect.
         is_of_provider: True if `fixed` is a release of the provider, and no version of its Go module.
         withdrawn: When it was withdrawn; "" if it holds.
     """

@@ -28,7 +28,6 @@ class Publisher(Struct, frozen=True):
     """The signer of a namespace's releases.
 
     Attributes:
-        name: The namespace.
         key: The key as it is published without a fault.
     """
 
@@ -72,7 +71,6 @@ class SampleKey(Struct, frozen=True):
 
     Attributes:
         seed: Source of the secret key; itself public.
-        user_id: Name and address.
         created: Seconds since 1970.
         lifetime: Seconds after creation, 0 for no expiry. The fingerprint does not cover it: the same key may be
             published with another one.
@@ -116,13 +114,7 @@ class SampleKey(Struct, frozen=True):
         return armor("PUBLIC KEY BLOCK", b"".join(packets))
 
     def signature(self, data: bytes, made: int, lifetime: int = 0) -> bytes:
-        """Return a detached signature.
-
-        Args:
-            data: The signed bytes.
-            made: Seconds since 1970.
-            lifetime: Seconds after `made`, 0 for no expiry.
-        """
+        """Return a detached signature, made in seconds since 1970, with a lifetime in seconds, 0 for no expiry."""
         more = _subpacket(_EXPIRES, struct.pack(">I", lifetime)) if lifetime else b""
         return self._signature(_BINARY, data, made, more)
 
