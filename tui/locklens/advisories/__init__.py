@@ -42,13 +42,10 @@ class VersionRange(Struct, frozen=True, array_like=True):
 
 
 class AffectedPackage(Struct, frozen=True, array_like=True):
-    """A Go package that an advisory is about.
+    """A Go package that an advisory is about, on some systems and architectures; () for all.
 
     Attributes:
-        path: Its import path.
         symbols: Functions as `Function` and methods as `Type.Method`; () where the database names none.
-        goos: The operating systems that it concerns; () for all.
-        goarch: The architectures that it concerns; () for all.
     """
 
     path: str
@@ -172,7 +169,6 @@ class Unjudged(Struct, frozen=True):
     """Advisories that may or may not affect a version.
 
     Attributes:
-        ids: The advisories, in order.
         why: A sentence without a full stop.
         is_own: True if they are about the provider itself.
     """
@@ -192,12 +188,7 @@ class Unjudged(Struct, frozen=True):
 
 
 class PackageAdvisories(Struct, frozen=True):
-    """The advisories of one package.
-
-    Attributes:
-        matches: Those about the provider itself first, then by linkage and id.
-        unjudged: What cannot be said.
-    """
+    """The advisories of one package: those about the provider itself first, then by linkage and id."""
 
     matches: tuple[AdvisoryMatch, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
@@ -264,11 +255,7 @@ def toolchain_version(go: str) -> str | None:
 
 
 def ranges_of_events(events: Iterable[tuple[str, str]]) -> tuple[VersionRange, ...]:
-    """Return the ranges of OSV's events, read as Go's own tool reads them.
-
-    Args:
-        events: "introduced" or "fixed", and a version.
-    """
+    """Return the ranges of OSV's events, "introduced" or "fixed" with a version, read as Go's own tool reads them."""
     in_order = sorted(events, key=lambda event: (event[1] != FIRST, go_order(event[1])))
     found: list[VersionRange] = []
     opened: str | None = None

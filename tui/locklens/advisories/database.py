@@ -182,12 +182,9 @@ def read_database_bytes(data: bytes, *, name: str, source: str, now: datetime) -
 
 
 def database_of(documents: Iterable[tuple[str, bytes | str]], *, source: str, now: datetime) -> AdvisoryDatabase:
-    """Make the database of its documents.
+    """Make the database of its documents: of each its name, and its bytes or why they cannot be read.
 
-    Args:
-        documents: Each document's name, and its bytes or why they cannot be read; `index/db.json` has the date.
-        source: As the user named it.
-        now: The time of reading, in UTC.
+    The date is that of `index/db.json`; the time of reading is in UTC.
 
     Raises:
         ConfigurationError: No document is an advisory, or all of them are beyond the bounds.

@@ -51,7 +51,6 @@ class FunctionTable:
 
     Args:
         packages: The paths of all linked packages, as the linker writes them.
-        functions: The functions of some of these packages, sorted.
         main: The import path of the main package, whose functions are those of `main`.
     """
 
@@ -179,11 +178,7 @@ def _family(module: str) -> str:
 
 
 class AdvisoryMatcher:
-    """Tells which advisories of a database concern a package.
-
-    Args:
-        database: The database.
-    """
+    """Tells which advisories of a database concern a package."""
 
     def __init__(self, database: AdvisoryDatabase) -> None:
         self.database = database

@@ -51,8 +51,6 @@ class BuildInfo(Struct, frozen=True):
 
     Attributes:
         go: The toolchain, as it is written: "go1.25.1".
-        path: The path of the main package.
-        main: The module of the main package.
         modules: The other modules, in the order of the executable.
         settings: Key and value of each build setting, in that order.
     """
@@ -125,7 +123,6 @@ class Notable(Struct, frozen=True):
     """A package, or a part of one.
 
     Attributes:
-        name: As reports have it.
         means: What a program can do with it.
         functions: Beginnings of the names of its functions.
     """
@@ -173,11 +170,7 @@ NOTABLE_MEANINGS = {one.name: one.means for one in NOTABLE}
 
 
 def notable_in(functions: Sequence[str]) -> dict[str, int]:
-    """Count the linked functions of each notable package, rarest first; packages without any are left out.
-
-    Args:
-        functions: Sorted names.
-    """
+    """Count the functions, sorted names, of each notable package, rarest first; packages without any are left out."""
     counted = {one.name: sum(_number_of(functions, start) for start in one.functions) for one in NOTABLE}
     return {name: count for name, count in counted.items() if count}
 

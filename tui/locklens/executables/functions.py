@@ -66,11 +66,9 @@ class Passing:
         self.left -= count
 
     def find(self, place_in: Callable[[bytes, int], int], longest: int) -> Search:
-        """Pass all bytes before a place.
+        """Pass all bytes before a place, which takes at most so many bytes to recognise.
 
-        Args:
-            place_in: Returns where in some bytes the place is, from a position on; -1 if it is not there.
-            longest: The most bytes that `place_in` needs to recognise the place.
+        `place_in` returns where in some bytes the place is, from a position on; -1 if it is not there.
         """
         tail = b""
         while True:
@@ -170,9 +168,7 @@ class UnreadTableError(Exception):
 def names_of_header(data: bytes, left: int) -> range | None:
     """Return where the names of a table stand, in bytes from its `pcHeader`; None where the bytes only begin like one.
 
-    Args:
-        data: `LONGEST_HEADER` bytes, from where a header may begin.
-        left: Bytes of the file's part from here on.
+    The data are `LONGEST_HEADER` bytes, and `left` those of the file's part from there on.
 
     Raises:
         UnreadTableError: It is the header of an older table.
@@ -189,12 +185,7 @@ def names_of_header(data: bytes, left: int) -> range | None:
 
 
 def read_names(place: range, passing: Passing, wanted: Collection[str] | None) -> Generator[None, None, LinkedNames]:
-    """Read the names of a table.
-
-    Args:
-        place: Where the names stand, in bytes from the header's first one.
-        passing: The stream, at the header's first byte.
-        wanted: The packages whose functions are kept, as the linker writes them; None for all.
+    """Read the names of a table from a stream at its header's first byte; those of wanted packages are kept, or all.
 
     Raises:
         UnreadTableError: The table is damaged, or beyond a bound.

@@ -55,11 +55,7 @@ class Headers(Struct, frozen=True):
 
 
 def read_headers(data: bytes) -> Headers:
-    """Read the headers of a file.
-
-    Args:
-        data: The first `MOST_HEADERS` bytes of the file, or all of it.
-    """
+    """Read the headers of a file: its first `MOST_HEADERS` bytes, or all of it."""
     for magics, file_format, read in _FORMATS:
         if data.startswith(magics):
             try:

@@ -64,8 +64,7 @@ _CONTROLS = dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
 class ExecutableReader:
     """Reads an executable; `feed` it all bytes in their order, then `close` it, once.
 
-    Args:
-        wanted: The packages whose functions are kept, as the linker writes them; None for all.
+    The functions of the wanted packages, as the linker writes them, are kept; None for all.
     """
 
     def __init__(self, wanted: Collection[str] | None = None) -> None:
@@ -138,12 +137,7 @@ class ExecutableReader:
 
 
 class _Search:
-    """The search for one thing in one range after the other.
-
-    Attributes:
-        found: What was found.
-        problem: Why something that was found could not be read.
-    """
+    """The search for one thing in one range after the other; the problem is why something found could not be read."""
 
     def __init__(self, seek: Callable[[_Search, Range, Passing], Search], *, is_of: Callable[[Range], bool]) -> None:
         self.found: object = None
@@ -227,11 +221,7 @@ def _varint(passing: Passing) -> Generator[None, None, int]:
 
 
 def _build_info_of(version: bytes, text: bytes) -> BuildInfo:
-    """Read both strings of a blob.
-
-    Args:
-        version: The toolchain's.
-        text: The list of modules between its sentinels; without them there is no list.
+    """Read both strings of a blob: the toolchain's version, and the list of modules between its sentinels, if any.
 
     Raises:
         ValueError: The list is not in the form that Go gives it.

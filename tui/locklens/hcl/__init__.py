@@ -42,12 +42,8 @@ def parse(
 ) -> Parsed:
     """Read a configuration file.
 
-    Args:
-        data: The file's bytes.
-        json: True if the file is in HCL's JSON syntax.
-        wanted: The arguments that get a value; in JSON all of them do. Others are Dynamic and not checked: the real
-            parser may refuse them.
-        known: Values that replace references in wanted arguments, by the steps of the reference; not in JSON.
+    Arguments that are not wanted are Dynamic and not checked: the real parser may refuse them. In JSON all get a value;
+    elsewhere `known` values replace references in those that are wanted, by their steps.
 
     Returns:
         The body, and the problems of what is read of it. Never raises for the contents of a file.
@@ -86,11 +82,7 @@ def _too_large() -> Parsed:
 
 
 def parse_expression(text: str) -> Expression | None:
-    """Read a native expression from a text of its own, such as a string in JSON syntax.
-
-    Returns:
-        The expression, with places in this text; None if the text is not an expression.
-    """
+    """Read a native expression from a text of its own, such as a string in JSON syntax; None if the text is none."""
     from locklens.hcl.expressions import parse_whole_expression
 
     return parse_whole_expression(text)

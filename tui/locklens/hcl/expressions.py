@@ -58,12 +58,7 @@ _BETWEEN = re.compile(rf"(?:{_PLAIN})(?:{_PLAIN}|)*+")  # The reason for the emp
 
 
 class Expressions:
-    """Reads expressions of one text.
-
-    Args:
-        source: The text.
-        known: Values that replace references, by the steps of the reference.
-    """
+    """Reads expressions of one text; `known` values replace references, by the steps of the reference."""
 
     def __init__(self, source: SourceText, known: Mapping[tuple[str | int, ...], str] | None = None) -> None:
         self._source = source
@@ -143,13 +138,7 @@ class Expressions:
 
 
 class _Values:
-    """Turns python-hcl2's tree of one expression into values.
-
-    Args:
-        expressions: Reads strings, and returns places.
-        text: The text that python-hcl2 parsed.
-        base: Offset of its first character in the file.
-    """
+    """Turns python-hcl2's tree of one expression, which begins at the offset `base` of the file, into values."""
 
     def __init__(self, expressions: Expressions, text: str, base: int) -> None:
         self._expressions = expressions
@@ -277,9 +266,7 @@ def parse_whole_expression(text: str) -> Expression | None:
 def syntax_tree(text: str, start: int) -> tuple[Tree[Token], str]:
     """Return python-hcl2's tree of an expression, and the text that the tree's offsets refer to.
 
-    Args:
-        text: The expression and nothing else.
-        start: Its offset in its file, for problems.
+    The start is its offset in its file, for problems.
 
     Raises:
         SyntaxProblemError: It is not an expression.

@@ -160,15 +160,7 @@ class _Reader:
     def _items(
         self, closing: str, read: Callable[[str], _Item], collection: str, item: str, between: str
     ) -> Iterator[_Item]:
-        """Yield the items between commas, down to the closing bracket.
-
-        Args:
-            closing: The bracket.
-            read: Reads the item whose first token has been read.
-            collection: What they are in, for problems.
-            item: What one of them is called.
-            between: What commas separate.
-        """
+        """Yield the items between commas, down to the closing bracket; the last three words are for problems."""
         kind = self._next()
         while kind != closing:
             yield read(kind)

@@ -83,13 +83,10 @@ class NativeBody:
 def parse_native(
     text: str, read: Callable[[SourceText], Callable[[TextSpan], Expression]], wanted: Wanted | None = None
 ) -> Parsed:
-    """Read a file; never raises.
+    """Read a file; never raises. `read` makes the reader of its expressions.
 
-    Args:
-        text: The file's text.
-        read: Given the text, returns the reader of its expressions.
-        wanted: The arguments that get a value; a broken one is left out with a problem. None for all arguments; then a
-            broken one ends the reading of the file.
+    An argument that is wanted and broken is left out with a problem; where all are wanted (None), it ends the reading
+    of the file.
     """
     source = SourceText(text)
     scanner = Scanner(source)

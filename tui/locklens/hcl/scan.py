@@ -82,7 +82,6 @@ class Scanner:
     """Finds the items of a text.
 
     Attributes:
-        source: The text.
         problems: Problems that do not end the reading.
     """
 
@@ -102,11 +101,7 @@ class Scanner:
         return self._body(None)
 
     def expression_end(self, start: int, *, in_line: bool) -> int:
-        """Return the end of the expression at an offset: a line end, or a closing bracket.
-
-        Args:
-            start: Start of the expression.
-            in_line: True if a line end outside of brackets ends it.
+        """Return the end of the expression at an offset: a closing bracket, or in a line a line end out of brackets.
 
         Raises:
             SyntaxProblemError: Brackets or strings in it do not end.
@@ -171,11 +166,7 @@ class Scanner:
             raise SyntaxProblemError(start, "Nested too deeply", f"More than {MAX_DEPTH} levels are not read.")
 
     def _body(self, opening: int | None) -> BodySpan:
-        """Read items, and the closing brace after them if there is an opening one.
-
-        Args:
-            opening: Offset of the opening brace; None for a file.
-        """
+        """Read items, and the closing brace after them if there is an opening one; a file has none."""
         body = BodySpan()
         text, match_line = self._text, _LINE.match
         while True:

@@ -51,11 +51,7 @@ class Template(NamedTuple):
     is_plain: bool
 
     def value(self, place: SourcePlace, read: Callable[[TextSpan], Expression]) -> Expression:
-        """Return the value of the template, Dynamic unless all of its parts are constant.
-
-        Args:
-            place: The place of the template.
-            read: Reads an interpolated expression.
+        """Return the value of the template, Dynamic unless all parts are constant; `read` reads interpolated ones.
 
         Raises:
             SyntaxProblemError: An interpolation is not an expression, or too many combining characters follow each
@@ -72,11 +68,7 @@ class Template(NamedTuple):
 
 
 def normal(text: str, start: int) -> str:
-    """Return a string in the Unicode form that HCL gives every string, NFC.
-
-    Args:
-        text: The string with resolved escapes.
-        start: Offset of the string in the file, for problems.
+    """Return a string in the Unicode form that HCL gives every string, NFC; its offset is for problems.
 
     Raises:
         SyntaxProblemError: Too many combining characters follow each other.
@@ -88,11 +80,7 @@ def normal(text: str, start: int) -> str:
 
 
 def unescape(text: str, start: int) -> str:
-    """Resolve the backslash sequences of a quoted string.
-
-    Args:
-        text: The text between the quotes.
-        start: Its offset, for problems.
+    """Resolve the backslash sequences of a quoted string; its offset is for problems.
 
     Raises:
         SyntaxProblemError: A sequence is unknown, or its number stands for no character.
@@ -118,12 +106,9 @@ def unescape(text: str, start: int) -> str:
 
 
 def read_quoted(text: str, start: int, skip: Callable[[int], int]) -> Template:
-    """Read a quoted template.
+    """Read a quoted template, from its opening quote on.
 
-    Args:
-        text: The file's text.
-        start: Offset of the opening quote.
-        skip: Given the offset after the opening of a sequence, returns the offset after its closing brace.
+    Given the offset after the opening of a sequence, `skip` returns the one after its closing brace.
 
     Raises:
         SyntaxProblemError: The string does not end, or HCL refuses it.

@@ -28,15 +28,9 @@ _LINE_END = re.compile(r"\n")
 class SourcePlace(Struct, frozen=True):
     """A place in a file.
 
-    Offsets and columns count characters of the text that `decode` returns for the file's bytes. Offsets include a byte
-    order mark, columns do not. So `text[:start] + new + text[end:]` replaces exactly this range, and `encode` returns
-    the bytes.
-
-    Attributes:
-        line: From 1.
-        column: From 1.
-        start: Offset of the first character.
-        end: Offset after the last character.
+    Lines and columns count from 1. Offsets and columns count characters of the text that `decode` returns for the
+    file's bytes. Offsets include a byte order mark, columns do not. So `text[:start] + new + text[end:]` replaces
+    exactly this range, and `encode` returns the bytes.
     """
 
     line: int
@@ -64,11 +58,10 @@ class SyntaxProblem(Struct, frozen=True):
 
 
 class Literal(Struct, frozen=True):
-    """A constant. Templates without variables have been evaluated.
+    """A constant. Templates without variables have been evaluated. The place of a string includes its quotes.
 
     Attributes:
         value: None is the constant null. A whole number is an int, however it is written.
-        place: The place; a string's includes its quotes.
         is_plain: True if the text between the quotes is the value itself, without escapes and templates.
     """
 
@@ -127,7 +120,6 @@ class Dynamic(Struct, frozen=True):
     """An expression that has no value without variables and functions, or that was not wanted.
 
     Attributes:
-        place: The place of the whole expression.
         prefix: The constant steps at its start, if it is a reference with a computed index; otherwise ().
         is_call: True for a function call.
     """
@@ -141,13 +133,7 @@ Expression = Literal | ListExpr | ObjectExpr | Reference | Dynamic
 
 
 class Attribute(Struct, frozen=True):
-    """An argument.
-
-    Attributes:
-        name: The name in the file.
-        value: The expression after the equals sign.
-        place: The place of the name.
-    """
+    """An argument: its name, the expression after the equals sign, and the place of the name."""
 
     name: str
     value: Expression
@@ -158,9 +144,6 @@ class Block(Struct, frozen=True):
     """A nested block.
 
     Attributes:
-        type: The first word.
-        labels: The labels without quotes.
-        body: The contents of the braces.
         place: The place of the type, in JSON of the property's name.
         label_places: The place of each label with its quotes.
         end: Offset after the closing brace; 0 in JSON, where blocks have no text of their own.
@@ -175,12 +158,7 @@ class Block(Struct, frozen=True):
 
 
 class Wanted(Struct, frozen=True):
-    """The arguments of a body to read, each with its value.
-
-    Attributes:
-        arguments: Names of arguments; None for all.
-        blocks: The wanted arguments of nested blocks, by type.
-    """
+    """The arguments of a body to read, None for all, and those of nested blocks by type."""
 
     arguments: frozenset[str] | None = frozenset()
     blocks: dict[str, Wanted] = field(default_factory=dict)
@@ -198,23 +176,13 @@ class Body(Protocol):
         """The arguments by name; in JSON every property, because only a schema tells arguments from blocks."""
 
     def blocks(self, kind: str, *, labels: int = 0) -> Sequence[Block]:
-        """Return the nested blocks of one type.
-
-        Args:
-            kind: The type.
-            labels: The number of labels of such a block. Native blocks with another number are left out.
-        """
+        """Return the nested blocks of one type; native blocks with another number of labels are left out."""
 
     def all_blocks(self) -> Sequence[Block]:
         """Return every nested block in the file's order; () for JSON, in which only a schema identifies blocks."""
 
     def misfits(self, arguments: frozenset[str], blocks: Mapping[str, int]) -> Sequence[SyntaxProblem]:
-        """Return a problem for everything that a schema does not allow.
-
-        Args:
-            arguments: Names of arguments.
-            blocks: Number of labels by type of nested block.
-        """
+        """Return a problem for all that a schema, names of arguments and numbers of labels by type, does not allow."""
 
 
 class Parsed(Struct, frozen=True):
@@ -258,7 +226,6 @@ class SourceText:
     """A file's text, with the lines and columns of its offsets.
 
     Attributes:
-        text: The text that `decode` returns.
         origin: Offset of the first character after a byte order mark.
     """
 

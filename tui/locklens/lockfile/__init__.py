@@ -96,8 +96,6 @@ class Conflict(Struct, frozen=True):
 
     Attributes:
         markers: The markers; () for the index.
-        ours: The file as our side has it.
-        theirs: The file as their side has it.
         base: The common ancestor; None where it is unknown, as the markers do not have it.
         is_staged: True if the sides are those of git's index; between the markers git merged other lines by itself.
     """
@@ -142,13 +140,11 @@ class LockFile(Struct, frozen=True, dict=True):
     """One lock file as it was read.
 
     Attributes:
-        path: The path in messages.
         data: The bytes; b"" if the file is absent.
         exists: True if there is a file.
         writer: The tool whose header the file has; None for any other first line.
         entries: In the file's order. An entry with an error is included as far as it can be understood.
         problems: The errors for which the tools refuse the file; () for a valid one.
-        warnings: The tools' warnings.
         is_complete: True if all of the file could be read, so that a provider without an entry is not in the file.
         conflict: The two sides, if the file has git's conflict markers; `entries` is () then.
         unreadable: Providers with a block whose version cannot be understood.
@@ -403,12 +399,7 @@ class BodyReader:
         )
 
     def _text(self, value: Expression, line: int) -> Text | None:
-        """Return a constant as the text that the tools convert it to; None, and a problem, for anything else.
-
-        Args:
-            value: The value of an argument.
-            line: The line of its block.
-        """
+        """Return a constant as the text that the tools convert it to; None, and a problem, for anything else."""
         text = value.text if isinstance(value, Literal) else None
         if text is None:
             is_null = isinstance(value, Literal) and value.value is None

@@ -49,11 +49,7 @@ class MergeSide(StrEnum):
 
 
 class MergeConflict(Struct, frozen=True):
-    """An entry that both sides changed in ways that cannot both hold.
-
-    Attributes:
-        reason: A clause, such as "two versions were selected".
-    """
+    """An entry that both sides changed in ways that cannot both hold; the reason is a clause."""
 
     address: ProviderAddress
     base: LockEntry | None
@@ -120,16 +116,9 @@ def merge(
     """Return the merge of two lock files with a common ancestor.
 
     A file that one side alone changed is taken as it is, byte for byte. Otherwise the result is "ours" with the changed
-    blocks of "theirs"; a block of both has the union of their hashes.
-
-    Args:
-        base: The common ancestor, or b"". If it has conflict markers, as git leaves them when it merges two ancestors,
-            the blocks in conflict are unknown; if the tools refuse it, all blocks are.
-        ours: The receiving side, which decides about line ends.
-        theirs: The other side.
-        dialect: The tool that decides about addresses.
-        settle: Selects the side whose entry or whose removal stands; None leaves the conflict open.
-        labels: Labels for the markers of open conflicts.
+    blocks of "theirs"; a block of both has the union of their hashes. If the ancestor has conflict markers, as git
+    leaves them when it merges two ancestors, the blocks in conflict are unknown; if the tools refuse it, all blocks
+    are. `settle` selects the side whose entry or whose removal stands; None leaves the conflict open.
 
     Raises:
         ConfigurationError: The tools would refuse one of the sides, so its blocks cannot be identified.
@@ -330,10 +319,7 @@ def _split_comments(body: str) -> tuple[str, str]:
 def _merged_body(base: str, winner: str, other: str) -> str | None:
     """Return a block with the comments of both sides; None if they cannot be merged.
 
-    Args:
-        base: The block of the common ancestor, or "".
-        winner: The block of the side whose entry stands.
-        other: The block of the other side; only its comments are kept.
+    The winner is the block whose entry stands; of the other one only the comments are kept.
     """
     if _comments_in(other) in (_comments_in(base), _comments_in(winner)):
         return winner

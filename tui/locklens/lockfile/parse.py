@@ -29,12 +29,7 @@ _ANY_MARKER = re.compile(rb"^(?:<{7} |>{7} |={7}\r?$)", re.MULTILINE)
 
 
 def parse(data: bytes, path: str, *, dialect: Dialect | None = None) -> LockFile:
-    """Read a lock file's bytes.
-
-    Args:
-        data: The file as it is on disk.
-        path: The path in messages.
-        dialect: The tool whose rules for built-in and legacy addresses apply; None for the tool that wrote the file.
+    """Read a lock file's bytes by the rules of a tool, without one by those of the tool that wrote it.
 
     Returns:
         The lock file, with the tools' errors as `problems`; nothing is raised.
@@ -212,12 +207,9 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
 
 
 def conflict_sides(data: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return the base and both sides of a file with git's conflict markers, without the markers.
+    """Return base, ours and theirs of a file with git's conflict markers; None without any, or without a counterpart.
 
     The base is b"" unless every conflict has it between the markers. Lines that git merged by itself are in all three.
-
-    Returns:
-        Base, ours and theirs; None if there are no markers, or one has no counterpart.
     """
     lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
     conflicts, problems = _conflicts(lines)

@@ -65,11 +65,7 @@ class LockPieces(Struct, frozen=True, dict=True):
 
 
 class _Span(Struct, frozen=True):
-    """The offsets of a block in the text: of its first word, and after its closing brace.
-
-    Attributes:
-        address: The provider of a provider block; None for any other block.
-    """
+    """The offsets of a block, of its first word and after its closing brace; only a provider block has an address."""
 
     address: ProviderAddress | None
     start: int
@@ -85,12 +81,9 @@ class _Edit(Struct, frozen=True, order=True):
 
 
 def splice(data: bytes, changed: Mapping[ProviderAddress, LockEntry | None], *, dialect: Dialect) -> bytes:
-    """Return a lock file with some blocks replaced, removed or added in the tools' order and layout.
+    """Return a lock file with some blocks replaced, removed (None) or added in the tools' order and layout.
 
-    Args:
-        data: The file; b"" for one that does not exist, which gets a header.
-        changed: The new entry of each changed provider; None removes its block.
-        dialect: The tool that decides about addresses, and whose header a new file gets.
+    A file that does not exist, b"", gets the header of the dialect.
 
     Raises:
         ConfigurationError: The tools would refuse the file, so that it is unknown which part must stay as it is.
@@ -126,15 +119,10 @@ def rendered_for(data: bytes, entry: LockEntry) -> str:
 
 
 def graft(data: bytes, donor: bytes, chosen: Collection[ProviderAddress], *, dialect: Dialect) -> bytes:
-    """Return a lock file in which some providers' blocks come from another state of it.
+    """Return a lock file in which some providers' blocks come from another state of it, or go if it lacks them.
 
-    If no other provider differs between the two, the result is the other state, byte for byte.
-
-    Args:
-        data: The receiving file; b"" for one that does not exist, which gets the donor's header.
-        donor: The other state.
-        chosen: The providers to take; the blocks of those that the donor lacks are removed.
-        dialect: The tool that decides about addresses.
+    If no other provider differs between the two, the result is the other state, byte for byte. A file that does not
+    exist, b"", gets the donor's header.
 
     Raises:
         ConfigurationError: The tools would refuse one of the two, or its blocks cannot be identified.
@@ -207,11 +195,9 @@ def _head(lead: str) -> str:
 
 
 def rejoin(pieces: LockPieces, changed: Mapping[ProviderAddress, BlockPiece | None]) -> str:
-    """Return the text of a lock file with some blocks replaced, removed or added in the order of addresses.
+    """Return the text of a lock file with some blocks replaced, removed (None) or added in the order of addresses.
 
-    Args:
-        pieces: The file before. A replaced block keeps the text above it, and text above a removed block stays.
-        changed: The new piece of each changed provider; None removes its block.
+    A replaced block keeps the text above it, and text above a removed block stays.
     """
     kept: list[BlockPiece] = []
     left = ""
@@ -274,9 +260,7 @@ class _Text:
     def start_with_comments(self, span: _Span, *, floor: int = 0) -> int:
         """Return the start of a block's lines and of the comments right above it, unless they are the file's header.
 
-        Args:
-            span: The block.
-            floor: The end of the previous block; 0 for the first one.
+        The floor is the end of the previous block, 0 for the first one.
         """
         own = start = self._own_start(span, floor)
         if start != max(self._line_start(start), floor):
@@ -308,13 +292,7 @@ class _Text:
     def insertions(
         self, added: Mapping[ProviderAddress, str], staying: list[_Span], spans: list[_Span]
     ) -> Iterator[_Edit]:
-        """Add blocks, each before the first block whose address sorts after its own.
-
-        Args:
-            added: Blocks that end in a line end.
-            staying: The blocks that are not removed.
-            spans: All blocks.
-        """
+        """Add blocks, each before the first staying block whose address sorts after its own."""
         places: dict[tuple[int, bool], list[str]] = {}
         for address in sorted(added):
             following = next(

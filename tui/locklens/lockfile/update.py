@@ -67,14 +67,8 @@ def fetched(
 ) -> LockEntry:
     """Return the entry of a provider that `init` fetched, or that Terraform linked from its plugin cache.
 
-    If the version is the same, old hashes of a scheme that the tools know remain, right or wrong.
-
-    Args:
-        prior: The entry before, if there was one.
-        address: The provider.
-        version: The selected version; build metadata counts.
-        constraints: All constraints of the configuration together.
-        hashes: The hashes that this run found: the `h1` of the unpacked package, and those that the publisher signed.
+    If the version is the same, old hashes of a scheme that the tools know remain, right or wrong. Build metadata
+    counts.
     """
     kept = [text for text in _prior_hashes(prior, version) if is_known_scheme(text)]
     return LockEntry(address, version, str(constraints), _ordered(kept, hashes), line=0)
@@ -88,15 +82,7 @@ def with_locked_hashes(
     constraints: Constraints,
     hashes: Iterable[str],
 ) -> LockEntry:
-    """Return the entry of a provider that `providers lock` locked, which only adds hashes.
-
-    Args:
-        prior: The entry before, if there was one; its hashes of any scheme stay if the version is the same.
-        address: The provider.
-        version: The selected version.
-        constraints: All constraints of the configuration together.
-        hashes: The hashes that this run found for all its platforms.
-    """
+    """Return the entry of a provider that `providers lock` locked; it only adds to the hashes of the same version."""
     return LockEntry(address, version, str(constraints), _ordered(_prior_hashes(prior, version), hashes), line=0)
 
 
@@ -119,11 +105,7 @@ def _ordered(*groups: Iterable[str]) -> tuple[str, ...]:
 def is_incomplete(local: Iterable[str], signed: Collection[str], prior: LockEntry | None, version: Version) -> bool:
     """True if the tools, when they write the entry, would warn that it has hashes of this platform only.
 
-    Args:
-        local: The hashes that were computed here.
-        signed: The hashes of all platforms, signed by the publisher or vouched for by another authority.
-        prior: The entry before, if there was one.
-        version: The selected version.
+    Local ones were computed here; those of all platforms are signed, or vouched for by another authority.
     """
     kept = {text for text in _prior_hashes(prior, version) if is_known_scheme(text)}
     return not signed and kept <= set(local)
@@ -174,12 +156,9 @@ def migrated(entries: Iterable[LockEntry], dialect: Dialect) -> Migration:
 def after_init(
     before: Iterable[LockEntry], settled: Iterable[LockEntry], *, kept: Collection[ProviderAddress] = ()
 ) -> tuple[LockEntry, ...]:
-    """Return the entries after `init`, in the file's order.
+    """Return the entries after `init`, in the file's order: those settled, and those kept.
 
-    Args:
-        before: The entries before the run.
-        settled: An entry for each required provider that is locked.
-        kept: Other providers whose entries stay: they may be required, or the tool reattaches to their running process.
+    A provider that is kept may be required, or the tool reattaches to its running process.
     """
     found = {entry.address: entry for entry in before if entry.address in kept}
     return _sorted(found | {entry.address: entry for entry in settled})
@@ -198,9 +177,7 @@ def _sorted(entries: dict[ProviderAddress, LockEntry]) -> tuple[LockEntry, ...]:
 def difference(before: Iterable[LockEntry], after: Iterable[LockEntry]) -> Difference:
     """Compare entries, without constraints, as the tools do to decide whether to write.
 
-    Args:
-        before: The entries as read; hashes out of order or repeated are a difference, as no tool would write them so.
-        after: The entries that would be written.
+    Hashes out of order or repeated before are a difference, as no tool would write them so.
     """
     old = {entry.address: (entry.version, entry.hashes) for entry in before}
     new = {entry.address: (entry.version, _ordered(entry.hashes)) for entry in after}
@@ -212,9 +189,6 @@ def difference(before: Iterable[LockEntry], after: Iterable[LockEntry]) -> Diffe
 def rewritten(lock: LockFile, entries: Iterable[LockEntry], dialect: Dialect) -> bytes:
     """Return a whole file as the tool writes it, but with CRLF if the old file has it.
 
-    Args:
-        lock: The old file; its comments and its blocks of other types are lost, as they are with the tools.
-        entries: The entries of the new file.
-        dialect: The tool whose header the file gets.
+    Its comments and its blocks of other types are lost, as they are with the tools.
     """
     return with_line_ends_of(lock.data, render(entries, dialect))

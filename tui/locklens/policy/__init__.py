@@ -29,12 +29,7 @@ MAX_POLICY_BYTES = 64 * 1024
 
 
 def parse(data: bytes, path: str, rules: Collection[str] = ()) -> Policy:
-    """Read a policy.
-
-    Args:
-        data: The file's bytes.
-        path: The path in messages.
-        rules: The ids of known rules; () to accept any.
+    """Read a policy; without the ids of known rules, any is accepted.
 
     Raises:
         ConfigurationError: The file has a mistake; the error is about the first one, with `path` and line. An unknown

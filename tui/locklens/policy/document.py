@@ -49,12 +49,7 @@ _TOKEN = re.compile(
 
 
 class MarkedDocument:
-    """The values of a document, with the line of each key and element.
-
-    Attributes:
-        values: The document, as the TOML reader returned it.
-        path: The path in messages.
-    """
+    """The values of a document, with the line of each key and element."""
 
     def __init__(self, values: Mapping[str, object], lines: Mapping[KeyPath, int], path: str) -> None:
         self.values = values
@@ -87,12 +82,6 @@ class MarkedDocument:
 
     def convert(self, value: object, type_: Any, name: str, *where: str | int) -> Any:
         """Convert a value to a type of the policy's document; refuse the first unknown key if it is a table.
-
-        Args:
-            value: The value, as the TOML reader returned it.
-            type_: The type, with its bounds.
-            name: Name of the value in the message.
-            where: Path of the value.
 
         Raises:
             ConfigurationError: The value is of another type, or beyond a bound; the error has the line of the part.

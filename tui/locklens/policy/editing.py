@@ -25,9 +25,7 @@ _MARK = b"\xef\xbb\xbf"
 def with_acceptances(data: bytes, acceptances: tuple[Acceptance, ...]) -> bytes:
     """Return a policy with acceptances added; one for the same rule and change is replaced in its place.
 
-    Args:
-        data: The file's bytes; b"" if there is no file.
-        acceptances: The acceptances, at least one.
+    The data is b"" if there is no file.
 
     Raises:
         ConfigurationError: The policy has a mistake.
@@ -136,12 +134,8 @@ def _edited(
 ) -> bytes:
     """Edit the parts of the text that have a top-level key; the rest, the line ends and the byte order mark stay.
 
-    Args:
-        data: The file's bytes.
-        key: The key that the edit is about.
-        edit: Edits a part's document, given its policy and whether it is the last one, which may be a new one at the
-            end; returns True if it did.
-        is_done: True for the policy that the edit leads to.
+    `edit` gets a part's document, its policy and whether it is the last one, which may be a new one at the end, and
+    returns True if it edited it; `is_done` is true of the policy that is wanted.
 
     Raises:
         ConfigurationError: The policy has a mistake, before or after the edit.

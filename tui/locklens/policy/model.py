@@ -72,12 +72,7 @@ class AcceptFrom(StrEnum):
 
 
 class WantedPlatform(Struct, frozen=True):
-    """A required platform.
-
-    Attributes:
-        why: The reason, one printable line, or "".
-        line: Its line in the policy, from 1.
-    """
+    """A required platform and the reason, one printable line or "". Lines of the policy count from 1 here and below."""
 
     platform: Platform
     why: str = ""
@@ -85,15 +80,12 @@ class WantedPlatform(Struct, frozen=True):
 
 
 class AllowedProvider(Struct, frozen=True):
-    """One entry of the allow list.
+    """One entry of the allow list; without constraints, of all versions.
 
     Attributes:
         host: Comparison form; "" for the registries of both tools and no others, as a list permits only what it names.
         namespace: "*" for any.
         type: "*" for any.
-        constraints: The permitted versions; None for all.
-        text: The text in the file.
-        line: Its line in the policy, from 1.
     """
 
     host: str
@@ -118,14 +110,8 @@ class Pin(Struct, frozen=True):
     """The keys that may sign the releases of a namespace.
 
     Attributes:
-        namespace: The providers' namespace.
         host: Comparison form; "" for every host: a pin restricts, so it covers more rather than less.
         keys: Full fingerprints, upper case; two during a rotation.
-        by: Name of the person who decided it.
-        on: Date of the decision.
-        why: The reason.
-        review_by: The date by which to review it.
-        line: Its line in the policy, from 1.
     """
 
     namespace: str
@@ -186,14 +172,8 @@ class Acceptance(Struct, frozen=True):
     """The acceptance of one finding about exactly one change.
 
     Attributes:
-        rule: The finding's rule.
-        provider: The full address.
         change: The change's id, 32 hex digits; 16 if an earlier locklens wrote it.
-        reason: One printable line.
-        by: Name of the person who accepted it.
-        on: Date of the acceptance.
         until: The last day on which it holds; None for no end.
-        line: Its line in the policy, from 1.
     """
 
     rule: str
@@ -225,10 +205,7 @@ class IgnoredAdvisory(Struct, frozen=True):
 
     Attributes:
         id: The advisory's id, or one of its aliases.
-        why: The reason, one printable line.
-        by: Name of the person who decided it, or "".
         until: The last day on which it holds; None for no end.
-        line: Its line in the policy, from 1.
     """
 
     id: str
@@ -256,11 +233,6 @@ class Policy(Struct, frozen=True):
         reported_hashes: Registries whose reported hashes are locked by OpenTofu's rules, comparison form; None for its
             own registry.
         allow: The allow list; None allows every provider.
-        accept_from: The side whose acceptances and pins count.
-        severity: The severity of rules, by id.
-        trust: The pins.
-        accept: The acceptances.
-        advisories: The advisories that do not count.
         named: The keys that the file names, also where it gives them their defaults.
         local: Install paths besides those of the file, from this machine's CLI configuration, each with its providers.
         local_platform: The platform of this machine; None without `local`.

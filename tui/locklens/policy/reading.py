@@ -106,14 +106,7 @@ def _document(text: str, path: str) -> dict[str, object]:
 
 
 class _Reading(MarkedDocument):
-    """The reading of one document.
-
-    Args:
-        values: The document, as the TOML reader returned it.
-        lines: The line of each key and element.
-        path: The path in messages.
-        rules: The ids of known rules; () to accept any.
-    """
+    """The reading of one document; without the ids of known rules, any is accepted."""
 
     def __init__(
         self, values: dict[str, object], lines: dict[tuple[str | int, ...], int], path: str, rules: Collection[str]

@@ -28,12 +28,7 @@ _DECLARING = {Contributor.REQUIRED_PROVIDERS, Contributor.STATE}
 
 
 class Demand(Struct, frozen=True):
-    """One comparison of a constraint, and the requirements that contain it.
-
-    Attributes:
-        term: The comparison, such as `~> 5.0`.
-        requirements: The requirements in the order of the configuration.
-    """
+    """One comparison of a constraint, and the requirements that contain it."""
 
     term: Term
     requirements: tuple[Requirement, ...]
@@ -161,7 +156,6 @@ class Selection(Struct, frozen=True):
 
     Attributes:
         listed: The version as the registry lists it.
-        constraints: All constraints of the configuration.
     """
 
     listed: ListedVersion
@@ -177,8 +171,6 @@ class Unselectable(Struct, frozen=True):
     """No version can be selected.
 
     Attributes:
-        constraints: All constraints of the configuration.
-        locked: The locked version; None if there is none.
         held: The nearest versions with their holds; for LOCKED_EXCLUDED the locked version.
         conflicts: Minimal sets of constraints that no version satisfies; () if there are none.
     """
@@ -233,7 +225,6 @@ class RequiringModule(Struct, frozen=True):
     Attributes:
         module: Path of the module call; "" for the root module, which includes its tests and its state.
         declared: Requirements with a constraint or a declaration of the provider.
-        uses: Plain uses of the provider.
     """
 
     module: str
@@ -248,7 +239,6 @@ class VersionChoices(Struct, frozen=True):
         as_locked: The selection of `init`.
         upgraded: The selection of `init -upgrade`.
         has_locked: True if the locked version is listed, or none is locked.
-        newest: The newest versions of several kinds.
         newer: Versions above the locked one (without one, above the selected one), with the holds on them.
         recommended: The selection of an upgrade that respects the policy and the upgrade limit; None for no selection.
     """
@@ -265,10 +255,6 @@ class Explanation(Struct, frozen=True):
     """One provider in one root.
 
     Attributes:
-        address: The provider.
-        requirements: All of its requirements.
-        locked: Its block in the lock file; None if there is none.
-        constraints: All constraints together.
         essential: The decisive constraints: the others are implied.
         conflicts: Smallest sets of constraints that cannot hold together.
         against: The holds on the locked version; None where it satisfies the configuration.

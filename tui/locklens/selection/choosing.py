@@ -52,10 +52,7 @@ def combined(requirements: Sequence[Requirement]) -> Constraints:
 def before_asking(requirements: Sequence[Requirement], locked: Version | None, *, upgrade: bool) -> Unselectable | None:
     """Return the obstacle that the tools find before any request to a registry, if there is one.
 
-    Args:
-        requirements: All requirements of the provider.
-        locked: The locked version; None if there is none.
-        upgrade: True if the lock file is ignored.
+    An upgrade ignores the lock file.
     """
     constraints = combined(requirements)
     if locked is None or upgrade or constraints.admits(locked):
@@ -71,13 +68,8 @@ def select(
 
     A pre-release is selected only by a constraint on exactly that version, 0.0.0 never. Build metadata makes a
     different version for `=` and `!=` and for the lock file, and does not count in the order; between two versions that
-    differ only there, the tools select at random, and here the greater text wins.
-
-    Args:
-        requirements: All requirements of the provider.
-        offered: The versions that the registry lists.
-        locked: The locked version; None if there is none.
-        upgrade: True if the lock file is ignored. `providers lock` never upgrades.
+    differ only there, the tools select at random, and here the greater text wins. An upgrade ignores the lock file;
+    `providers lock` never upgrades.
     """
     if (refused := before_asking(requirements, locked, upgrade=upgrade)) is not None:
         return refused
@@ -119,12 +111,7 @@ def holds_against(version: Version, requirements: Sequence[Requirement]) -> tupl
 
 
 def cooldown_holds(ages: Mapping[Version, int], cooldown: int | None) -> dict[Version, Hold]:
-    """Return the hold on each version that is within the cooldown.
-
-    Args:
-        ages: Days since the release, by version; versions of unknown age are left out.
-        cooldown: Minimum age in days; None for no cooldown.
-    """
+    """Return the hold on each version that is younger, in days, than the cooldown; none on those of unknown age."""
     if cooldown is None:
         return {}
     by_age = {
@@ -141,17 +128,9 @@ def held_back(
     platforms: Sequence[Platform] = (),
     by_policy: Mapping[Version, tuple[Hold, ...]] = NO_HOLDS,
 ) -> tuple[HeldBack, ...]:
-    """Return the holds on each version above a given one, grouped by equal holds.
+    """Return the holds on each version above a given one, or on all, grouped by equal holds.
 
-    Args:
-        requirements: All requirements of the provider.
-        offered: The versions that the registry lists.
-        above: The selected or locked version; None for all listed versions.
-        platforms: Required platforms.
-        by_policy: The holds of the policy; see `policy_holds`.
-
-    Returns:
-        The groups, that with the newest version first. A group without `holds` is available to an upgrade.
+    The group with the newest version is the first. One without holds is available to an upgrade.
     """
     judge = _Judge(requirements, platforms, by_policy)
     listed = {entry.version: entry for entry in offered}
@@ -166,10 +145,6 @@ def nearest(requirements: Sequence[Requirement], offered: Sequence[ListedVersion
 
     These are the oldest above the range of the constraints, the newest below it, and those in between, which are
     excluded one by one or are pre-releases. Pre-releases above and below count only where there is no release.
-
-    Args:
-        requirements: All requirements of the provider, without conflicts.
-        offered: The versions that the registry lists.
     """
     judge = _Judge(requirements, ())
     listed = {entry.version: entry for entry in offered}
@@ -182,13 +157,7 @@ def nearest(requirements: Sequence[Requirement], offered: Sequence[ListedVersion
 
 
 def newest_of(requirements: Sequence[Requirement], offered: Sequence[ListedVersion], locked: Version | None) -> Newest:
-    """Return the newest versions of several kinds.
-
-    Args:
-        requirements: All requirements of the provider.
-        offered: The versions that the registry lists.
-        locked: The locked version; None if there is none.
-    """
+    """Return the newest versions of several kinds."""
     constraints = combined(requirements)
     versions = [entry.version for entry in offered]
     releases = [version for version in versions if not version.prerelease and not version.is_unspecified]
@@ -207,11 +176,7 @@ def policy_holds(
 ) -> dict[Version, tuple[Hold, ...]]:
     """Return the holds of the policy on each listed version that it holds back: the allow list, or else the cooldown.
 
-    Args:
-        policy: The policy.
-        address: The provider.
-        offered: The versions that the registry lists.
-        ages: Days since the release, by version; empty where the cooldown is ignored.
+    Ages are in days; there are none where the cooldown is ignored.
     """
     refused = {one.version: NOT_ALLOWED_HOLD for one in offered if not policy.allows(address, one.version)}
     return {version: (hold,) for version, hold in {**cooldown_holds(ages, policy.cooldown), **refused}.items()}
@@ -233,16 +198,7 @@ def explain_selection(
     platforms: Sequence[Platform] = (),
     by_policy: Mapping[Version, tuple[Hold, ...]] = NO_HOLDS,
 ) -> Explanation:
-    """Explain the selection of a provider.
-
-    Args:
-        address: The provider.
-        requirements: All of its requirements, and no others.
-        locked: Its block in the lock file; None if there is none.
-        offered: The versions that the registry lists; None where it was not asked.
-        platforms: Required platforms.
-        by_policy: The holds of the policy; see `policy_holds`.
-    """
+    """Explain the selection of a provider by its own requirements; `offered` is None if the registry was not asked."""
     constraints = combined(requirements)
     against = None
     if locked is not None and requirements and not constraints.admits(locked.version):
@@ -322,13 +278,7 @@ class _Judge:
         self._others: dict[tuple[Reason, tuple[str, ...]], Hold] = {}
 
     def holds(self, version: Version, listed: ListedVersion | None, *, is_listed: bool = True) -> tuple[Hold, ...]:
-        """Return the holds on a version.
-
-        Args:
-            version: The version.
-            listed: The version as the registry lists it; None if irrelevant.
-            is_listed: True if the registry lists it.
-        """
+        """Return the holds on a version."""
         holds = [hold for term, hold in self._by_constraint if not term.holds(version)]
         if version.prerelease and version not in self._pins:
             holds.append(self._other(Reason.PRERELEASE))

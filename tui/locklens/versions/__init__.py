@@ -186,7 +186,6 @@ class _Meeting(Struct, frozen=True):
 
     Attributes:
         term: The last of the terms.
-        released: The released versions.
         named: Pre-releases and other versions that only an exact term admits.
     """
 
@@ -300,10 +299,6 @@ def admitting(text: str, version: Version) -> str:
     Operators, spaces, the other terms and, where that is enough, the number of parts stay: for 1.3.4, `~> 1.2` becomes
     `~> 1.3` and `1.2.3` becomes `1.3.4`. A bound above stays as far from the version as it is written: `< 1.0` becomes
     `< 2.0`, `< 1.3` becomes `< 1.4`. Whether a pre-release is selected at all is not judged: that takes an exact term.
-
-    Args:
-        text: The constraint as written, which both of the tools' parsers accept.
-        version: The version that must satisfy the result.
 
     Raises:
         ConstraintSyntaxError: The text is not a constraint.
