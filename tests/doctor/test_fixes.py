@@ -802,21 +802,12 @@ def _refused(command: str, host: str, ran: str) -> str:
         words = f"This configuration requires provider {host}/hashicorp/random,\nbut that provider isn't available."
         advice = f"You may be able to install it automatically by running:\n  {ran} init"
         return f"\nError: Missing required provider\n\n{words} {advice}\n"
-    if command == "apply":
-        held = f"{OPENTOFU_HOST if host == TERRAFORM_HOST else TERRAFORM_HOST}/hashicorp/random"
-        words = (
-            "The installed provider plugins are not consistent with the packages selected\nin the dependency lock file:"
-        )
-        item = f"  - {held}: there is no package for {held} 3.6.3 cached in .terraform/providers"
-        advice = f"{'Terraform' if ran == 'terraform' else 'OpenTofu'} uses external plugins to integrate"
-        advice = f"{advice} with a variety of different\ninfrastructure services. To download the plugins, run:\n  {ran} init"
-        return f"\nError: Required plugins are not installed\n\n{words}\n{item}\n\n{advice}\n"
     words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
     advice = f'To use and record these requirements, run "{ran} init" without the "-lockfile=readonly" flag.'
     return f"\nError: Provider dependency changes detected\n\n{words} {advice}\n"
 
 
-@pytest.mark.parametrize("command", ["init -lockfile=readonly", "plan", "validate", "apply"])
+@pytest.mark.parametrize("command", ["init -lockfile=readonly", "plan", "validate"])
 @pytest.mark.parametrize(("root", "host", "ran", "writer"), [
     ("live/opentofu", TERRAFORM_HOST, "terraform", "tofu"),
     ("live/a-terraform", OPENTOFU_HOST, "tofu", "terraform"),
@@ -836,12 +827,52 @@ def test_each_command_of_one_tool_refuses_the_lock_file_of_the_other(
     assert not any(one["id"] == "reinstall" for one in document["remedies"])
     run(lock)
     document = doctor(both, "ci.log")
-    if command == "apply":  # it is locked, and not installed yet
-        assert (document["fixed"], document["causes"][0]["id"]) == (None, "plugin-missing")
-        run(f"locklens init --tool {ran if ran == 'terraform' else 'opentofu'} --root={root}")
-        document = doctor(both, "ci.log")
     if command != "init -lockfile=readonly":
         assert document["fixed"]
+
+
+@pytest.mark.parametrize(("root", "host", "ran", "writer", "kept"), [
+    ("live/opentofu", OPENTOFU_HOST, "terraform", "tofu", "locks what its own registry has today"),
+    ("live/a-terraform", TERRAFORM_HOST, "tofu", "terraform", "moves the entries of Terraform's registry to its own"),
+])  # fmt: skip
+def test_what_is_not_installed_is_the_locked_package_whichever_tool_ran(
+    root: str, host: str, ran: str, writer: str, kept: str, both: Path, doctor: Any
+) -> None:
+    advice = NEXT if ran == "tofu" else NEXT.replace("OpenTofu", "Terraform").replace("tofu", "terraform")
+    (both / "ci.log").write_text(f"$ {ran} -chdir={root} apply\n{ABSENT.format(host)}{advice}", "utf-8")
+    document = doctor(both, "ci.log")
+    held = [(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] in {"yes", "likely"}]
+    assert held == [(one, f"{host}/hashicorp/random") for one in ("plugin-missing", "other-tool")]
+    use, init = document["remedies"]
+    assert (use["command"], use["trust"]) == (f"{writer} -chdir={root} init", "none")
+    tool = "opentofu" if ran == "tofu" else ran
+    assert (init["command"], init["trust"]) == (f"locklens init --tool {tool} --root={root}", "low")
+    assert kept in init["note"]
+    run(init["command"])
+    assert doctor(both, "ci.log")["state"] == "fixed"
+
+
+def test_packages_of_the_other_tool_are_not_those_that_the_next_run_needs(both: Path, doctor: Any) -> None:
+    (both / "ci.log").write_text(f"$ tofu -chdir=live/a-terraform plan\n{ABSENT.format(TERRAFORM_HOST)}{NEXT}", "utf-8")
+    assert doctor(both, "ci.log")["state"] == "open"
+    run("locklens init --tool terraform --root=live/a-terraform")
+    assert doctor(both, "ci.log")["state"] == "open"
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_log_lists_each_provider_of_a_root_before_init(both: Path, doctor: Any, *, is_read: bool) -> None:
+    lay_root(both, "b-more", lock_file(RANDOM, DEMO))
+    (both / "run.log").write_text(f"$ terraform plan\n{ABSENT.format(TERRAFORM_HOST)}", "utf-8")
+    assert doctor(both, "run.log")["facts"]["root"] == "live/a-terraform"
+    lay_root(both, "c-equal", lock_file(RANDOM))
+    if not is_read:
+        (both / "live/a-terraform/main.tf").rename(both / "live/a-terraform/main.tofu")
+    document = doctor(both, "run.log")
+    held = {one["id"]: one["roots"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
+    equal = ["live/a-terraform", "live/c-equal"]
+    assert held == {"plugin-missing": equal} | ({} if is_read else {"other-tool": equal[:1]})
+    (fix,) = document["remedies"]
+    assert fix["command"] == f"locklens init --root={'ROOT' if is_read else 'live/c-equal'}"
 
 
 def test_a_short_source_is_required_in_the_registry_of_whichever_tool_runs(both: Path, doctor: Any) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS
-from locklens.doctor import likeliest_mirror
+from locklens.dialect import DIALECTS, twin_of
+from locklens.doctor import is_for_twin, likeliest_mirror, taken_over
 from locklens.doctor.examined import from_top
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait, TrustCost
@@ -79,6 +79,18 @@ class Affected(Struct, frozen=True):
         own = self.examined.fitting or self.roots[:1]
         return replace(self, roots=tuple(root for root in self.roots if root in own) or self.roots[:1])
 
+    @property
+    def replaced_by_init(self) -> str:
+        """What init does with the entries of the other tool's registry, in a clause; "" where it keeps them."""
+        x = self.examined
+        if x.error is None or x.entry is None or x.address is None:
+            return ""
+        if x.is_taken_over or taken_over(twin_of(x.address), x.lock, x.tool) is not None:
+            return "OpenTofu moves the entries of Terraform's registry to its own, with other hashes"
+        if not is_for_twin(x.address, x.lock, x.configuration):
+            return ""
+        return f"{x.tool.product} drops the entries of {x.address.host}, and locks what its own registry has today"
+
     def owner(self, target: FoundPackage) -> Affected:
         """The roots that a copy is of: what is installed is the examined root's, whichever a log fits besides."""
         if target.kind != "installed":
@@ -144,9 +156,9 @@ class Affected(Struct, frozen=True):
         """Return a remedy for the roots; `words` are its command line and its notes."""
         command, *notes = words or ("",)
         is_writing = remedy in _OF_INIT or "write" in details
-        if self.examined.error is not None and self.examined.is_taken_over and is_writing and command:
+        if is_writing and command and (replaced := self.replaced_by_init):
             trust, size = trust if trust is TrustCost.HIGH else TrustCost.LOW, size or None
-            notes.append("OpenTofu moves the entries of Terraform's registry to its own, with other hashes")
+            notes.append(replaced)
         return Remedy(remedy, title, len(self.roots), trust, size, command, clauses(*notes), **details)
 
     def written(

@@ -538,7 +538,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
         here = f"; {_installed_here(x, found[0])}" if found else ""
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone"
-        if x.is_twin_missing and not x.is_taken_over:
+        if x.is_twin_missing:
             return Judgement(_LIKELY, f"the message is of {x.message.provider}, and {x.release} is locked now{here}")
         if x.is_of_other_version:
             version = x.message.version

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor import locked_states
+from locklens.doctor import is_for_twin, locked_states
 from locklens.doctor.messages import MODULE_MISSING, OF_LACKING, OF_VERSIONS
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
@@ -91,7 +91,8 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind in OF_LACKING:
         return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
     if kind == "plugin-missing":
-        return _installed_words(x) if _is_of_run(x) else ""
+        # Else what came is the other tool's package.
+        return _installed_words(x) if _is_of_run(x) and not is_for_twin(entry.address, x.lock, x.configuration) else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"
         return came if _newest_without(x, _has_h1) is not None else ""

@@ -416,6 +416,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             if one.causes and not one.examined.fitting:
                 found.setdefault(one.next_step, []).append((remedies.run_again(one), one))
     costs = list(TrustCost)
+    for group in found.values():  # one command for several roots or providers costs what it does where it costs most
+        group.sort(key=lambda pair: -costs.index(pair[0].trust))
     offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
     return tuple(sorted(offers, key=lambda one: (one.trust is TrustCost.HIGH, one.is_partial, costs.index(one.trust))))
 

@@ -574,7 +574,9 @@ def other_tool(x: Examined) -> Judgement | None:
         return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
-    if x.is_taken_over or x.message.kind in {"readonly-changed", "plugin-missing", *OF_LACKING}:
+    if x.message.kind == "plugin-missing":
+        return _required_of_other(x)
+    if x.is_taken_over or x.message.kind in {"readonly-changed", *OF_LACKING}:
         return None  # the message is about which providers are locked, whatever their hashes
     if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
@@ -620,13 +622,26 @@ def other_tool(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, words, missing, as_of=x.as_of)
 
 
+def _required_of_other(x: Examined) -> Judgement | None:
+    """Judge a locked provider that the tool of the run requires in its own registry, where the other tool may run."""
+    if x.entry is None or x.address is None or not is_for_twin(x.address, x.lock, x.configuration):
+        return None
+    if not may_read(_TOOLS[x.address.host], x.root, x.configuration):
+        return None
+    words = f"{x.place} locks {x.address}, and {twin_of(x.address)} is required"
+    return Judgement(_YES, words, title=_HAS_OTHER)
+
+
+_HAS_OTHER = "the lock file has the entry of the other tool's registry"
+
+
 def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
     """Judge a provider that is locked in the other tool's registry alone."""
     words = f"{x.lock.path}:{twin.line} locks {twin.address}"
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so: {words}", basis=Basis.RUN, title=_MOVED)
     before = next((one for one in x.past if one.is_of(x.message.version)), None)
-    if before is not None and before.entry is not None and not x.is_twin_missing:  # it is of the entry of the run
+    if before is not None and before.entry is not None:  # it is of the entry of the run
         ran, own = (_TOOLS[one.host].product for one in (before.entry.address, twin.address))
         was = f"commit {before.commit[:12]} locks {before.entry.address} {x.message.version}, as the run had it"
         words = f"{words}; {was}: nothing here tells whether its error is over"
@@ -638,5 +653,4 @@ def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
     if is_told and not is_required:
         return None  # what the tool of the log requires of the root is known: the state has it, or another commit
     words = f"{words}, and {x.address} is {'required' if is_required else 'not locked'}"
-    title = "the lock file has the entry of the other tool's registry"
-    return Judgement(_YES if is_required else _LIKELY, words, title=title)
+    return Judgement(_YES if is_required else _LIKELY, words, title=_HAS_OTHER)

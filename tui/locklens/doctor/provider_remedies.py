@@ -484,7 +484,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         is_of_all = len(x.lock.entries) > 1
         what = "packages of all providers" if is_of_all else "package"
         title = f"Install the locked {what}{' again' if own is not None and not x.fitting else ''}"
-        if x.is_taken_over:
+        if one.replaced_by_init:
             title = "Run init"
         line = one.next_step if x.replaced else one.with_settings(where.line("init"))  # as the move aside said
         size = one.size_of(x.platform)

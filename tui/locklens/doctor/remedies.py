@@ -359,7 +359,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
         note = clauses("" if is_locked else note, left)
         yield one.alone.remedy("use-tool", title, cost, None, as_writer.next_step, note)
-    if x.message.kind == "provider-unknown":
+    if x.message.kind in {"provider-unknown", "plugin-missing"}:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
         yield _migration_shown(one) if x.tool_commit else run_again(one)

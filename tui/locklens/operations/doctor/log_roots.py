@@ -243,7 +243,9 @@ class LogRoots:
         twin = twin_of(address)
         if address is None or twin is None:
             return address
-        if error.kind in {"provider-unknown", "plugin-missing"} and not root.configuration.of(address):
+        is_locked = error.kind == "plugin-missing" and address in root.lock.by_address  # it is named as it is locked
+        is_of_run = is_locked or root.configuration.of(address)
+        if error.kind in {"provider-unknown", "plugin-missing"} and not is_of_run:
             return twin if root.configuration.of(twin) else address
         is_own = self._tool is TERRAFORM or error.kind in OF_LACKING  # the other tool's entry is not taken for this one
         is_of_twin = address not in root.lock.by_address and twin in root.lock.by_address and not is_own
@@ -252,14 +254,12 @@ class LogRoots:
     def entry(self, error: RecognisedError, root: Root, address: ProviderAddress | None) -> LockEntry | None:
         """Return the entry that the failing run had of a provider, which OpenTofu may have taken over; None for none.
 
-        Its init does so, without the hashes, which no package can miss then. In a root that Terraform reads, another
-        command misses what the lock file has.
+        Its init does so, without the hashes, which no package can miss then.
         """
         if (own := root.lock.entry(address)) is not None:
             return own
-        is_missed = error.kind in {"plugin-missing", "provider-unknown"}
-        is_missed = is_missed and may_read(TERRAFORM, root.path, root.configuration)
-        is_taken = not is_missed and error.kind not in OF_LACKING | OF_HASHES
+        is_unknown = error.kind == "provider-unknown" and may_read(TERRAFORM, root.path, root.configuration)
+        is_taken = not is_unknown and error.kind not in OF_LACKING | OF_HASHES
         return taken_over(address, root.lock, root.tool) if is_taken else None
 
     def addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
@@ -480,6 +480,10 @@ class LogRoots:
             return paths  # of too many, none is ruled out without its configuration
         if error.constraint:
             paths = self._constrained(paths, error) or paths
+        if error.kind == "plugin-missing":  # before init, each locked provider is
+            missing = {one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind)}
+            is_all = lambda lock: self._addresses(lock, missing) == {*lock.by_address}  # noqa: E731
+            paths = [path for path in paths if any(map(is_all, self._states(path)))] or paths
         if error.reused or error.searched:
             paths = [path for path in paths if self._had_all(path, error)] or paths
             listed = [path for path in paths if self._is_listed(path, error)]

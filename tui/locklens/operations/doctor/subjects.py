@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.dialect import twin_of
-from locklens.doctor import is_for_twin
+from locklens.dialect import TERRAFORM
+from locklens.doctor import is_for_twin, may_read
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.messages import NO_MESSAGE, OF_VERSIONS, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
@@ -117,7 +117,12 @@ class SubjectFinder:
             return tuple(dict.fromkeys((own, *map(self._checkout.shown, subject.fitting))))
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
-        return (own, *self.same_entry(subject.root.path, subject.entry, self._named_roots()))
+        same = self.same_entry(subject.root.path, subject.entry, self._named_roots())
+        if subject.fitting and subject.message.kind == "plugin-missing":
+            state = self._at_init(subject.root.path, subject.entry.address)
+            paths = {self._checkout.shown(path): path for path in self._checkout.locks}
+            same = tuple(one for one in same if self._at_init(paths[one], subject.entry.address) == state)
+        return (own, *same)
 
     def same_entry(self, own: str, entry: LockEntry, paths: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the other roots with the same entry, of some or of all; relative to the current folder."""
@@ -234,6 +239,12 @@ class SubjectFinder:
             found = [one for one in found if one.entry is None or not _is_for_twin(one)]
         return found or [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
 
+    def _at_init(self, path: str, address: ProviderAddress) -> object:
+        """Return what tells roots with one entry apart for init: if it keeps that, and which tool reads the files."""
+        root = self.roots.root(path)
+        is_read = root.configuration.has_files, may_read(TERRAFORM, path, root.configuration)
+        return is_read, is_for_twin(address, root.lock, root.configuration)
+
     def _of_each_lock(self, paths: Iterable[str]) -> list[str]:
         """Return the first root of each different lock file: of equal ones, the log does not say which it is about."""
         first: dict[object, str] = {}
@@ -252,8 +263,7 @@ class SubjectFinder:
             if error.kind in _OF_CONFIGURATION and address is not None:
                 state = state, str(self.roots.root(path).configuration.constraints(address))
             if error.kind == "plugin-missing" and address is not None:
-                own = self.roots.addresses(path, (error.provider.partition("/")[2],))  # as the tool that ran means it
-                state = path if twin_of(address) in own else state  # that tool would lock its own provider in each
+                state = state, self._at_init(path, address)
             first.setdefault(state, path)
         return list(first.values())[:_MOST_ENTRIES]
 
