@@ -16,6 +16,7 @@ from locklens.doctor import (
     provider_remedies,
     release_causes,
     remedies,
+    tool_causes,
 )
 from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Trait
 
@@ -161,7 +162,7 @@ CAUSES = (
         "the hashes are of the other tool's registry",
         "The registries of Terraform and OpenTofu have packages of their own, with different hashes.",
         "The first line of the lock file names the tool that wrote it, each block the registry.",
-        lock_causes.other_tool,
+        tool_causes.other_tool,
         remedies.fix_tool,
         Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK002", "LK026", "LK032"),

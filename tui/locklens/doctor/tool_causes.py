@@ -1,0 +1,140 @@
+"""Causes of a run of one tool in a root of the other: whose registry the entries are of, and the hashes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.dialect import DIALECTS, TERRAFORM, twin_of
+from locklens.doctor import is_for_twin, may_read
+from locklens.doctor.examined import zh_of_packages
+from locklens.doctor.messages import OF_LACKING
+from locklens.doctor.model import Basis, CauseVerdict, Judgement
+from locklens.hashes import packages_of
+
+if TYPE_CHECKING:
+    from locklens.doctor.examined import Examined
+    from locklens.lockfile import LockEntry
+
+_YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
+
+_TOOLS = {tool.default_host: tool for tool in DIALECTS.values()}
+
+
+def _ran_in_root_of_other(x: Examined) -> Judgement | None:
+    """Judge a provider that one tool's registry lacks, where the root is of the other tool."""
+    host = x.other_registry
+    if not host or x.address is None:
+        return None
+    ran, own = _TOOLS[host], _TOOLS[x.address.host]
+    locked = f"{x.place} locks" if x.entry is not None else f"{x.own_root} requires"
+    words = f"the run asked {host}, and {locked} {x.address}"
+    if x.tool_commit:
+        words = f"{words}; commit {x.tool_commit[:12]} locks it in {host}"
+        title = _OF_OTHER_REGISTRY.format(own.product, ran.product)
+        return Judgement(_YES, words, basis=Basis.RUN, title=title)
+    return Judgement(_YES, words, basis=Basis.RUN, title=f"{ran.product} ran in a root of {own.product}")
+
+
+_OF_OTHER_REGISTRY = "the last change of the lock file made it one of {}, which was one of {}"
+_MOVED = "OpenTofu moved entries to its own registry, whose packages have other hashes"
+
+
+def other_tool(x: Examined) -> Judgement | None:
+    """Test if the hashes are those of the other tool's registry."""
+    if x.address is None:
+        return None
+    if x.is_unread and x.tool is TERRAFORM:
+        words = f"{x.own_root} has a lock file, and no file that Terraform reads"
+        title = "Terraform ran where it reads no configuration"
+        return Judgement(_YES, words, basis=Basis.RUN, title=title)
+    if x.message.kind == "provider-unknown":
+        return _ran_in_root_of_other(x)
+    if x.error is not None and x.is_taken_over and x.message.kind == "version-gone" and x.lock.writer is not x.tool:
+        words = f"{x.place} is of {twin_of(x.address)}, and OpenTofu takes its version over"
+        title = f"OpenTofu ran in a root of {TERRAFORM.product}"
+        is_read = may_read(TERRAFORM, x.root, x.configuration)
+        return Judgement(_YES, words, basis=Basis.RUN, title=title) if is_read else None
+    if x.entry is None:
+        return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
+    if x.message.kind == "entries-migrated":
+        return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
+    if x.message.kind == "plugin-missing":
+        return _required_of_other(x)
+    if x.is_taken_over or x.message.kind in {"readonly-changed", *OF_LACKING}:
+        return None  # the message is about which providers are locked, whatever their hashes
+    if x.address.host not in _TOOLS:
+        return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
+    theirs = x.case.packages.elsewhere if x.case is not None else {}
+    if theirs:
+        host, found = next(iter(theirs.items()))
+        words = f"{len(found)} of {zh_of_packages(len(x.packed), 'locked ')} are of {x.entry.version} on {host}"
+        if both := len(x.packed & x.listed):
+            words = f"{words}, and {both} of {x.address.host}"
+        return Judgement(_LIKELY if both else _YES, words, as_of=x.as_of, basis=Basis.HASHES)
+    if x.error is None and x.tool_commit:
+        own = _TOOLS[x.address.host]
+        before = next(tool for host, tool in _TOOLS.items() if host != x.address.host)
+        words = (
+            f"{x.place} locks {x.address} since the last change of the file, and commit "
+            f"{x.tool_commit[:12]} locks it in {before.default_host}: "
+            f"{before.product} rewrites the file if it still runs there"
+        )
+        title = _OF_OTHER_REGISTRY.format(own.product, before.product)
+        return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
+    is_own = not x.stale if x.packed else x.unpacked != frozenset() and x.unpacked <= {*x.expected.values()}
+    if x.is_known and is_own:
+        what = "zh of packages" if x.packed else "h1"
+        return Judgement(_NO, f"all locked {what} are of {x.address.host}", as_of=x.as_of)
+    # The packages of other namespaces are the same ones in both registries.
+    for other in x.twins if x.error is not None and x.address.namespace == "hashicorp" else ():
+        if x.packed and x.packed <= packages_of(other.entry.hashes):
+            words = f"{other.lock_file} locks the same {zh_of_packages(len(x.packed))} for {other.entry.address}"
+            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
+    writer, ran = x.lock.writer, x.incident.tool
+    is_default = ran is not None and x.address.host == DIALECTS[ran].default_host
+    if writer is not None and ran is not None and writer.name != ran and is_default:
+        words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
+        return Judgement(_LIKELY, words, x.why_unknown)
+    elsewhere = x.case.elsewhere if x.case is not None else None
+    if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
+        return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.as_of)
+    why = elsewhere.trouble.words if elsewhere is not None and elsewhere.trouble is not None else "not asked"
+    missing = f"this version on the other tool's registry ({why})"
+    missing = missing if x.packed else "a locked zh, by which the lists of registries are told apart"
+    missing = missing if x.is_known else x.why_unknown
+    words = "nothing shows that the hashes are from the other tool's registry"
+    return Judgement(_UNKNOWN, words, missing, as_of=x.as_of)
+
+
+def _required_of_other(x: Examined) -> Judgement | None:
+    """Judge a locked provider that the tool of the run requires in its own registry, where the other tool may run."""
+    if x.entry is None or x.address is None or not is_for_twin(x.address, x.lock, x.configuration):
+        return None
+    if not may_read(_TOOLS[x.address.host], x.root, x.configuration):
+        return None
+    words = f"{x.place} locks {x.address}, and {twin_of(x.address)} is required"
+    return Judgement(_YES, words, title=_HAS_OTHER)
+
+
+_HAS_OTHER = "the lock file has the entry of the other tool's registry"
+
+
+def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
+    """Judge a provider that is locked in the other tool's registry alone."""
+    words = f"{x.lock.path}:{twin.line} locks {twin.address}"
+    if x.message.kind == "entries-migrated":
+        return Judgement(_YES, f"the message says so: {words}", basis=Basis.RUN, title=_MOVED)
+    before = next((one for one in x.past if one.is_of(x.message.version)), None)
+    if before is not None and before.entry is not None:  # it is of the entry of the run
+        ran, own = (_TOOLS[one.host].product for one in (before.entry.address, twin.address))
+        was = f"commit {before.commit[:12]} locks {before.entry.address} {x.message.version}, as the run had it"
+        words = f"{words}; {was}: nothing here tells whether its error is over"
+        title = _OF_OTHER_REGISTRY.format(own, ran)
+        return Judgement(_UNKNOWN, words, f"the tool that is meant to run in {x.where}", title=title)
+    required = x.configuration.required()
+    is_required = x.address in required and twin.address not in required
+    is_told = x.message.kind in OF_LACKING and dict(x.incident.sources).get("tool") != "root"
+    if is_told and not is_required:
+        return None  # what the tool of the log requires of the root is known: the state has it, or another commit
+    words = f"{words}, and {x.address} is {'required' if is_required else 'not locked'}"
+    return Judgement(_YES if is_required else _LIKELY, words, title=_HAS_OTHER)
