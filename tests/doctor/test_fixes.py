@@ -734,9 +734,37 @@ def test_what_terraform_installed_is_judged_by_its_own_registry_whatever_opentof
     words = "Error while installing hashicorp/random v3.6.3: authentication signature from unknown issuer"
     (folder / "run.log").write_text(f"$ terraform init\n{boxed_log(('Failed to install provider', words))}", "utf-8")
     document = doctor(folder, "run.log", "--", "live/mixed")
-    first = document["causes"][0]
-    assert (first["id"], first["provider"]) == ("key-changed", f"{TERRAFORM_HOST}/hashicorp/random")
-    assert "does not list" in first["evidence"], first
+    assert [one["id"] for one in document["causes"] if one["verdict"] == "yes"] == ["other-tool", "key-changed"]
+    changed = document["causes"][1]
+    assert changed["provider"] == f"{TERRAFORM_HOST}/hashicorp/random"
+    assert "does not list" in changed["evidence"]
+
+
+ISSUER = (
+    "Failed to install provider",
+    "Error while installing hashicorp/random v3.6.3: authentication signature from unknown issuer",
+)
+NONE_LISTED = (
+    "Failed to query available provider packages",
+    "Could not retrieve the list of available versions for provider hashicorp/random: no available releases match the given constraints ~> 3.6",
+)
+
+
+@pytest.mark.parametrize("message", [ISSUER, NONE_LISTED])
+def test_what_terraform_met_in_a_root_of_opentofu_is_first_left_to_opentofu(
+    message: tuple[str, str], both: Path, doctor: Any
+) -> None:
+    listed = '- Finding hashicorp/random versions matching "~> 3.6"...\nIf you\'d like to know more about provider signing, you can read about it here:\n'
+    page = "https://developer.hashicorp.com/terraform/cli/plugins/signing\n"  # alone tells the tool
+    (both / "run.log").write_text(f"{listed}{page}{boxed_log(message)}", "utf-8")
+    document = doctor(both, "run.log", "--", "live/opentofu")
+    assert document["facts"]["tool"] == "terraform"
+    (held,) = [one for one in document["causes"] if one["id"] == "other-tool"]
+    words = f"live/opentofu/.terraform.lock.hcl:4 locks {OPENTOFU_HOST}/hashicorp/random, and "
+    assert (held["verdict"], held["evidence"]) == ("yes", f"{words}{TERRAFORM_HOST}/hashicorp/random is required")
+    first = document["remedies"][0]
+    assert (first["command"], first["trust"]) == ("tofu -chdir=live/opentofu init", "none")
+    assert "Terraform ran in a root of OpenTofu" in " ".join(doctor(both, "--format", "text", "run.log").split())
 
 
 @pytest.mark.parametrize("suffix", [".tf", ".tofu"])

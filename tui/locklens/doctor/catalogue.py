@@ -258,14 +258,14 @@ CATALOGUE = (
     _row(
         "unknown-issuer",
         "authentication signature from unknown issuer",
-        causes=(*_ABOUT_KEYS, _C.REPUBLISHED),
+        causes=(_C.OTHER_TOOL, *_ABOUT_KEYS, _C.REPUBLISHED),
         advice="no listed key made the signature; OpenTofu says so of an expired one, too, where it has to refuse that",
     ),
     _row(
         "bad-signature",
         "error checking signature: openpgp",
         "error checking signature",
-        causes=(*_ABOUT_KEYS, _C.REPUBLISHED, _C.DOWNLOAD_DAMAGED),
+        causes=(_C.OTHER_TOOL, *_ABOUT_KEYS, _C.REPUBLISHED, _C.DOWNLOAD_DAMAGED),
         advice="SHA256SUMS is not what was signed, or its key or signature is not valid any more",
         is_weak=True,
     ),
@@ -280,7 +280,7 @@ CATALOGUE = (
     _row(
         "not-signed",
         "the provider is not signed with a valid signing key",
-        causes=_ABOUT_KEYS,
+        causes=(_C.OTHER_TOOL, *_ABOUT_KEYS),
         advice="the reason stands in brackets behind it",
     ),
     _row(
@@ -324,7 +324,7 @@ CATALOGUE = (
     _row(
         "no-matching-release",
         "no available releases match the given constraints",
-        causes=(_C.CONSTRAINT_CONFLICT, _C.MIRROR_LACKS, _C.YANKED),
+        causes=(_C.OTHER_TOOL, _C.CONSTRAINT_CONFLICT, _C.MIRROR_LACKS, _C.YANKED),
         advice="no version satisfies the constraint, or a local mirror hides those of the registry",
     ),
     _row(

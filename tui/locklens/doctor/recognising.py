@@ -197,7 +197,10 @@ _IMAGE = re.compile(
     r"(?P<tool>hashicorp/terraform|opentofu/opentofu|terraform_version|tofu_version): ?\"?"
     r"(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4})"
 )
-_ADVICE = re.compile(r".*uses external plugins.*|(?:terraform|tofu) init(?: -upgrade)?")
+_ADVICE = re.compile(
+    r".*uses external plugins.*|(?:terraform|tofu) init(?: -upgrade)?|https://[a-z.]{1,40}/[a-z/]{1,60}/signing/?"
+)
+"""Lines besides the messages that tell the tool: after an installation, it names its page about signing."""
 _COMMAND = re.compile(
     r"(?:^|&& ?|; ?|[$+#>%] |\b(?:Run|RUN|cmd:|command:) )(?P<tool>terraform|tofu)(?: -\S{1,500}){0,5}"
     r" (?:init|plan|apply|validate|providers|test)(?= -| lock| mirror|\s*(?:$|[;&|]))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from locklens.dialect import DIALECTS, TERRAFORM, twin_of
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor import is_for_twin, may_read
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
@@ -12,6 +12,8 @@ from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.hashes import packages_of
 
 if TYPE_CHECKING:
+    from locklens.addresses import ProviderAddress
+    from locklens.dialect import Dialect
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
 
@@ -32,7 +34,16 @@ def _ran_in_root_of_other(x: Examined) -> Judgement | None:
         words = f"{words}; commit {x.tool_commit[:12]} locks it in {host}"
         title = _OF_OTHER_REGISTRY.format(own.product, ran.product)
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
-    return Judgement(_YES, words, basis=Basis.RUN, title=f"{ran.product} ran in a root of {own.product}")
+    return Judgement(_YES, words, basis=Basis.RUN, title=_ran_in(ran, own))
+
+
+def _ran_in(ran: Dialect, own: Dialect) -> str:
+    """Return the cause in words."""
+    return f"{ran.product} ran in a root of {own.product}"
+
+
+_OF_RELEASES = frozenset({"no-matching-release", "unknown-issuer", "bad-signature", "not-signed"})
+"""Errors of what a registry lists of a provider, which the other tool's registry may list otherwise."""
 
 
 _OF_OTHER_REGISTRY = "the last change of the lock file made it one of {}, which was one of {}"
@@ -49,19 +60,19 @@ def other_tool(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
     if x.message.kind == "provider-unknown":
         return _ran_in_root_of_other(x)
-    if x.error is not None and x.is_taken_over and x.message.kind == "version-gone" and x.lock.writer is not x.tool:
+    is_of_release = x.message.kind in {"version-gone", *_OF_RELEASES}
+    if x.is_taken_over and is_of_release and x.lock.writer is not x.tool:
         words = f"{x.place} is of {twin_of(x.address)}, and OpenTofu takes its version over"
-        title = f"OpenTofu ran in a root of {TERRAFORM.product}"
         is_read = may_read(TERRAFORM, x.root, x.configuration)
-        return Judgement(_YES, words, basis=Basis.RUN, title=title) if is_read else None
+        return Judgement(_YES, words, basis=Basis.RUN, title=_ran_in(OPENTOFU, TERRAFORM)) if is_read else None
     if x.entry is None:
-        return _locked_by_other(x, x.locked_twin) if x.locked_twin is not None else None
+        return _locked_by_other(x, x.address, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
     if x.message.kind == "plugin-missing":
         return _required_of_other(x)
-    if x.is_taken_over or x.message.kind in {"readonly-changed", *OF_LACKING}:
-        return None  # the message is about which providers are locked, whatever their hashes
+    if x.is_taken_over or x.message.kind in {"readonly-changed", *OF_LACKING, *_OF_RELEASES}:
+        return None  # the message is about which providers are locked, or listed, whatever the locked hashes
     if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
     theirs = x.case.packages.elsewhere if x.case is not None else {}
@@ -119,7 +130,7 @@ def _required_of_other(x: Examined) -> Judgement | None:
 _HAS_OTHER = "the lock file has the entry of the other tool's registry"
 
 
-def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
+def _locked_by_other(x: Examined, address: ProviderAddress, twin: LockEntry) -> Judgement | None:
     """Judge a provider that is locked in the other tool's registry alone."""
     words = f"{x.lock.path}:{twin.line} locks {twin.address}"
     if x.message.kind == "entries-migrated":
@@ -132,9 +143,13 @@ def _locked_by_other(x: Examined, twin: LockEntry) -> Judgement | None:
         title = _OF_OTHER_REGISTRY.format(own, ran)
         return Judgement(_UNKNOWN, words, f"the tool that is meant to run in {x.where}", title=title)
     required = x.configuration.required()
-    is_required = x.address in required and twin.address not in required
-    is_told = x.message.kind in OF_LACKING and dict(x.incident.sources).get("tool") != "root"
+    is_required = address in required and twin.address not in required
+    is_told = x.message.kind in {*OF_LACKING, *_OF_RELEASES} and dict(x.incident.sources).get("tool") != "root"
     if is_told and not is_required:
         return None  # what the tool of the log requires of the root is known: the state has it, or another commit
-    words = f"{words}, and {x.address} is {'required' if is_required else 'not locked'}"
+    words = f"{words}, and {address} is {'required' if is_required else 'not locked'}"
+    writer, other = _TOOLS[twin.address.host], _TOOLS[address.host]
+    is_of_root = x.message.kind in _OF_RELEASES and may_read(writer, x.root, x.configuration)
+    if is_of_root and is_required:
+        return Judgement(_YES, words, basis=Basis.RUN, title=_ran_in(other, writer))
     return Judgement(_YES if is_required else _LIKELY, words, title=_HAS_OTHER)
