@@ -880,6 +880,54 @@ def test_what_is_not_installed_is_the_locked_package_whichever_tool_ran(
     assert doctor(both, "ci.log")["state"] == "fixed"
 
 
+@pytest.mark.parametrize(("root", "host", "ran", "fixes"), [
+    ("live/a-terraform", TERRAFORM_HOST, "tofu", [
+        ("locklens upgrade hashicorp/random --tool opentofu --root=live/a-terraform", False),
+        ("terraform -chdir=live/a-terraform init", True),
+        ("locklens init --tool opentofu --root=live/a-terraform", True),
+    ]),
+    ("live/opentofu", OPENTOFU_HOST, "terraform", [
+        ("locklens init --tool terraform --root=live/opentofu", False),
+        ("tofu -chdir=live/opentofu init", True),
+    ]),
+    ("live/a-terraform", TERRAFORM_HOST, "terraform", [
+        ("locklens upgrade hashicorp/random --root=live/a-terraform", False),
+        ("locklens init --root=live/a-terraform", True),
+    ]),
+])  # fmt: skip
+def test_a_fix_after_which_init_refuses_the_locked_version_comes_last_and_says_so(
+    root: str, host: str, ran: str, fixes: list[tuple[str, bool]], both: Path, doctor: Any
+) -> None:
+    file = both / root / "main.tf"
+    file.write_text(file.read_text("utf-8").replace("~> 3.6", "3.7.2"), "utf-8")
+    advice = NEXT if ran == "tofu" else NEXT.replace("OpenTofu", "Terraform").replace("tofu", "terraform")
+    (both / "ci.log").write_text(f"$ {ran} -chdir={root} plan\n{ABSENT.format(host)}{advice}", "utf-8")
+    document = doctor(both, "ci.log")
+    words = "main.tf:5 requires 3.7.2: init fails with hashicorp/random 3.6.3"
+    given = [(one["command"], words in (one["note"] or "")) for one in document["remedies"]]
+    assert [one for one in given if one in fixes] == fixes
+    assert given[-1] == fixes[-1]
+    held = [one["id"] for one in document["causes"] if one["verdict"] == "yes"]
+    assert ("constraint-conflict" in held) == (root == "live/a-terraform")
+
+
+def test_a_version_that_the_constraints_exclude_is_not_locked_for_the_other_tool_either(
+    both: Path, doctor: Any
+) -> None:
+    file = both / "live/a-terraform/main.tf"
+    file.write_text(file.read_text("utf-8").replace("~> 3.6", "3.7.2"), "utf-8")
+    log = _refused("plan", OPENTOFU_HOST, "tofu")
+    (both / "ci.log").write_text(f"$ tofu -chdir=live/a-terraform plan\n{log}", "utf-8")
+    fixes = doctor(both, "ci.log")["remedies"]
+    assert not any(one["id"] == "lock" for one in fixes)
+    words = "--edit-constraints --tool opentofu --root=live/a-terraform"  # its registry has no other version
+    assert (fixes[0]["command"], fixes[0]["trust"]) == (f"locklens upgrade hashicorp/random=3.6.3 {words}", "low")
+    assert fixes[-1]["id"] == "use-tool"
+    assert "init fails with hashicorp/random 3.6.3" in fixes[-1]["note"]
+    run(fixes[0]["command"])
+    assert doctor(both, "ci.log")["state"] == "fixed"
+
+
 def test_packages_of_the_other_tool_are_not_those_that_the_next_run_needs(both: Path, doctor: Any) -> None:
     (both / "ci.log").write_text(f"$ tofu -chdir=live/a-terraform plan\n{ABSENT.format(TERRAFORM_HOST)}{NEXT}", "utf-8")
     assert doctor(both, "ci.log")["state"] == "open"

@@ -14,13 +14,16 @@ from locklens.doctor import is_for_twin, likeliest_mirror, taken_over
 from locklens.doctor.examined import from_top
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait, TrustCost
+from locklens.lockfile import LockEntry
+from locklens.project.configuration import constraint_place
 from locklens.project.installation import InstallationMethod, MethodKind
 from locklens.text import clauses, listing, shell_word, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from locklens.dialect import Dialect
     from locklens.doctor import FoundPackage, PastEntry
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
@@ -90,6 +93,20 @@ class Affected(Struct, frozen=True):
         if not is_for_twin(x.address, x.lock, x.configuration):
             return ""
         return f"{x.tool.product} drops the entries of {x.address.host}, and locks what its own registry has today"
+
+    def refused_by(self, tool: Dialect) -> str:
+        """Return why init of a tool refuses the lock file of the root, of whichever provider, in a clause; "" if not.
+
+        Each tool requires a short source in its own registry, and OpenTofu takes some entries of the other over.
+        """
+        x = self.examined
+        entries = list[LockEntry]()
+        for one in x.lock.entries if not x.fitting else ():
+            twin = twin_of(one.address)
+            is_of_twin = twin is not None and is_for_twin(one.address, x.lock, x.configuration)
+            is_own = tool is not x.tool or taken_over(twin, x.lock, tool) is not None
+            entries += [replace(one, address=twin) if is_of_twin and is_own else one]
+        return clauses(*excluding(x, entries))
 
     def owner(self, target: FoundPackage) -> Affected:
         """The roots that a copy is of: what is installed is the examined root's, whichever a log fits besides."""
@@ -220,6 +237,15 @@ class Affected(Struct, frozen=True):
         x = self.examined
         zh = x.platforms.get(platform)
         return x.case.new.sizes.get(zh) if x.case is not None and zh is not None else None
+
+
+def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:
+    """Yield which constraints of the configuration exclude what some entries lock."""
+    for entry in entries:
+        for one in x.configuration.of(entry.address):
+            if not one.constraints.admits(entry.version):
+                locked = f"{entry.address.short(x.tool.default_host)} {entry.version}"
+                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {locked}"
 
 
 _ROOT_OPTION = "--root="

@@ -130,7 +130,7 @@ CATALOGUE = (
     _row(
         "plugin-missing",
         "there is no package for … cached in",
-        causes=(_C.PLUGIN_MISSING, _C.OTHER_TOOL, _C.NOT_LOCKED, _C.HAND_EDIT),
+        causes=(_C.PLUGIN_MISSING, _C.OTHER_TOOL, _C.CONSTRAINT_CONFLICT, _C.NOT_LOCKED, _C.HAND_EDIT),
         advice="init did not run here, or not since the lock file changed",
         path=PackagePath.INSTALLED,
     ),

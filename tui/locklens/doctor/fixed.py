@@ -91,7 +91,6 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind in OF_LACKING:
         return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
     if kind == "plugin-missing":
-        # Else what came is the other tool's package.
         return _installed_words(x) if _is_of_run(x) and not is_for_twin(entry.address, x.lock, x.configuration) else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"

@@ -11,6 +11,7 @@ from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.reasons import NetworkReason
+from locklens.doctor.tool_causes import as_required
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
@@ -228,7 +229,17 @@ def not_required(x: Examined) -> Judgement | None:
 
 
 def constraint_conflict(x: Examined) -> Judgement | None:
-    """Test if constraints exclude one another, the locked version violates them, or no listed one satisfies them."""
+    """Test if constraints exclude one another, the locked version violates them, or no listed one satisfies them.
+
+    Of a package that is not installed, only what the next init refuses is told.
+    """
+    if x.message.kind != "plugin-missing":
+        return _conflict(x)
+    found = _conflict(as_required(x)) if x.entry is not None and not x.fitting else None
+    return found if found is not None and found.verdict is _YES else None
+
+
+def _conflict(x: Examined) -> Judgement | None:
     if x.address is None:
         return None
     required, constraints = x.required, x.constraints

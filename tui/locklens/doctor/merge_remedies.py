@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.doctor.affected import excluding
 from locklens.doctor.model import Remedy, TrustCost
-from locklens.doctor.past_remedies import excluding, fix_entry
+from locklens.doctor.past_remedies import fix_entry
 from locklens.doctor.remedies import fix_file
 from locklens.errors import ConfigurationError
 from locklens.lockfile.merge import MergeSide, merge, share_packages

@@ -10,7 +10,6 @@ from locklens.doctor.model import Remedy, TrustCost
 from locklens.doctor.provider_remedies import fix_constraint, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.lockfile import pinned
-from locklens.project.configuration import constraint_place
 from locklens.text import clauses, counted, shell_words
 
 if TYPE_CHECKING:
@@ -163,12 +162,3 @@ def _may_be_there(x: Examined, version: Version) -> bool:
     """True unless the registry, or the message of the failing run, says that it does not have a version."""
     listed = listed_versions(x)
     return version in listed if listed is not None else x.message.kind not in {"no-matching-release", "version-gone"}
-
-
-def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:
-    """Yield which constraints of the configuration exclude what some entries lock."""
-    for entry in entries:
-        for one in x.configuration.of(entry.address):
-            if not one.constraints.admits(entry.version):
-                locked = f"{entry.address.short(x.tool.default_host)} {entry.version}"
-                yield f"{constraint_place(one)} requires {one.constraints}: init fails with {locked}"

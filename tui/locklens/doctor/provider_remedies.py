@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from locklens.doctor import FoundPackage, holding
 from locklens.doctor.model import CauseVerdict, PackagePath, Remedy, Trait, TrustCost
+from locklens.doctor.tool_causes import as_required
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.configuration import constraint_place
 from locklens.project.installation import MethodKind
@@ -181,7 +182,8 @@ def _can_admit(required: Requirement, version: Version) -> bool:
 
 def fix_constraint(one: Affected) -> Iterator[Remedy]:
     """For a root whose constraints and lock file contradict each other; other roots with the entry are not moved."""
-    x, alone = one.examined, one.alone
+    x = as_required(one.examined)
+    alone = replace(one, examined=x).alone
     if x.address is None:
         return
     listed, offered = listed_versions(x), list[Remedy]()
@@ -487,8 +489,9 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         if one.replaced_by_init:
             title = "Run init"
         line = one.next_step if x.replaced else one.with_settings(where.line("init"))  # as the move aside said
-        size = one.size_of(x.platform)
-        yield one.alone.remedy("reinstall", title, _NONE, size, line, note, is_of_all=is_of_all)
+        size, refused = one.size_of(x.platform), one.refused_by(x.tool)
+        found = one.alone.remedy("reinstall", title, _NONE, size, line, note, refused, is_of_all=is_of_all)
+        yield replace(found, is_partial=refused != "")
 
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})

@@ -9,15 +9,17 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
-from locklens.doctor import is_for_twin, locked_states, may_read
+from locklens.doctor import is_for_twin, locked_states, may_read, taken_over
+from locklens.doctor.affected import excluding
 from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.past_remedies import earlier, excluding, fitting_past, fix_entry, restored, restored_file
+from locklens.doctor.past_remedies import earlier, fitting_past, fix_entry, restored, restored_file
 from locklens.doctor.provider_remedies import (
     NEW_DECISION,
+    fix_constraint,
     fix_mirror,
     fix_source,
     listed_versions,
@@ -302,6 +304,10 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         command = one.line("lock", *one.mirror_words, *words, x.name)
         yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, note)
         return
+    taken = taken_over(x.address, x.lock, x.tool)
+    if taken is not None and not x.constraints.admits(taken.version):  # lock takes its version over, too
+        yield from fix_constraint(replace(one, examined=replace(x, entry=taken)))
+        return
     if x.is_denied and x.address is not None and x.address.host == x.tool.default_host:  # others may want a token
         yield from fix_source(one)
         return
@@ -357,8 +363,9 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         )
         cost = _NONE if is_locked else _LOW
         left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
-        note = clauses("" if is_locked else note, left)
-        yield one.alone.remedy("use-tool", title, cost, None, as_writer.next_step, note)
+        note, refused = clauses("" if is_locked else note, left), one.refused_by(writer)
+        line, is_partial = as_writer.next_step, refused != ""
+        yield one.alone.remedy("use-tool", title, cost, None, line, note, refused, is_partial=is_partial)
     if x.message.kind in {"provider-unknown", "plugin-missing"}:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":

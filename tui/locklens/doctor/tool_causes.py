@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
-from locklens.doctor import is_for_twin, may_read
+from locklens.doctor import is_for_twin, may_read, taken_over
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
 _TOOLS = {tool.default_host: tool for tool in DIALECTS.values()}
+
+
+def as_required(x: Examined) -> Examined:
+    """Return what is known of a locked provider as OpenTofu requires it, which takes it over; else the same."""
+    taken = taken_over(twin_of(x.address), x.lock, x.tool)
+    if taken is None or x.address is None or not is_for_twin(x.address, x.lock, x.configuration):
+        return x
+    return replace(x, address=taken.address, entry=taken, case=None, change=None, past=())
 
 
 def _ran_in_root_of_other(x: Examined) -> Judgement | None:
