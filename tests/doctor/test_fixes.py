@@ -700,7 +700,13 @@ def test_a_version_that_opentofu_takes_over_is_looked_up_in_its_own_registry(
     assert "registry.opentofu.org lists " in first["evidence"]
     commands = [one["command"] for one in document["remedies"]]
     assert ("tofu -chdir=live/a-terraform init" in commands) == (certainty == "likely")
-    assert certainty == "likely" or any(one.startswith("locklens upgrade hashicorp/random") for one in commands)
+    upgrades = [one for one in commands if one.startswith("locklens upgrade hashicorp/random")]
+    assert certainty == "likely" or upgrades
+    if certainty == "yes":
+        run(upgrades[0])
+        document = doctor(both, "run.log", "--", "live/a-terraform")
+        assert document["state"] == "fixed"
+        assert "no longer has hashicorp/random 3.7.2: 3.6.3 is locked" in document["fixed"]
 
 
 def test_what_opentofu_met_in_a_root_of_terraform_is_its_own_registrys(made: Any, doctor: Any) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from locklens.doctor import PastEntry
+from locklens.dialect import OPENTOFU
+from locklens.doctor import PastEntry, taken_over
 from locklens.doctor.model import Onset
 from locklens.errors import ConfigurationError
 from locklens.hashes import count_by_scheme, packages_of
@@ -63,10 +64,15 @@ class LaterWrites:
         return was if was is not None and now is not None and was.is_of(str(now.version)) else None
 
     def replaced_version(self, lock: LockFile, address: ProviderAddress | None) -> str:
-        """Return the version that locklens replaced by the locked one; "" if it did not."""
-        was, now = self.replaced(lock, address), lock.entry(address)
-        is_other = was is not None and now is not None and not was.is_of(str(now.version))
-        return str(was.entry.version) if is_other and was is not None and was.entry is not None else ""
+        """Return the version that locklens replaced by the locked one; "" if it did not.
+
+        That is also the one which OpenTofu took over from an entry of Terraform's registry.
+        """
+        was, now, first = self.replaced(lock, address), lock.entry(address), self._first_of(lock)
+        old = was.entry if was is not None else None
+        if old is None and first is not None and self.has_written(lock, address):
+            old = taken_over(address, first.old, OPENTOFU)
+        return str(old.version) if old is not None and now is not None and old.version != now.version else ""
 
     def replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
         """Return an entry, of any version, as it was before locklens wrote its present state; None if it did not."""
