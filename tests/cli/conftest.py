@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from kit.command_line import Run, runner
 from kit.registries import lead_to
+from kit.verified_once import verified_once
 
 from locklens.demo.registry import DemoRegistry
+
+__all__ = ["verified_once"]
 
 
 @pytest.fixture

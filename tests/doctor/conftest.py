@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 from kit.registries import Incidents
+from kit.verified_once import verified_once
 
 from locklens.cli.main import main
+
+__all__ = ["verified_once"]
 
 
 @pytest.fixture

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kit.effort import IS_FULL
+from kit.quick_screens import take_less
+from kit.verified_once import verified_once
 from msgspec.structs import replace
-from textual import _callback as callback
-from textual._compositor import Compositor
-from textual._context import active_app
-from textual.css.model import RuleSet
-from textual.css.stylesheet import Stylesheet
 from textual.worker import WorkerCancelled
 
 from locklens.addresses import ProviderAddress
@@ -60,11 +54,7 @@ from locklens.versions import Constraints, Version
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from textual._queue import Queue
-    from textual.message import Message
-    from textual.message_pump import MessagePump
     from textual.pilot import Pilot
-    from textual.screen import Screen
 
     from locklens.dialect import Dialect
     from locklens.install.context import InstallEvent
@@ -79,6 +69,7 @@ if TYPE_CHECKING:
     from locklens.review.why import Why
     from locklens.ui.review.rows import Row
 
+__all__ = ["verified_once"]
 
 NOBODY = Evidence(problems=("the registry was not asked",), answer=LookupAnswer.NOT_ASKED)
 """As of a review that asks nobody."""
@@ -525,86 +516,9 @@ def app_of(tmp_path: Path) -> Callable[[ServingSource | Review], LockLensApp]:
     return build
 
 
-_QUIET_TURNS = 6
-"""Of the event loop in a row: a key takes three from the driver to the queue of the app."""
-
-
-def has_nothing_to_do(pump: MessagePump) -> bool:
-    """Whether a widget waits for its next message: none is in its queue, and none is being handled."""
-    queue: Queue[Message | None] = pump._message_queue
-    return not pump.is_running or (queue.empty() and bool(queue.ready_event._waiters))
-
-
-async def all_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
-    """Waits until every message is handled, also those that handlers post meanwhile, and the screen is painted.
-
-    Textual's own `wait_for_idle`, whose place and arguments this takes, sleeps until the process has used little CPU time
-    for a fiftieth of a second, or a second has gone by: twice for each key, and for too little on a machine with other work.
-    """
-    app = active_app.get()
-    turns = quiet = 0
-    pumps: list[MessagePump] = []
-    while quiet < _QUIET_TURNS and app._exception is None and not app._exit:
-        if quiet == 0:
-            pumps = [app, *(one for screen in app.screen_stack for one in screen.walk_children(with_self=True))]
-        elif quiet == _QUIET_TURNS - 2:
-            app.screen._on_timer_update()  # sixty times a second otherwise; calls what waits for a painted screen
-        quiet = quiet + 1 if app._resize_event is None and all(map(has_nothing_to_do, pumps)) else 0
-        turns += 1
-        assert turns < 20_000, f"still at work: {[one for one in pumps if not has_nothing_to_do(one)]}"
-        await asyncio.sleep(0 if turns < 2000 else 0.01)
-
-
-def paint_nothing(compositor: Compositor, full: bool = False, screen_stack: list[Screen[Any]] | None = None) -> None:
-    """Leaves out the frames of a terminal that nobody reads: a third of what the tests of screens would take.
-
-    `Driver.lines` paints what a test looks at.
-    """
-    del full, screen_stack
-    compositor._dirty_regions.clear()
-
-
-_PARSED: dict[Hashable, list[RuleSet]] = {}
-_parse_rules = Stylesheet._parse_rules
-
-
-def parsed_once(
-    sheet: Stylesheet,
-    css: str,
-    read_from: tuple[str, str],
-    is_default_rules: bool = False,
-    tie_breaker: int = 0,
-    scope: str = "",
-) -> list[RuleSet]:
-    """The rules of one source of styles; each app of a process would parse some forty again otherwise, to the same."""
-    key = (css, read_from, is_default_rules, tie_breaker, scope, frozenset(sheet._variables.items()))
-    if key not in _PARSED:
-        _PARSED[key] = _parse_rules(sheet, css, read_from, is_default_rules, tie_breaker, scope)
-    return _PARSED[key]
-
-
-_COUNTED: dict[CodeType, int] = {}
-_count_parameters = callback._count_parameters
-
-
-def counted_once(function: Callable[..., object]) -> int:
-    """How many parameters a function has; every app has methods of its own, of the same code."""
-    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
-        return _count_parameters(function)
-    if function.__code__ not in _COUNTED:
-        _COUNTED[function.__code__] = _count_parameters(function)
-    return _COUNTED[function.__code__]
-
-
 @pytest.fixture(autouse=True)
 def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not IS_FULL:
-        monkeypatch.setattr(Compositor, "render_update", paint_nothing)
-    for module in ("textual.app", "textual.pilot"):
-        monkeypatch.setattr(f"{module}.wait_for_idle", all_handled)
-    monkeypatch.setattr(Stylesheet, "_parse_rules", parsed_once)
-    monkeypatch.setattr(callback, "_count_parameters", counted_once)
-    monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)  # Textual's is the same in Python
+    take_less(monkeypatch)
     monkeypatch.setenv("EDITOR", "/bin/vi")  # a key line names its key where one is set
     monkeypatch.delenv("VISUAL", raising=False)
 
