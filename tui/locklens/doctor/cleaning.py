@@ -493,15 +493,33 @@ def _guessed_shapes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     counts: Counter[str] = Counter()
     for number in range(0, len(filled), step):
         tokens = _TOKENS.findall(filled[number][:_LONGEST_PREFIX])[:_MOST_TOKENS]
-        for length in range(len(tokens), 0, -1):
+        others = filled[number + 1 : number + 5]
+        for length in range(_most_alike(tokens, others), 0, -1):
             shape = _shape(tokens[:length])
-            if tokens[length - 1][-1] in " \t]:|>" and ("[0-9]" in shape or "[^\\]]" in shape):
+            if tokens[length - 1][-1] in " \t]:|>" and _counts(shape):
                 pattern = re.compile(shape)
-                if any(pattern.match(other) for other in filled[number + 1 : number + 5]):
+                if any(pattern.match(other) for other in others):
                     counts[shape] += 1
                     break
     enough = max(3, len(filled) // step // 5)
     return [re.compile(shape) for shape, count in counts.most_common(_MOST_SHAPES) if count >= enough]
+
+
+def _counts(shape: str) -> bool:
+    """True if something in a shape counts or is in brackets."""
+    return "[0-9]" in shape or "[^\\]]" in shape
+
+
+def _most_alike(tokens: Sequence[str], others: Sequence[str]) -> int:
+    """Return of how many tokens a shape may be that one of the others begins with: patterns take long to compile."""
+    begun = ""
+    for number, token in enumerate(tokens if _counts(_shape(tokens)) else ()):
+        begun += _word(token)
+        pattern = re.compile(begun)
+        others = [other for other in others if pattern.match(other)]
+        if not others:
+            return number + 1
+    return len(tokens) if begun else 0
 
 
 def _shape(tokens: Sequence[str]) -> str:
