@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kit.git import git
 from kit.repositories import put, repository
+from msgspec.structs import replace
 from operations.test_prune_restore_format import entry, lock
 from operations.test_stage import LOCK
 from textual import events
@@ -219,10 +220,17 @@ async def test_two_files_have_no_revisions(running: Running, samples: Samples, t
     class Files(ServingSource):
         request = ReviewRequest(partial(samples.full))  # type: ignore[arg-type]
 
-    async with running(Files(samples.full())) as on:
+    found = samples.full()
+    found = replace(found, base=replace(found.base, kind="file"), head=replace(found.head, kind="file"))
+    async with running(Files(found)) as on:
         await on.press("B")
         assert on.is_on_top
-        assert "two files are compared, which have no other revisions" in on.text
+        words = "two files are compared, not two states of a repository"
+        for key, name in (("B", "compare"), ("R", "restore"), ("S", "stage")):
+            await on.press(key)
+            assert f"{name}: {words}" in on.lines[-2]
+        assert "R restore" not in on.lines[-1]
+        assert f"OFF  {words}" in [one.text for one in on.screen.help_lines()]
 
 
 def test_names_that_nobody_would_choose(tmp_path: Path) -> None:

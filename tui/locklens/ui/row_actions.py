@@ -376,7 +376,8 @@ class RowActionsScreen(TwoPaneScreen):
             if answers is not None:
                 lock(read_platforms(answers["platforms"]))
 
-        self.app.push_screen(platforms_form(*hashed_platforms(review, selected), len(selected)), take)
+        hashed, entries = hashed_platforms(review, selected), len(selected)
+        self.app.push_screen(platforms_form(*hashed, entries, review.policy.file), take)
 
     @property
     def inside(self) -> InspectionRequest | None:

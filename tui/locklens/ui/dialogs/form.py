@@ -186,23 +186,25 @@ _PLATFORMS_ASKED = 16
 """At most in one form: Go itself has some 50, and each is a download for each provider."""
 
 
-def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: int) -> FormDialog:
+def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: int, policy: str = "") -> FormDialog:
     """Return the form that asks for which platforms entries are locked.
 
     Args:
         locked: For how many of the entries each platform is known to have an `h1`.
         usual: The platforms that an entry of the same lock files has an `h1` of.
         entries: Their number; 0 where no provider is locked yet.
+        policy: The file of the policy that applies; "" without one.
     """
     counts = {platform: f"{'known of ' if number < entries else ''}{number}" for platform, number in locked.items()}
     known = listing([f"{platform} ({count} of {entries})" for platform, count in counts.items()])
+    required = f"{policy} requires no platforms" if policy else "no policy applies"
     facts = (
         line(
             Span("h1 locked for  ", Role.DIM),
             (known or "platforms unknown on this screen") if entries else "none yet",
             hanging=15,
         ),
-        line(Span("locklens.toml requires no platforms, so name them here.", Role.DIM)),
+        line(Span(f"Name the platforms here: {required}.", Role.DIM)),
     )
     lacking = sorted(platform for platform in usual if locked.get(platform, 0) < entries)
     label = "platforms to lock, such as linux_amd64 darwin_arm64"

@@ -154,8 +154,7 @@ def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
     """
     base = review.base
     if base.kind != "git" or base.revision is None:
-        reason = "there is no commit yet" if review.head.kind == "worktree" else "two files are compared"
-        raise LockLensError(f"no revision to restore from: {reason}")
+        raise LockLensError("no revision to restore from: there is no commit yet")
     by_root = restorable(node)
     if not by_root:
         reasons = map(_no_restoring, node.roots if node is not None else ())

@@ -175,6 +175,12 @@ _LOOKS = frozenset({"diagnose", "compare_packages", "edit"})
 _ON_NETWORK = frozenset({"lock", "prove", "upgrade"})
 """Actions that ask registries or download packages, whatever is cached."""
 
+_OF_REVISIONS = frozenset({"restore", "stage"})
+"""Actions on states of a repository."""
+
+TWO_FILES = "two files are compared, not two states of a repository"
+"""Why those are off where files are compared that the user named."""
+
 OFFLINE = "offline: run without --offline"
 """Why those are off with --offline."""
 
@@ -199,6 +205,11 @@ def looking_keys(table: KeyTable) -> tuple[Key, ...]:
 def network_keys(table: KeyTable) -> tuple[Key, ...]:
     """Return the keys that need registries, also on another screen: off with --offline."""
     return _keys_of(table, _ON_NETWORK)
+
+
+def revision_keys(table: KeyTable) -> tuple[Key, ...]:
+    """Return the keys that act on states of a repository, also on another screen: off where two files are compared."""
+    return _keys_of(table, _OF_REVISIONS)
 
 
 def _keys_of(table: KeyTable, actions: Collection[str]) -> tuple[Key, ...]:

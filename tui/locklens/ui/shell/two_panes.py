@@ -22,6 +22,7 @@ from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
 from locklens.ui.shell.keys import (
     OFFLINE,
+    TWO_FILES,
     Command,
     action_name,
     help_section,
@@ -29,6 +30,7 @@ from locklens.ui.shell.keys import (
     keys_of_rows,
     looking_keys,
     network_keys,
+    revision_keys,
     writing_keys,
 )
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
@@ -66,12 +68,6 @@ def read_only_words(review: Review | None) -> str:
     """Return why the new side of a review cannot be written; "" if it is not a revision or the index."""
     reason = _NOT_ON_DISK.get(review.head.kind) if review is not None else None
     return f"read-only while {reason}: B goes back to the work tree" if reason else ""
-
-
-def _elsewhere_words(review: Review | None) -> str:
-    """Return why what is on disk cannot be looked at; "" as above."""
-    reason = _NOT_ON_DISK.get(review.head.kind) if review is not None else None
-    return f"looks at the work tree, but {reason}: B goes back to it" if reason else ""
 
 
 class FilterInput(Input):
@@ -266,9 +262,11 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     def _off(self) -> Iterable[tuple[str, tuple[Key, ...]]]:
         """The keys that do nothing on any row, by the reason."""
-        if self.read_only_words:
+        if self.review is not None and (reason := _NOT_ON_DISK.get(self.review.head.kind)):
             yield self.read_only_words, writing_keys(self.TABLE)
-            yield _elsewhere_words(self.review), looking_keys(self.TABLE)
+            yield f"looks at the work tree, but {reason}: B goes back to it", looking_keys(self.TABLE)
+        if self.review is not None and "file" in {self.review.base.kind, self.review.head.kind}:
+            yield TWO_FILES, revision_keys(self.TABLE)
         if self.source.is_offline:
             yield OFFLINE, network_keys(self.TABLE)
 
@@ -586,7 +584,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def action_sides(self) -> None:
         """Open the dialog that selects base and head, which lists the revisions once they are read."""
         if self.source.request.base is None:
-            self.refuse("compare: two files are compared, which have no other revisions")
+            self.refuse(f"compare: {TWO_FILES}")
             return
         dialog = SidesDialog(self._check_sides)
         self.app.push_screen(dialog, self._compare_sides)
