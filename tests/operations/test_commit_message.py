@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from ui.conftest import Samples
 
-from locklens.addresses import parse_source
+from locklens.addresses import Platform, parse_source
 from locklens.lockfile import LockEntry
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.commit_message import SUBJECT_LENGTH, commit_message
@@ -122,6 +122,29 @@ def test_hashes_and_constraints_of_one_version() -> None:
     for new, verb in ((more, "hashes"), (wider, "constraints")):
         one = PlannedChange("a", address, "hashicorp/aws", old, new)
         assert commit_message(plan(one), None) == f"Update the {verb} of aws in a"
+
+
+def test_the_platforms_of_added_hashes_are_named() -> None:
+    linux, darwin, windows = map(Platform.parse, ("linux_amd64", "darwin_arm64", "windows_amd64"))
+
+    def locked(name: str, *platforms: Platform, root: str = "a") -> PlannedChange:
+        new = entry(name, "5.1.0", hashes=("zh:" + "0" * 64,))
+        return replace(change(name, "5.1.0", "5.1.0", root), new=new, platforms=platforms)
+
+    for changes, words in (
+        ((locked("aws", linux),), "aws for linux_amd64 in a"),
+        (
+            (locked("aws", linux, darwin), locked("tls", linux, darwin)),
+            "aws and tls for linux_amd64 and darwin_arm64 in a",
+        ),
+        ((locked("aws", linux, darwin, windows),), "aws for 3 platforms in a"),
+        ((locked("aws", linux), locked("tls", darwin)), "aws and tls in a"),
+        (
+            tuple(locked(f"p{number}", linux, root=f"r{number}") for number in range(9)),
+            "9 providers for linux_amd64 in 9 roots",
+        ),
+    ):
+        assert commit_message(plan(*changes), None) == f"Update the hashes of {words}"
 
 
 def test_a_plan_that_writes_nothing_has_none() -> None:

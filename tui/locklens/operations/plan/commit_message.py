@@ -89,6 +89,9 @@ def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bo
         kind = "restore" if plan.restored_from and change.new is not None else _change_kind(change)
         kinds.setdefault(kind, []).append(change)
     shared: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    added = {
+        _VERBS[kind]: _platforms(changes, is_brief=is_brief) for kind, changes in kinds.items() if kind == "hashes"
+    }
     short = _short_names({change.address for change in plan.changes})
     for kind, changes in kinds.items():
         for name, alike in _by_name(kind, changes, short, is_brief=is_brief).items():
@@ -98,11 +101,22 @@ def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bo
     for roots, names_of in shared.items():
         clauses = []
         for verb, names in names_of.items():
-            clauses.append(" and ".join(names) if verb == last else f"{verb} {' and '.join(names)}")
+            named = f"{' and '.join(names)}{added.get(verb, '')}"
+            clauses.append(named if verb == last else f"{verb} {named}")
             last = verb
         parts.append(f"{', '.join(clauses)} in {places(roots)}")
     summary = ", ".join(parts)
     return f"{summary[0].upper()}{summary[1:]}"
+
+
+def _platforms(changes: Iterable[PlannedChange], *, is_brief: bool) -> str:
+    """Return " for" and the platforms that hashes are added of, or their number; "" where changes differ in them."""
+    found = {change.platforms for change in changes}
+    platforms = found.pop() if len(found) == 1 else ()
+    if not platforms:
+        return ""
+    is_named = len(platforms) <= (1 if is_brief else _NAMED)
+    return f" for {' and '.join(map(str, platforms)) if is_named else counted(len(platforms), 'platform')}"
 
 
 def _change_kind(change: PlannedChange) -> str:
