@@ -123,7 +123,9 @@ def test_an_acceptance_of_its_own_passes_nothing(repository: Repository) -> None
     assert proposed in document["run"]["notes"]
 
 
-def test_an_acceptance_in_the_base_passes_this_change_alone(repository: Repository) -> None:
+def test_an_acceptance_in_the_base_passes_this_change_alone(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
     acceptance = accepting(republished(repository), "LK001", until="2099-01-01")
     repository.commit_to_main(acceptance)
     status, document = repository.review()
@@ -132,6 +134,11 @@ def test_an_acceptance_in_the_base_passes_this_change_alone(repository: Reposito
     accepted = {"reason": "asked them", "by": "Ann", "on": "2026-11-20", "until": "2099-01-01"}
     assert findings(document)["LK001"]["accepted"] == accepted
     assert "LK028" not in findings(document)
+    for form in ("text", "markdown"):
+        main(["review", "main", "--merge-base", "--format", form, "--no-cache"], lambda *_: 0)
+        told = capsys.readouterr().out
+        assert "1 accepted, counted in each root" in told
+        assert "no findings" not in told
     one_more = SampleLock(DEMO, "1.0.0", ">= 1.0.0", edition="again", more=("zh:" + "0" * 64,))
     repository.commit(lock=lock_file(one_more))
     status, document = repository.review()

@@ -166,11 +166,16 @@ def findings_in_words(review: Review) -> str:
 
 
 def all_findings_in_words(review: Review) -> str:
-    """The same, with the number of all that reports list, where a finding about one change is in several roots."""
-    distinct = findings_in_words(review)
+    """The same, with the number of all that reports list, where a finding about one change is in several roots.
+
+    Accepted ones, which are in none of these numbers, have their own.
+    """
+    found = findings_in_words(review)
     number = sum(listed_counts(review).values())
-    is_all = number == sum(review.severity_counts.values())
-    return distinct if is_all else f"{distinct} (distinct by change and rule; {number} in all)"
+    if number != sum(review.severity_counts.values()):
+        found = f"{found} (distinct by change and rule; {number} in all)"
+    accepted = f"{review.accepted} accepted, counted in each root" if review.accepted else ""
+    return "; ".join(filter(None, (found, accepted)))
 
 
 def listed_counts(review: Review) -> dict[Severity, int]:

@@ -94,9 +94,7 @@ class _Comment:
         yield f"## locklens: {review.verdict}"
         yield ""
         findings = reports.all_findings_in_words(review) or "no findings"
-        accepted = sum(not one.is_counted for one in self._found)
-        noted = f"; {accepted} accepted, counted in each root" if accepted else ""
-        yield f"**Verdict: {reports.verdict_words(review)}.** Findings: {findings}{noted}."
+        yield f"**Verdict: {reports.verdict_words(review)}.** Findings: {findings}."
         yield from _exit(review, self._fail_on)
         yield ""
         base = reports.side_words(review.base)
