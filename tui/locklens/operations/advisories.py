@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -85,11 +86,8 @@ def _fetched(url: str, environ: Mapping[str, str], now: datetime) -> AdvisoryDat
     if urlsplit(url).scheme not in ("http", "https") or not may_carry_token(url):
         raise UsageError(f"{url_for_log(url)}: only https is asked for advisories", hint=f"such as {GO_DATABASE}")
     address = url if urlsplit(url).path.endswith((".zip", ".json")) else f"{url.rstrip('/')}/vulndb.zip"
-    client = Client(environ)
-    try:
+    with closing(Client(environ)) as client:
         answer = client.get(address, RequestKind("a database of advisories", MAX_ZIP_BYTES, _SECONDS, retries=_RETRIES))
-    finally:
-        client.close()
     shown = url_for_log(address)
     if not answer.body:
         reason = f"{shown}: {status_words(answer.status)}"

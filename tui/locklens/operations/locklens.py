@@ -136,17 +136,13 @@ class LockLens:
 
     def watch(self, *, since_ns: int) -> FileWatch | None:
         """Return the watch of the files of a comparison that cannot be reviewed; None where none can be opened."""
-        from contextlib import suppress
+        from contextlib import closing, suppress
 
         from locklens.errors import LockLensError
         from locklens.operations.review.run import watch_of
 
-        with suppress(LockLensError):
-            comparison = self._reading().open()
-            try:
-                return watch_of(comparison, None, self.request.policy, since_ns=since_ns)
-            finally:
-                comparison.close()
+        with suppress(LockLensError), closing(self._reading().open()) as comparison:
+            return watch_of(comparison, None, self.request.policy, since_ns=since_ns)
         return None
 
     def review(

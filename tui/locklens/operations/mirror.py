@@ -126,7 +126,7 @@ def fill_mirror(
     wanted, failures = _required(request, locked)
     with ReleaseSession(settings, None, is_installing=True) as session:
         runs: list[_Run] = []
-        for tool in {one.tool.name: one.tool for one in wanted}.values():
+        for tool in dict.fromkeys(one.tool for one in wanted):
             context = InstallContext(session, tool, on_event)
             own = [one for one in wanted if one.tool is tool]
             runs.append((context, _builds(own, context, request.platforms, failures)))

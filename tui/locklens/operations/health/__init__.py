@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -67,11 +68,9 @@ def health_base(request: ReviewRequest) -> HealthBase | None:
         comparison = request.open()
     except NoRepositoryError:
         return None
-    try:
+    with closing(comparison):
         effective = effective_policy(comparison, request.policy)
         return HealthBase(effective, base_hosts(comparison, request.tool, request.policy))
-    finally:
-        comparison.close()
 
 
 class HealthRequest(RootSettings, frozen=True):

@@ -218,8 +218,8 @@ class _Inspecting:
 
     def run(self, wanted: Sequence[_Wanted], confirm: Callable[[ProvingPlanned], bool]) -> list[InspectedPackage]:
         """Look into packages concurrently; the results are in their order."""
-        for side in {one.of.tool.name: one.of for one in wanted}.values():
-            self._context(side.tool)  # Made before threads ask for it.
+        for tool in dict.fromkeys(one.of.tool for one in wanted):
+            self._context(tool)  # Made before threads ask for it.
         self._sides = {one.of for one in wanted}
         self._places = self._on_this_machine(wanted)
         looked = list(self._session.map(self._look, wanted))
@@ -321,7 +321,7 @@ class _Inspecting:
         builds = {(one.of.address, one.of.version, one.platform) for one in wanted}
         found: dict[tuple[object, ...], list[PackagePlace]] = {}
         roots = [root for name in request.roots or (".",) if (root := reader.read(tree, tree.join("", name) or ""))]
-        tools = {one.of.tool.name: one.of.tool for one in wanted}.values()
+        tools = dict.fromkeys(one.of.tool for one in wanted)
         places = [place for root in roots for place in finder.installed(root)]
         places += [place for tool in tools for place in finder.shared(self._session.registries(tool).config, roots)]
         for place in places:

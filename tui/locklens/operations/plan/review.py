@@ -6,6 +6,7 @@ The planned files are compared with HEAD, as Review shows them once written; wit
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -110,8 +111,7 @@ def review_plan(
     Raises:
         LockLensError: A side cannot be read, or `cancel` was set.
     """
-    comparison = _comparison(plan)
-    try:
+    with closing(_comparison(plan)) as comparison:
         # The side of a merge that is kept changes no entry, and was not known to be good; so with a way back to HEAD.
         tool = plan.proposal.tool or request.tool
         is_from_head = _has_head(comparison.repository)
@@ -145,8 +145,6 @@ def review_plan(
         return PlanReview(
             review, untouched, against, number, tip, *_beside_head(plan, locks, comparison), beside=beside
         )
-    finally:
-        comparison.close()
 
 
 def _comparison(plan: Plan) -> Comparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -139,10 +139,8 @@ def vouched_hosts(request: ReviewRequest) -> frozenset[str]:
         comparison = request.open()
     except NoRepositoryError:
         return frozenset()  # Without a repository there is no base.
-    try:
+    with closing(comparison):
         return base_hosts(comparison, request.tool, request.policy)
-    finally:
-        comparison.close()
 
 
 def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, ask: Ask = lambda _: None) -> Why:
@@ -261,7 +259,7 @@ def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
         files = FileSystem(request.folder)
         paths = [files.join("", path) or "" for path in request.roots or (".",)]
         return _read_all(reader, files, paths, refusal=None if request.roots else error)
-    try:
+    with repository:
         tree = SparseWorkTree(repository)
         here = within(repository, request.folder, ".")
         if request.roots:
@@ -270,8 +268,6 @@ def _read_roots(request: WhyRequest, reader: RootReader) -> list[Root]:
             locked = folders_with_locks(repository, tree)
             paths = [*locked, *_unlocked_roots(repository, tree, locked), here]
         return _read_all(reader, tree, paths, optional=frozenset() if request.roots else frozenset({here}))
-    finally:
-        repository.close()
 
 
 def _unlocked_roots(repository: Repository, tree: Tree, locked: Sequence[str]) -> list[str]:

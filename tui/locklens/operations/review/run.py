@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -57,12 +58,9 @@ def review(
     Raises:
         LockLensError: A side cannot be opened.
     """
-    comparison = request.open()
-    try:
+    with closing(request.open()) as comparison:
         drafted = review_lock_files(comparison, request, is_judged=False, on_event=on_event)
         return complete_review(comparison, drafted, request, cancel=cancel, on_event=on_event)
-    finally:
-        comparison.close()
 
 
 def review_lock_files(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from locklens.dialect import OPENTOFU, TERRAFORM
@@ -44,13 +45,10 @@ def signing_history(
         RepositoryError: There is no repository, or git failed.
         RunCancelledError: `cancel` was set.
     """
-    comparison = request.open()
-    try:
+    with closing(request.open()) as comparison:
         if comparison.repository is None:
             raise RepositoryError("no history without a git repository")
         past = _locked_before(comparison.repository, signer, cancel)
-    finally:
-        comparison.close()
     past = past[:MOST_RELEASES]
     questions = [_question(address, version) for address, version, _, _ in past]
     if request.network is None:

@@ -18,7 +18,7 @@ from locklens.operations.root_modules import absence_of, lock_path, tool_of
 from locklens.project import LOCK_FILE, RootEvidence, RootPair, has_generator, touched_roots
 from locklens.project.configuration import LEADS_BACK, UNCOMPUTED, Configuration
 from locklens.project.effective_paths import links_of
-from locklens.project.folders import TooManyFoldersError, walk
+from locklens.project.folders import TooManyFoldersError, content_ids, walk
 from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes
 from locklens.review.context import Absence, Unread, Unreviewed
@@ -99,10 +99,6 @@ def unreviewed_files(comparison: Comparison, configuration: Configuration) -> di
     base, head = comparison.base.tree, comparison.head.tree
     broken = {problem.file for problem in configuration.problems if problem.is_error and not problem.line}
     refused = [path for path in sorted(broken) if head.leads_out(path)]
-    if not refused:
-        return {}
-    from locklens.project.folders import content_ids
-
     contents = content_ids(head, refused)
     return {
         path: Unreviewed(_LINK_OUT, blocks=not base.leads_out(path), content=identity_of(path, contents[path]))
@@ -142,10 +138,6 @@ def unread_files(
         others = f", or {counted(len(states) - 1, 'other changed file')}," if len(states) > 1 else ""
         words = f"it is unknown whether this{others} is the state ({state.detail[:_MAX_SUMMARY]})"
         found.setdefault(states[0], Unread(words, None, is_new=True))
-    if not found:
-        return found
-    from locklens.project.folders import content_ids
-
     contents = content_ids(comparison.head.tree, found)
     return {path: replace(one, content=identity_of(path, contents[path])) for path, one in found.items()}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -229,11 +230,8 @@ def survey_upgrades(
         LockLensError: There is nothing to upgrade on disk, a root is only on the base, or no root has a provider.
         RunCancelledError: The run was cancelled.
     """
-    opened = open_review(replace(request, network=None))
-    try:
+    with closing(open_review(replace(request, network=None))) as opened:
         review, top = opened.complete(on_event=lambda _: None, cancel=threading.Event()), opened.top
-    finally:
-        opened.close()
     if top is None:
         raise LockLensError("the reviewed files are not on disk, so nothing can be upgraded")
     for root in review.roots:

@@ -107,7 +107,7 @@ class _Locking:
         names = tuple(dict.fromkeys(self._operation.where.roots)) or ("",)
         read = {name: self._read(name) for name in names}
         works = [work for work in read.values() if isinstance(work, _Work)]
-        for tool in {work.root.tool.name: work.root.tool for work in works}.values():
+        for tool in dict.fromkeys(work.root.tool for work in works):
             same_tool = [work for work in works if work.root.tool is tool]
             self._select(same_tool, tool)
             self._source.locker(tool).fetch([request for work in same_tool for request in work.requests])

@@ -159,7 +159,7 @@ def _list_versions(
     asks_ages: bool,
 ) -> None:
     """List the versions of the providers of all roots, and their ages where a version is selected, concurrently."""
-    for tool in {root.tool.name: root.tool for root in roots}.values():
+    for tool in dict.fromkeys(root.tool for root in roots):
         wanted = [item for root in roots if root.tool is tool for item in targets[root.path].items()]
         source.listed(tuple(dict.fromkeys(address for address, _ in wanted)), tool)
         if asks_ages:
@@ -168,7 +168,7 @@ def _list_versions(
 
 def _fetch(upgrades: Sequence[RootUpgrade], source: RegistrySource) -> None:
     """Look up the platforms of entries, fetch the packages of all roots, and compare signers; each concurrently."""
-    for tool in {upgrade.tool.name: upgrade.tool for upgrade in upgrades}.values():
+    for tool in dict.fromkeys(upgrade.tool for upgrade in upgrades):
         same_tool = [upgrade for upgrade in upgrades if upgrade.tool is tool]
         priors = [prior for upgrade in same_tool for prior in upgrade.priors.values()]
         coverage = iter(source.coverage(priors, tool) if priors else ())
