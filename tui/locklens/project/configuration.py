@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from locklens import hcl
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+
+    Placeable: TypeAlias = "Declaration | hcl.SourcePlace | hcl.SyntaxProblem"
+    """What has a line and a column: of an expression, its place."""
 
 UNCOMPUTED = "Unable to compute static value"
 """The reason why a module is missing whose source or version cannot be known, in OpenTofu's words."""
@@ -63,27 +66,6 @@ class Contributor(StrEnum):
     """The constraint in the lock file, in place of a configuration that is unknown."""
 
 
-class Constrained(Protocol):
-    """A requirement, or one that is hidden; the line of its constraint is 0 where that is not known."""
-
-    @property
-    def file(self) -> str:
-        """Path relative to the tree's top."""
-
-    @property
-    def line(self) -> int:
-        """The line of the requirement."""
-
-    @property
-    def constraint_line(self) -> int:
-        """The line on which its constraint begins."""
-
-
-def constraint_place(one: Constrained) -> FilePlace:
-    """Return the place of a constraint, which may stand below the first line of its requirement."""
-    return FilePlace(one.file, one.constraint_line or one.line)
-
-
 class Hidden(Struct, frozen=True):
     """A requirement that an override file replaced, with its place and constraint."""
 
@@ -123,6 +105,11 @@ class Requirement(Struct, frozen=True):
     def site(self) -> RequirementSite:
         """Where it stands: two of one line differ in their subject."""
         return self.file, self.line, self.subject
+
+
+def constraint_place(one: Requirement | Hidden) -> FilePlace:
+    """Return the place of a constraint, which may stand below the first line of its requirement."""
+    return FilePlace(one.file, one.constraint_line or one.line)
 
 
 class ModuleReference(Struct, frozen=True):
@@ -172,18 +159,6 @@ class RemoteModule(ModuleReference, frozen=True):
 
     version: str
     is_exact: bool
-
-
-class Placeable(Protocol):
-    """A declaration, an expression or a syntax problem with its place in a file."""
-
-    @property
-    def line(self) -> int:
-        """The line, from 1; 0 for the whole file."""
-
-    @property
-    def column(self) -> int:
-        """The column, from 1; 0 for the whole file."""
 
 
 class ConfigurationProblem(Struct, frozen=True):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Self
 
-    from locklens.project.configuration import Configuration, Constrained
+    from locklens.project.configuration import Configuration, Hidden, Requirement
     from locklens.review import HashFact
     from locklens.review.model import Accepted, Evidence, HostState, Review
     from locklens.text import Printable
@@ -318,7 +318,7 @@ class ConstrainedJson(JsonStruct, frozen=True):
     line: FromOne
 
     @classmethod
-    def of(cls, one: Constrained) -> Self:
+    def of(cls, one: Requirement | Hidden) -> Self:
         """Describe a requirement."""
         return cls.like(one, line=constraint_place(one).line)
 
