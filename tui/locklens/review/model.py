@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.hashes import registry_manifests
 from locklens.policy import Acceptance, Policy
@@ -77,6 +78,12 @@ class Severity(StrEnum):
 
 
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
+
+
+def severity_rank(severity: Severity | None) -> int:
+    """0 for the worst; no severity ranks last."""
+    return severity.rank if severity is not None else len(Severity)
+
 
 SHOWN_SEVERITIES = tuple(severity for severity in Severity if severity is not Severity.OFF)
 """The severities of findings that are shown, the worst first."""
@@ -300,8 +307,7 @@ class Change(Struct, frozen=True):
     @property
     def alarm(self) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
         """The key that sorts changes worst first, in every report and on the screen: severity, kind, provider."""
-        rank = self.severity.rank if self.severity is not None else len(Severity)
-        return rank, _ALARM[self.kind], self.address.sort_key
+        return severity_rank(self.severity), _ALARM[self.kind], self.address.sort_key
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -318,24 +324,8 @@ class Change(Struct, frozen=True):
 
     @property
     def of_entries(self) -> Change:
-        """What `key` and the facts about the entries determine; a field that is not named here is empty."""
-        return Change(
-            self.id,
-            self.group,
-            self.address,
-            self.kind,
-            self.moved_from,
-            self.bump,
-            self.old,
-            self.new,
-            self.added,
-            self.removed,
-            self.kept,
-            self.evidence,
-            self.old_signer,
-            self.new_signer,
-            elsewhere=self.elsewhere,
-        )
+        """What `key` and the facts about the entries determine, without findings, requirements and the inside."""
+        return replace(self, required_by=(), findings=(), advisories=None, builds=None)
 
     @property
     def severity(self) -> Severity | None:

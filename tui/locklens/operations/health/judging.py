@@ -24,7 +24,7 @@ from locklens.review.model import Change, ChangeKind, Finding, HostState, RootRe
 from locklens.review.reports import trouble_words
 from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
-from locklens.review.rules.health import OF_AGE, OF_SIGNER, AgedEntry, Behind, SignedEntry, findings_of
+from locklens.review.rules.health import Behind, behind_newest, entry_findings, not_pinned
 from locklens.review.rules.judge import judge_change
 from locklens.selection.choosing import policy_holds
 from locklens.sources.metadata import ReleaseDates
@@ -184,8 +184,8 @@ def _findings(group: EntryGroup, first: RootReview, packages: LockedPackages, po
         if is_counted(finding):
             yield replace(finding, provider=address)
     if (signer := group.change.new_signer) is not None:
-        state = SignedEntry(group.tool, group.entry, signer, policy)
-        yield from heeded(findings_of(OF_SIGNER, state, first.lock_file), policy)
+        verdicts = not_pinned(group.entry, signer, policy)
+        yield from heeded(entry_findings("LK039", verdicts, group.entry, first.lock_file), policy)
 
 
 def _telling_case(group: EntryGroup, policy: Policy) -> Case | None:
@@ -330,7 +330,7 @@ class Distances:
             elif root.unconstrained:
                 unknown.add(UNREAD)  # A constraint that is not read may exclude what is newer.
             else:
-                found += findings_of(OF_AGE, AgedEntry(tool, entry, behind), lock_file)
+                found += entry_findings("LK038", behind_newest(entry, behind), entry, lock_file)
         return list(heeded(found, self._policy)), unknown
 
     def _behind(

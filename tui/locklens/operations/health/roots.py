@@ -41,7 +41,7 @@ from locklens.review.context import Absence, RootContext, Unread
 from locklens.review.health import RootReach
 from locklens.review.model import Finding, LockStatus, RootReview
 from locklens.review.rules import finding_of, heeded
-from locklens.review.rules.health import OF_ABSENCE, OF_ENTRY, AbsentLock, LockedEntry, findings_of
+from locklens.review.rules.health import entry_findings, not_in_the_repository, of_other_tool
 from locklens.review.rules.judge import judge_root
 from locklens.review.rules.root import CHECKS, own_packages
 from locklens.selection.choosing import combined
@@ -376,13 +376,14 @@ class _RootsReader:
                 yield finding_of("LK041", verdict, root.lock_file, None)
         if absence is not None and configuration is not None and (configuration.required() or root.new.exists):
             has_backend = self._module(root.path).backend is not None
-            yield from findings_of(OF_ABSENCE, AbsentLock(absence, has_backend), root.lock_file)
+            for verdict in not_in_the_repository(absence, has_backend=has_backend):
+                yield finding_of("LK037", verdict, root.lock_file, None)
         for verdict in own_packages(self._layout.packages.get(root.path, ())):
             yield finding_of("LK036", verdict, root.lock_file, None)
         moved = {finding.provider for finding in judged if finding.rule == "LK015"}
         for entry in root.new.entries:
             if entry.address not in moved:
-                yield from findings_of(OF_ENTRY, LockedEntry(root.tool, entry), root.lock_file)
+                yield from entry_findings("LK040", of_other_tool(entry, root.tool), entry, root.lock_file)
 
 
 def _reach(root: Root) -> RootReach:

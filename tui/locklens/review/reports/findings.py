@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity
+from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity, severity_rank
 from locklens.review.rules.catalogue import RuleWording, wording_of
 from locklens.text import counted, identity_of, shortened, visible
 
@@ -158,11 +158,6 @@ def distinct_changes(review: Review) -> list[DistinctChange]:
         members.sort(key=lambda member: (severity_rank(member[1].severity), member[0].path))
     distinct = [DistinctChange(tuple(members)) for members in groups.values()]
     return sorted(distinct, key=lambda one: (one.change.alarm, one.change.id))
-
-
-def severity_rank(severity: Severity | None) -> int:
-    """0 for the worst; no severity ranks last."""
-    return severity.rank if severity is not None else len(Severity)
 
 
 def bounded(text: str, limit: int) -> str:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from locklens.hashes import count_by_scheme
 from locklens.lines import LABEL_WIDTH, Line, Role, Span, line, plain_lines
 from locklens.review import reports
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview
+from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, severity_rank
 from locklens.review.reports import evidence_lines
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.evidence_lines import (
@@ -27,7 +27,7 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
-from locklens.review.reports.findings import remedies, severity_rank, share_words
+from locklens.review.reports.findings import remedies, share_words
 from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
 from locklens.project.configuration import constraint_place
-from locklens.review.model import Severity, worst
+from locklens.review.model import severity_rank, worst
 from locklens.review.reports import severity_span
 from locklens.review.reports.evidence_lines import clock
 from locklens.review.why import (
@@ -80,10 +80,7 @@ def ranked_roots(why: Why) -> list[RootWhy]:
 
 
 def _rank(root: RootWhy) -> int:
-    if root.explanation.conflicts:
-        return -1
-    severity = worst(root.findings)
-    return severity.rank if severity else len(Severity)
+    return -1 if root.explanation.conflicts else severity_rank(worst(root.findings))
 
 
 def block_head(roots: Sequence[RootWhy], *, address: str = "", limit: int = NAMES_SHOWN) -> Line:
