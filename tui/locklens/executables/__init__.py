@@ -45,6 +45,12 @@ class GoModule(Struct, frozen=True):
     checksum: str = ""
     replaced_by: GoModule | None = None
 
+    @property
+    def words(self) -> str:
+        """Its version, and behind `=>` the module in its place."""
+        by = self.replaced_by
+        return self.version if by is None else f"{self.version} => {by.path} {by.version}".rstrip()
+
 
 class BuildInfo(Struct, frozen=True):
     """The build information that the Go toolchain writes into an executable.

@@ -86,7 +86,6 @@ class Passing:
             yield
 
     def _restore(self, passed: bytes) -> None:
-        """Put back bytes that were passed."""
         self._block, self._next = passed + self._block[self._next :], 0
         self.at -= len(passed)
         self.left += len(passed)
@@ -207,8 +206,6 @@ def read_names(place: range, passing: Passing, wanted: Collection[str] | None) -
 
 
 class _Names:
-    """Collects the names of a table."""
-
     def __init__(self, wanted: Collection[str] | None) -> None:
         self._wanted = None if wanted is None else {package.encode() for package in wanted}
         self._packages: set[bytes] = set()
@@ -236,7 +233,6 @@ class _Names:
                 raise UnreadTableError(f"its function table has more than {most} {what}")
 
     def linked(self) -> LinkedNames:
-        """Return what was collected."""
         if not self._packages:
             raise UnreadTableError("its function table names no function of a package")
         packages = b"\0".join(package for package in self._packages if package and b":" not in package)

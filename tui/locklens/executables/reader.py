@@ -150,7 +150,6 @@ class _Search:
         self._running: Search | None = None
 
     def feed(self, one: Range, piece: bytes) -> None:
-        """Take the next bytes of a range."""
         if one is not self._range:
             self.end()
             self._range = one

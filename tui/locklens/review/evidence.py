@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -140,7 +140,7 @@ def _facts(
         if text in computed:
             proof = Proof.COMPUTED
         elif text in vouchers:
-            proof = _proof_by(vouchers[text])
+            proof = _PROOFS[vouchers[text]]
         elif text in of_unsigned:
             proof = Proof.REPORTED
         elif was_locked and release.today is not None and is_of_signed_scheme(text):
@@ -153,15 +153,8 @@ def _facts(
     return tuple(traced)
 
 
-def _proof_by(origin: HashOrigin) -> Proof:
-    """Return the proof of a hash for which the release vouches."""
-    match origin:
-        case HashOrigin.SIGNED:
-            return Proof.SIGNED
-        case HashOrigin.REPORTED:
-            return Proof.REPORTED
-        case _:
-            assert_never(origin)
+_PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
+"""The proof of a hash for which the release vouches."""
 
 
 def unverified_h1(change: Change) -> Iterator[HashFact]:
@@ -242,8 +235,6 @@ def _old_signer(case: Case) -> Signer | None:
 
 
 class _Open(Struct):
-    """A change with its open questions."""
-
     subject: FactSubject
     pending: set[FactRequest]
 

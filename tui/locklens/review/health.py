@@ -18,7 +18,7 @@ from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.versions import Constraints, Version
@@ -474,7 +474,7 @@ def _upgrading(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health
                 together.setdefault(path, set()).add(address)
         if versions:
             apart.setdefault(tuple(versions), []).append(path)
-    fixes = list(_by_providers(together))
+    fixes = [*_fixes(together)]
     fixes += [Fix(tuple(sorted(roots)), *zip(*pairs, strict=True)) for pairs, roots in sorted(apart.items())]
     days = health.review.policy.cooldown
     if apart and days is not None:
@@ -512,7 +512,7 @@ OF_INIT = "required only by the state or test files, which `init` reads and `loc
 
 def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: Health) -> CheckRemedy:
     """Return what `lock` can mend: whole roots at once; of a root with an entry that it refuses the other providers."""
-    parts: dict[tuple[ProviderAddress, ...], list[str]] = {}
+    parts: dict[str, Collection[ProviderAddress]] = {}
     left_out: list[LeftOut] = []
     by_hand: list[str] = []
     for path, (root, own) in found.items():
@@ -527,14 +527,13 @@ def _locking(found: Mapping[str, tuple[RootReview, Sequence[Finding]]], health: 
             refused = dict.fromkeys(wanted - reach.required, reach.unrequired) | _refusals(root, reach)
             left_out += (LeftOut(path, one, why) for one, why in refused.items() if one in wanted)
             if named := wanted - refused.keys():
-                parts.setdefault(tuple(sorted(named)) if refused else (), []).append(path)
-    fixes = tuple(Fix(tuple(sorted(roots)), names) for names, roots in sorted(parts.items()))
-    return CheckRemedy(fixes, tuple(by_hand), tuple(left_out))
+                parts[path] = named if refused else ()
+    return CheckRemedy(_fixes(parts), tuple(by_hand), tuple(left_out))
 
 
 def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
     """Return what `lock` can lock in roots, whatever is found there: all, or without the providers that it refuses."""
-    parts: dict[tuple[ProviderAddress, ...], list[str]] = {}
+    parts: dict[str, Collection[ProviderAddress]] = {}
     left_out: list[LeftOut] = []
     for root in health.review.roots:
         reach = health.reach.get(root.path, RootReach())
@@ -545,12 +544,10 @@ def lockable(health: Health, roots: Collection[str]) -> CheckRemedy:
             continue
         refused = _refusals(root, reach)
         left_out += (LeftOut(root.path, one, why) for one, why in refused.items())
-        names = tuple(sorted(reach.required - refused.keys())) if refused else ()
+        names = reach.required - refused.keys() if refused else ()
         if names or not refused:
-            parts.setdefault(names, []).append(root.path)
-    return CheckRemedy(
-        tuple(Fix(tuple(sorted(own)), names) for names, own in sorted(parts.items())), (), tuple(left_out)
-    )
+            parts[root.path] = names
+    return CheckRemedy(_fixes(parts), (), tuple(left_out))
 
 
 def upgradable(health: Health, roots: Collection[str], providers: Collection[ProviderAddress]) -> CheckRemedy:
@@ -570,16 +567,15 @@ def upgradable(health: Health, roots: Collection[str], providers: Collection[Pro
         left_out += (LeftOut(root.path, one, reason) for one, reason in refused.items() if reason)
         if own := {one for one, reason in refused.items() if not reason}:
             found[root.path] = own
-    return CheckRemedy(tuple(_by_providers(found)), (), tuple(left_out))
+    return CheckRemedy(_fixes(found), (), tuple(left_out))
 
 
-def _by_providers(found: Mapping[str, Iterable[ProviderAddress]]) -> Iterator[Fix]:
-    """Yield one command for the roots with the same providers: no root upgrades what only another one needs."""
+def _fixes(parts: Mapping[str, Iterable[ProviderAddress]]) -> tuple[Fix, ...]:
+    """Return one command for the roots with the same providers: no root gets what only another one needs."""
     by_names: dict[tuple[ProviderAddress, ...], list[str]] = {}
-    for path, addresses in found.items():
+    for path, addresses in parts.items():
         by_names.setdefault(tuple(sorted(addresses)), []).append(path)
-    for names, paths in sorted(by_names.items()):
-        yield Fix(tuple(sorted(paths)), names)
+    return tuple(Fix(tuple(sorted(paths)), names) for names, paths in sorted(by_names.items()))
 
 
 def _refusals(root: RootReview, reach: RootReach) -> dict[ProviderAddress, str]:

@@ -275,14 +275,7 @@ def _modules(_: Platform, facts: PackageFacts) -> Iterator[tuple[str, str]]:
     build = _build(facts)
     own = () if build.main is None else (build.main,)
     for module in (*own, *build.modules):
-        yield module.path, _module_words(module)
-
-
-def _module_words(module: GoModule) -> str:
-    words = module.version or "no version"
-    if module.replaced_by is not None:
-        words += f" => {module.replaced_by.path} {module.replaced_by.version}".rstrip()
-    return words
+        yield module.path, module.words if module.version else f"no version{module.words}"
 
 
 def _checksums(_: Platform, facts: PackageFacts) -> Iterator[tuple[str, str]]:

@@ -124,7 +124,6 @@ def _head_words(known: ChangeAdvisories) -> str:
 
 
 def _present_words(known: ChangeAdvisories) -> str:
-    """Return the number of all advisories of a version, and of each kind of them."""
     matches = known.now.matches
     if not matches:
         return "none known"

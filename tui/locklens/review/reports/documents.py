@@ -103,15 +103,12 @@ class Each(Collection[_Item_co]):
         self._length = len(subjects)
 
     def __iter__(self) -> Iterator[_Item_co]:
-        """Make one item after the other."""
         return self._items()
 
     def __len__(self) -> int:
-        """Return the number of items."""
         return self._length
 
     def __contains__(self, item: object) -> bool:
-        """True if an item is equal."""
         return any(one == item for one in self)
 
 

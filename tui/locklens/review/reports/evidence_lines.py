@@ -255,6 +255,12 @@ def host_lines(review: Review) -> Iterator[str]:
         yield f"{spelt_host(host.host)}: {host_words(host, is_offline=review.offline)}{hint}"
 
 
+def told_lines(review: Review) -> Iterator[str]:
+    """Yield a line for each registry with the result of asking it, then the notes."""
+    yield from (f"registry {host}" for host in host_lines(review))
+    yield from (f"note: {note}" for note in review.notes)
+
+
 def host_words(host: HostState, *, is_offline: bool, now: str = "") -> str:
     """Describe the result of asking a registry; see `clock` for `now`."""
     moment = f"as of {clock(host.as_of, now)}" if host.as_of else ""

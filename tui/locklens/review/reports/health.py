@@ -18,7 +18,7 @@ from locklens.review.health import (
     remedy,
     unread_roots,
 )
-from locklens.review.reports.evidence_lines import host_lines
+from locklens.review.reports.evidence_lines import told_lines
 from locklens.text import Printable, counted, listing, page, shell_words
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _lines(health: Health, *, lists_roots: bool, fail_on: str | None) -> Iterato
         yield ""
         yield from _spreads(health.spread, lists_all=lists_roots)
     yield ""
-    yield from _limits(health)
+    yield from told_lines(health.review)
     unverified = hashes_in_words(health)
     role = reports.VERDICT_ROLES[health.verdict]
     yield line("verdict: ", Span(health.verdict, role), f", {unverified}" if unverified else "")
@@ -167,10 +167,3 @@ def limits(health: Health) -> Iterator[str]:
             yield f"{result.check.title}: unknown in {counted(result.unknown, 'root')} ({result.reason})"
         elif result.is_off:
             yield f"{result.check.title}: off ({result.reason})"
-
-
-def _limits(health: Health) -> Iterator[str]:
-    for host in host_lines(health.review):
-        yield f"registry {host}"
-    for note in health.review.notes:
-        yield f"note: {note}"

@@ -18,7 +18,6 @@ from locklens.text import Printable, counted, listing, page, size_words, visible
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from locklens.executables import GoModule
     from locklens.review.inspection import (
         InspectedPackage,
         Inspection,
@@ -248,7 +247,7 @@ def _counts(modules: Sequence[ModuleDifference]) -> str:
 
 def _module_line(one: ModuleDifference, columns: int, *more: Span) -> Line:
     name = Span(f"{one.kind.value:8} ", _CHANGE_ROLES[one.kind]), one.path, "  "
-    old, new = ("" if module is None else _module(module) for module in (one.old, one.new))
+    old, new = ("" if module is None else module.words for module in (one.old, one.new))
     return _side_by_side("", name, old, new, columns, *more, copied=one.path)
 
 
@@ -265,13 +264,6 @@ def _side_by_side(
         space = " " * (name_width - used)
         return labelled(label, *name, space, (old or "-").ljust(side_width), new or "-", *more, copied=copied)
     return labelled(label, *name, " → ".join(filter(None, (old, new))), *more, copied=copied)
-
-
-def _module(module: GoModule) -> str:
-    if module.replaced_by is None:
-        return module.version
-    by = module.replaced_by
-    return f"{module.version} => {by.path}{f' {by.version}' if by.version else ''}"
 
 
 def _values(value: ValueDifference) -> tuple[str, str]:
@@ -309,7 +301,6 @@ _COMPARED_LINES = 2000
 
 
 def _package_lines(package: InspectedPackage) -> Iterator[Line]:
-    """Yield what is inside one package."""
     facts = package.facts
     if facts is None:
         return
@@ -331,7 +322,7 @@ def _package_lines(package: InspectedPackage) -> Iterator[Line]:
             build = program.build
             replaced = [module for module in build.modules if module.replaced_by is not None]
             for number, module in enumerate(replaced):
-                yield labelled("" if number else "REPLACED", Span(f"{module.path}  {_module(module)}", Role.WARN))
+                yield labelled("" if number else "REPLACED", Span(f"{module.path}  {module.words}", Role.WARN))
             yield labelled("MODULES", counted(len(build.modules), "module"))
             yield labelled("TOOLCHAIN", build.go, copied=build.go)
             for number, (name, value) in enumerate(settings_of(build).items()):

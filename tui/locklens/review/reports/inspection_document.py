@@ -134,7 +134,7 @@ class DifferencesJson(JsonStruct, frozen=True):
         return cls.like(
             found,
             modules=[
-                ModuleDifferenceJson(one.path, _versions(one.old), _versions(one.new), one.kind.value)
+                ModuleDifferenceJson(one.path, _words(one.old), _words(one.new), one.kind.value)
                 for one in found.modules
             ],
             notable=NotableDifferenceJson(list(found.notable_new), list(found.notable_gone)),
@@ -239,7 +239,5 @@ def _executable(facts: PackageFacts) -> ExecutableJson | None:
     )
 
 
-def _versions(module: GoModule | None) -> str | None:
-    if module is None or module.replaced_by is None:
-        return None if module is None else module.version
-    return f"{module.version} => {module.replaced_by.path} {module.replaced_by.version}".rstrip()
+def _words(module: GoModule | None) -> str | None:
+    return None if module is None else module.words

@@ -26,7 +26,7 @@ from locklens.review.reports import (
     verdict_words,
 )
 from locklens.review.reports.documents import PACKAGE_VERDICTS
-from locklens.review.reports.evidence_lines import clock, host_lines
+from locklens.review.reports.evidence_lines import clock
 from locklens.text import Printable, counted, page, visible
 from locklens.trust import Signer, SigningKey, Tier
 
@@ -231,9 +231,7 @@ def _lines(review: Review, past: Past) -> Iterator[str]:
         before = past.get(signer.key.fingerprint, ()) if signer.key is not None else ()
         yield from plain_lines(_signer_lines(signer, before, review))
     yield ""
-    yield from (f"registry {words}" for words in host_lines(review))
-    for note in review.notes:
-        yield f"note: {note}"
+    yield from evidence_lines.told_lines(review)
     if findings := all_findings_in_words(review):
         yield f"findings: {findings}; locklens hashes with the same arguments lists them"
 
@@ -279,10 +277,7 @@ def _hashes_lines(review: Review, packages: Packages | None, fail_on: str | None
     proofs = Counter(fact.proof for fact in facts)
     if facts:
         yield ", ".join(f"{proofs[proof]} {proof}" for proof in Proof if proofs[proof])
-    for host in evidence_lines.host_lines(review):
-        yield f"registry {host}"
-    for note in review.notes:
-        yield f"note: {note}"
+    yield from evidence_lines.told_lines(review)
     verdict = (
         verdict_words(review)
         if survey_verdict(review) != "unknown"

@@ -70,7 +70,6 @@ class _Suite:
         return max(1, cases), failures, sum(not one.is_counted for one in self._found)
 
     def lines(self) -> Iterator[str]:
-        """Yield the suite's element."""
         tests, failures, skipped = self.counts
         numbers = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
         place = f" file={_quoted(self._root.lock_file)}" if self._root is not None else ""
@@ -175,8 +174,6 @@ def _failed_markdown(error: LockLensError) -> list[str]:
 
 
 def _failed_junit(error: LockLensError) -> list[str]:
-    from html import escape
-
     words = escape(bounded(error.sentence, _LONGEST))
     counts = 'tests="1" failures="0" errors="1" skipped="0"'
     return [

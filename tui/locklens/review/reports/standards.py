@@ -88,7 +88,6 @@ def _left_out(number: int, command: str) -> Iterator[str]:
 
 
 def _unchecked(review: Review) -> Iterator[str]:
-    """Yield what limits the review."""
     if words := unverified_words(review):
         yield words
     for host in sorted(review.hosts, key=lambda host: host.host):
@@ -296,6 +295,5 @@ def _product(package: InspectedPackage, match: AdvisoryMatch | None = None) -> d
 
 
 def _purl(module: str, version: str) -> str:
-    """Return the package URL of a Go module."""
     number = version.removeprefix("go") if module in (STDLIB, TOOLCHAIN) else version
     return f"pkg:golang/{quote(module, safe='/')}@{quote(number, safe='')}"

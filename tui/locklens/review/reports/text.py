@@ -246,7 +246,6 @@ def _configuration(configuration: Configuration) -> Iterator[str]:
 
 
 def _kind(change: Change) -> str:
-    """The kind of change, with the part of the version that differs."""
     return f"{change.bump.value} {change.kind.value}" if change.bump is not None else change.kind.value
 
 

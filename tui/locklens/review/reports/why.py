@@ -217,7 +217,6 @@ def _entry_lines(root: RootWhy, entry: LockEntry, place: FilePlace, folder: str)
 
 
 def _hold_lines(hold: Hold, configuration: Configuration, folder: str) -> Iterator[Line]:
-    """The hold on a version, a line for each place."""
     if hold.demand is None:
         yield _fact("", f"  {hold}")
         return
@@ -319,7 +318,6 @@ def _asker_lines(root: RootWhy, newer: Iterable[HeldBack], folder: str) -> Itera
 
 
 def _excluded(newer: Iterable[HeldBack]) -> Mapping[tuple[str, int], list[HeldBack]]:
-    """The newer versions that each place excludes."""
     by_place: dict[tuple[str, int], list[HeldBack]] = {}
     for group in newer:
         demands = (hold.demand for hold in group.holds if hold.demand is not None)

@@ -56,14 +56,13 @@ class LockedPackages:
         for change in changes:
             if change.new is None or change.kind is ChangeKind.UNCHANGED:
                 continue
-            places = self._against(change.new, change.old)
-            if first := tuple(islice(places, _PLACES_NAMED + 1)):
+            if first := self.rivals_of(change.new, change.old):
                 found[change.address] = first
         return found
 
-    def rivals_of(self, entry: LockEntry) -> tuple[LockedPlace, ...]:
+    def rivals_of(self, entry: LockEntry, old: LockEntry | None = None) -> tuple[LockedPlace, ...]:
         """Return the first places that lock contradicting packages for the version of an entry."""
-        return tuple(islice(self._against(entry, None), _PLACES_NAMED + 1))
+        return tuple(islice(self._against(entry, old), _PLACES_NAMED + 1))
 
     def minority_of(self, entry: LockEntry) -> Minority | None:
         """Return the lock files of the new side that contradict most others on the version of an entry.

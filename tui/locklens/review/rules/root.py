@@ -144,7 +144,6 @@ def _brought(root: RootReview) -> Iterator[Verdict]:
 
 
 def _content(root: RootReview, files: Sequence[str]) -> str:
-    """Return a digest of some of the files: of each path and its content."""
     return identity_of(*(part for path in files for part in (path, root.context.contents.get(path, ""))))
 
 
