@@ -230,7 +230,6 @@ class AdvisoryMatcher:
                 yield replace(match, linkage=Linkage.NO_SYMBOLS, functions=())
 
     def _modules(self, subject: Subject) -> Iterator[AdvisoryMatch | Unjudged]:
-        """Yield what concerns the modules inside."""
         if not subject.is_inspected:
             return
         if subject.build is None:

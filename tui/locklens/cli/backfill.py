@@ -114,7 +114,6 @@ def _within(numbers: range) -> Callable[[str], int]:
 
 
 def _run_backfill(options: Namespace) -> int:
-    """Complete metadata files, and return the exit status."""
     from locklens_backfill.files import Shard
     from locklens_backfill.measuring import FetchSettings
     from locklens_backfill.run import BackfillRequest, backfill
@@ -153,7 +152,6 @@ class _Progress:
         self._past: list[tuple[float, int, int]] = []
 
     def take(self, event: BackfillEvent) -> None:
-        """Report one event."""
         from locklens_backfill.run import BytesArrived, Connecting, Counted, FileDone, PackageMeasured
 
         match event:
@@ -184,7 +182,6 @@ class _Progress:
         self._line.show("", self._words)
 
     def end(self) -> None:
-        """Remove the bar."""
         self._line.end()
 
     def _words(self, now: float) -> str:

@@ -29,14 +29,12 @@ def add_completion_options(parser: Parser) -> None:
 
 
 def _run_completion(options: Namespace) -> int:
-    """Print the script of a shell."""
     import shtab
 
     return put(script_text(shtab.complete(_whole_parser(), options.shell, preamble=_PREAMBLE[options.shell])))
 
 
 def _whole_parser() -> argparse.ArgumentParser:
-    """Return one parser with every command, of the parsers that read each."""
     whole = argparse.ArgumentParser("locklens", description="Review and judge dependency lock files.")
     whole.add_argument("--version", action="store_true", help="print the version")
     _mark("", whole.add_argument("-C", metavar="DIR", help="work in another folder"))

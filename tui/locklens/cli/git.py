@@ -120,7 +120,6 @@ def _check_merge(options: Namespace) -> None:
 
 
 def _resolve(options: Namespace) -> Operation:
-    """Return the operation that merges the lock files that git left in conflict."""
     from locklens.operations.write.resolve import ResolveConflicts
 
     of_all, of_one = _preferences(options)
@@ -190,7 +189,6 @@ def _run_textconv(options: Namespace) -> int:
 
 
 def _run_git(options: Namespace) -> int:
-    """Set git up for lock files, or remove that set-up, and list the changes."""
     from locklens.project.git.setup import set_up, take_down
 
     is_dry_run = options.dry_run

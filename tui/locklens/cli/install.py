@@ -135,7 +135,6 @@ def _check_init(options: Namespace) -> None:
 
 
 def _run_init(options: Namespace) -> int:
-    """Install providers, root by root."""
     if not options.plugin_dir:
         _greet(options, for_locking=False, upgrade=options.upgrade)
     from msgspec.structs import replace
@@ -292,7 +291,6 @@ def _concluded(
 
 
 def _exit_status(statuses: Sequence[int]) -> int:
-    """Return the exit status of several roots."""
     if all(status == UNUSABLE for status in statuses):
         return UNUSABLE
     return FINDINGS if any(statuses) else DONE
@@ -356,7 +354,6 @@ def _check_mirror(options: Namespace) -> None:
 
 
 def _run_mirror(options: Namespace) -> int:
-    """Fill a mirror, and return the exit status."""
     from locklens.cli.progress import ProgressWording, install_progress
     from locklens.cli.write import scope_of
     from locklens.operations.mirror import MirrorRequest, fill_mirror
@@ -407,7 +404,6 @@ def _run_mirror(options: Namespace) -> int:
 
 
 def _run_verify(options: Namespace) -> int:
-    """Verify the packages of all roots, and return the exit status."""
     from locklens.operations.root_modules import RootOptions
     from locklens.operations.verification.verify import verify
 

@@ -228,7 +228,6 @@ def _trust(options: Namespace) -> Operation:
 
 
 def _drop(options: Namespace) -> Operation:
-    """Return the operation that removes the pin of a namespace."""
     from locklens.operations.write.policy_edits import DropPin
 
     return DropPin(_top(), options.namespace)

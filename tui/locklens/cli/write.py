@@ -311,7 +311,6 @@ class _Text:
         self._is_undo = is_undo
 
     def planned(self, plan: Plan) -> None:
-        """Report changes, remarks and failures."""
         if self._is_dry_run:
             tell(plan.dry_run_words)
         for remark in plan.remarks:
@@ -322,16 +321,13 @@ class _Text:
             tell([*(failed.line for failed in failures), *([f"hint: {hint}"] if hint else [])])
 
     def previewed(self, plan: Plan) -> None:
-        """Print the diff."""
         put_patch(plan.proposal.files)
         tell([NOT_WRITTEN])
 
     def failed(self, error: LockLensError) -> None:
-        """Report why nothing was written."""
         complain(error)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
-        """Report the files that were written."""
         is_index, verb = plan.proposal.target.is_index, "restored" if self._is_undo else "wrote"
         files = [
             f"removed {file.path}{' from the index' if is_index else ''}"
@@ -352,7 +348,6 @@ class _Json:
         self._is_dry_run = is_dry_run
 
     def planned(self, plan: Plan) -> None:
-        """Report changes, remarks and failures."""
         from locklens.operations.plan import change_words
 
         for change in plan.changes:
@@ -374,18 +369,15 @@ class _Json:
             self._fail(failed, failed.root or ".")
 
     def previewed(self, plan: Plan) -> None:
-        """Report the diff of each file, and the command that writes it."""
         for file in plan.proposal.files:
             put_event("file", path=file.path, written=False, diff=file.diff())
         put_event("outcome", written=False, failed=bool(plan.failures), command=plan.proposal.command)
 
     def failed(self, error: LockLensError) -> None:
-        """Report why nothing was written."""
         self._fail(Diagnostic.of(error), None)
         put_event("outcome", written=False, failed=True)
 
     def applied(self, plan: Plan, notices: tuple[str, ...]) -> None:
-        """Report the files that were written."""
         for file in plan.proposal.files:
             put_event("file", path=file.path, written=True, diff=file.diff())
         is_written = not plan.proposal.is_empty

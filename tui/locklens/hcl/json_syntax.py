@@ -70,7 +70,6 @@ class _Reader:
         self._depth = 0
 
     def file(self) -> Expression:
-        """Read the whole file."""
         kind = self._next()
         if kind not in ("{", "["):
             if kind == "end":

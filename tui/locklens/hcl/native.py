@@ -91,7 +91,7 @@ def parse_native(
     source = SourceText(text)
     scanner = Scanner(source)
     try:
-        body = scanner.file()
+        body = scanner.body()
         reading = _Reading(source, read(source))
         found = reading.body(body, wanted)
     except SyntaxProblemError as error:
@@ -100,8 +100,6 @@ def parse_native(
 
 
 class _Reading:
-    """Turns spans into values."""
-
     def __init__(self, source: SourceText, read: Callable[[TextSpan], Expression]) -> None:
         self.problems: list[SyntaxProblem] = []
         self._source = source

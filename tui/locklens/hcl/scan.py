@@ -92,14 +92,6 @@ class Scanner:
         self._at = source.origin
         self._depth = 0
 
-    def file(self) -> BodySpan:
-        """Return the items of the whole text.
-
-        Raises:
-            SyntaxProblemError: It is not HCL.
-        """
-        return self._body(None)
-
     def expression_end(self, start: int, *, in_line: bool) -> int:
         """Return the end of the expression at an offset: a closing bracket, or in a line a line end out of brackets.
 
@@ -165,8 +157,12 @@ class Scanner:
         if self._depth > MAX_DEPTH:
             raise SyntaxProblemError(start, "Nested too deeply", f"More than {MAX_DEPTH} levels are not read.")
 
-    def _body(self, opening: int | None) -> BodySpan:
-        """Read items, and the closing brace after them if there is an opening one; a file has none."""
+    def body(self, opening: int | None = None) -> BodySpan:
+        """Read items, of the file or after an opening brace down to the closing one.
+
+        Raises:
+            SyntaxProblemError: They are not HCL.
+        """
         body = BodySpan()
         text, match_line = self._text, _LINE.match
         while True:
@@ -295,7 +291,7 @@ class Scanner:
         self._enter(opening)
         self._at = opening + 1
         if _LINE_END.match(self._text, self._at) or self._text[self._skip(_SPACE) : self._at + 1] == "}":
-            body = self._body(opening)
+            body = self.body(opening)
         else:
             body = self._one_line_body()
         self._depth -= 1

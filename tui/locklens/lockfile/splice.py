@@ -278,7 +278,6 @@ class _Text:
         return span.end if "/*" in self.text[span.end : end] else end
 
     def replacement(self, span: _Span, block: str) -> _Edit:
-        """Put another block in a block's place."""
         return _Edit(self._own_start(span), span.end, block.removesuffix(self.line_end))
 
     def removal(self, span: _Span) -> _Edit:

@@ -278,7 +278,6 @@ class _Judge:
         self._others: dict[tuple[Reason, tuple[str, ...]], Hold] = {}
 
     def holds(self, version: Version, listed: ListedVersion | None, *, is_listed: bool = True) -> tuple[Hold, ...]:
-        """Return the holds on a version."""
         holds = [hold for term, hold in self._by_constraint if not term.holds(version)]
         if version.prerelease and version not in self._pins:
             holds.append(self._other(Reason.PRERELEASE))

@@ -177,7 +177,6 @@ class Constraints(Struct, frozen=True):
         )
 
     def _released(self) -> VersionRange:
-
         return _released_by(self.terms)
 
 
@@ -195,7 +194,6 @@ class _Meeting(Struct, frozen=True):
 
     @classmethod
     def of(cls, term: Term, candidates: frozenset[Version]) -> _Meeting:
-        """Return the versions that satisfy one term."""
         return cls(term, _released_by((term,)), frozenset(version for version in candidates if term.holds(version)))
 
     @property
@@ -204,7 +202,6 @@ class _Meeting(Struct, frozen=True):
         return not self.named and self.released.is_empty
 
     def meet(self, other: _Meeting) -> _Meeting:
-        """Return the versions that satisfy the terms of both."""
         return _Meeting(other.term, self.released & other.released, self.named & other.named)
 
 
