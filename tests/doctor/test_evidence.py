@@ -828,6 +828,24 @@ def test_every_line_of_locklens_about_a_provider_is_an_error_of_its_root(made: A
             assert _verdicts(document).get("credentials", "no") == "no"
 
 
+@pytest.mark.parametrize(("rules", "words"), [
+    ((FaultRule(Fault.SERVER_ERROR, ADDRESS, step=Step.VERSIONS),), "the same request fails here: "),
+    ((), "the same request is answered here"),
+])  # fmt: skip
+def test_the_request_of_an_error_of_locklens_without_a_version_is_that_for_the_list(
+    rules: tuple[FaultRule, ...], words: str, made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+    error = "error: live/prod: acme/demo: registry.terraform.io answered 503 Service Unavailable (2 attempts)\n"
+    (folder / "ci.log").write_text(f"{error}nothing was changed\n", "utf-8")
+    document = doctor(folder, "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("registry-down", "yes")
+    assert words in document["causes"][0]["evidence"]
+    (again,) = document["remedies"]
+    assert (again["command"], again["trust"], again["bytes"]) == (None, "low", None)  # it may have been an upgrade
+    assert "the log does not have its command line" in again["note"]
+
+
 def test_an_upgrade_to_a_version_that_was_locked_long_ago_is_not_over(
     made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

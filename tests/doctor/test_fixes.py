@@ -1461,15 +1461,26 @@ def test_a_platform_that_no_version_has_a_package_of_leaves_a_way_to_go_on(made:
     assert re.search(r"none of the \d+ listed versions of acme/demo has a package of freebsd_amd64", out)
 
 
-def test_a_registry_without_the_package_is_asked_again_or_for_another_version(made: Any, doctor: Any) -> None:
-    rule = FaultRule(Fault.NOT_FOUND, DEMO.provider, step=Step.DOWNLOAD)
-    folder = made(replace(INCIDENTS["download-damaged"], rules=(rule,)))
-    words = f"Provider {DEMO.provider} v1.4.2 does not have a package available for your current platform, linux_amd64."
-    (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", words)), "utf-8")
-    document = doctor(folder, "ci.log")
-    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == ("platform-missing", "likely")
-    assert [one["id"] for one in document["remedies"]] == ["retry", "upgrade"]  # hashes are there, and help nothing
-    assert document["remedies"][1]["command"].startswith("locklens upgrade acme/demo")
+@pytest.mark.parametrize(("rules", "options", "cause", "verdict", "words", "fixes"), [
+    ((FaultRule(Fault.NOT_FOUND, DEMO.provider, step=Step.DOWNLOAD),), (), "platform-missing", "yes", "registry.terraform.io answers 404 about that package here, too", ["upgrade"]),
+    ((FaultRule(Fault.NOT_FOUND, DEMO.provider, step=Step.DOWNLOAD),), ("--offline",), "platform-missing", "likely", "the message says so, of the source that was asked", ["retry", "upgrade"]),
+    ((FaultRule(Fault.SERVER_ERROR, DEMO.provider, step=Step.DOWNLOAD),), (), "platform-missing", "likely", "the message says so, of the source that was asked", ["retry", "upgrade"]),
+    ((), (), "mirror-lacks", "likely", "names it, and the registry offers it now: a mirror was asked, or the registry did not offer it then (404)", ["retry", "fill-mirror"]),
+])  # fmt: skip
+def test_a_registry_without_the_package_is_asked_for_it(
+    rules: tuple[FaultRule, ...], options: tuple[str, ...], cause: str, verdict: str, words: str, fixes: list[str],
+    made: Any, doctor: Any,
+) -> None:  # fmt: skip
+    folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+    message = (
+        f"Provider {DEMO.provider} v1.4.2 does not have a package available for your current platform, linux_amd64."
+    )
+    (folder / "ci.log").write_text(boxed_log(("Incompatible provider version", message)), "utf-8")
+    document = doctor(folder, *options, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == (cause, verdict)
+    assert words in first["evidence"]
+    assert [one["id"] for one in document["remedies"]] == fixes  # hashes are there, and help nothing
 
 
 def test_a_platform_that_the_registry_lists_no_more_is_not_there_though_the_signed_list_names_it(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -343,6 +344,10 @@ def test_a_page_in_the_place_of_a_package_is_no_altered_package(made: Any, docto
     assert found["package-altered"]["verdict"] == "unknown"
     assert document["causes"][0]["id"] == "proxy-or-ca"
     assert not [one for one in document["remedies"] if one["id"] == "tell-publisher"]
+    (check,) = [one for one in document["remedies"] if one["id"] == "test-registry"]
+    assert re.search(
+        r"^curl -sSvL -o /dev/null http://\S+/terraform-provider-demo_1.4.2_linux_amd64.zip$", check["command"]
+    )
 
 
 def test_a_mistyped_host_is_told_by_the_entry_that_nothing_requires(made: Any, doctor: Any) -> None:

@@ -743,6 +743,29 @@ def test_a_missing_file_is_of_the_host_that_answered(made: Any, doctor: Any) -> 
     assert "whether the host has the package of that version was not asked" in out
 
 
+@pytest.mark.parametrize(("platform", "rules", "verdict", "title", "words", "fixes"), [
+    (("--platform=linux_amd64",), True, "yes", "does not have the file (404)", "answers 404 for the file of linux_amd64 here, too", ["upgrade"]),
+    ((), True, "likely", "does not have the file (404)", "that the failing run was on {} is assumed", ["retry", "upgrade"]),
+    (("--platform=linux_amd64",), False, "likely", "did not have the file then (404)", "gives the file of linux_amd64 here now", ["retry"]),
+    (("--offline",), True, "likely", "does not have the file (404)", "answered 404", ["retry", "upgrade"]),
+])  # fmt: skip
+def test_a_file_that_was_missing_is_asked_for_where_the_registry_names_its_host(
+    platform: tuple[str, ...], rules: bool, verdict: str, title: str, words: str, fixes: list[str], made: Any, doctor: Any
+) -> None:  # fmt: skip
+    rule = FaultRule(Fault.NOT_FOUND, DEMO, "1.4.2", step=Step.PACKAGE)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=(rule,) if rules else ()))
+    host = re.search(r"//([\w.:]+)/", Path(os.environ["TF_CLI_CONFIG_FILE"]).read_text("utf-8"))
+    assert host is not None
+    message = f"Error while installing acme/demo v1.4.2: {host[1]}: bad response code: 404"
+    log = _log(folder, (INSTALL, message), boxed=False)
+    document = doctor(folder, *platform, log)
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("yanked", verdict)
+    assert f"yanked: {host[1]} {title}\n" in doctor(folder, *platform, "--format", "text", log)
+    assert words.format(this_platform()) in first["evidence"]
+    assert [one["id"] for one in document["remedies"]] == fixes
+
+
 def test_a_list_that_has_the_locked_hash_is_right(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
     locked = next(line for line in (folder / "live/prod" / LOCK).read_text("utf-8").splitlines() if '"zh:' in line)

@@ -6,6 +6,7 @@ Here are the facts as values: copies of packages, places, and entries of commits
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -88,6 +89,25 @@ class FoundPackage(Struct, frozen=True):
     def shown_hash(self) -> str:
         """The hash that sentences name: one of its files where it is known; "" where it could not be hashed."""
         return min(self.of_files or self.hashes, default="")
+
+
+class OfferedPackage(Struct, frozen=True):
+    """The registry's answer of now about the package that the failing run asked for.
+
+    Attributes:
+        url: That of the package, without a query, as the registry names it; "" where it names none.
+        problem: Why there is no package, in a clause; "" where there is, as far as its file was asked for.
+        is_absent: True if that is a 404.
+    """
+
+    url: str
+    problem: str = ""
+    is_absent: bool = False
+
+    @property
+    def host(self) -> str:
+        """The host of the package, with its port; "" where the registry names none."""
+        return urlsplit(self.url).netloc
 
 
 def holding(found: tuple[FoundPackage, ...], entry: LockEntry) -> tuple[FoundPackage, ...]:

@@ -66,7 +66,9 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
         if has_it and x.asks_registry and not x.is_of_mirror:
             title = f"what the failing run asked did not have the package for {x.platform}"
-            words = f"{x.sums} names it: a mirror was asked, or the registry did not offer it (404)"
+            is_there = x.offered is not None and not x.offered.problem
+            there, then = (", and the registry offers it now", " then") if is_there else ("", "")
+            words = f"{x.sums} names it{there}: a mirror was asked, or the registry did not offer it{then} (404)"
             return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
         return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
     if x.message.kind == "no-matching-release":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, PastEntry
+    from locklens.doctor import ElsewhereEntry, FoundPackage, InstalledPlace, OfferedPackage, PastEntry
     from locklens.doctor.messages import RecognisedError
     from locklens.doctor.model import Incident
     from locklens.lockfile import LockEntry, LockFile
@@ -108,6 +108,7 @@ class Examined(Struct, frozen=True, dict=True):
         installed: Where the root's installed packages are.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
         served: What the mirror on a server, which the settings here name, gives or lists now; None if it was not asked.
+        offered: What the registry answers here about the package that the run asked for in vain; None if not asked.
         moved: The package that was moved aside here later than the log, by the path that it had; None without one.
         is_offline: True if no registry is asked in this run.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off; of a
@@ -169,6 +170,7 @@ class Examined(Struct, frozen=True, dict=True):
     twins: tuple[ElsewhereEntry, ...] = ()
     hashes_of: str = ""
     served: FoundPackage | None = None
+    offered: OfferedPackage | None = None
     is_offline: bool = False
     moved: FoundPackage | None = None
     fitting: tuple[str, ...] = ()
@@ -225,11 +227,6 @@ class Examined(Struct, frozen=True, dict=True):
         if self.is_known or not (is_here or self.mirrors or self.servers):
             return False
         return not self.asks_registry or self.is_denied
-
-    @property
-    def is_lost(self) -> bool:
-        """True if the registry answered that it does not have the release, and neither a mirror nor a copy may do."""
-        return self.is_denied and not self.is_of_mirror_alone and self.sound_copy is None
 
     @property
     def is_of_mirror(self) -> bool:
@@ -536,9 +533,16 @@ class Examined(Struct, frozen=True, dict=True):
         """True if each download here was a page in the place of a zip file, such as that of a proxy."""
         return bool(self.downloads) and all(one.startswith(PAGE) for one in self.downloads)
 
+    @property
+    def is_absent(self) -> bool:
+        """True if the registry's answer about the package of the failing run, or that of its host, is a 404 now."""
+        return self.offered is not None and self.offered.is_absent and self.platform != ""
+
     @cached_property
     def is_left_out(self) -> bool:
-        """True if the registry's list of versions leaves out the failing platform for the version that failed."""
+        """True if the registry does not offer the failing platform: its list leaves it out, or its answer is a 404."""
+        if self.is_absent:
+            return True
         listed = self.listing.versions if self.listing is not None and self.listing.is_known else ()
         failed = self.message.version or (str(self.entry.version) if self.entry is not None else "")
         of_version = (one.platforms for one in listed if str(one.version) == failed)
@@ -593,11 +597,6 @@ class Examined(Struct, frozen=True, dict=True):
     def is_signed(self) -> bool:
         """False if the release is known, and nothing signs it."""
         return not self.is_known or (self.authentication is not None and self.authentication.signed_by is not None)
-
-    @property
-    def is_refused(self) -> bool:
-        """True if the tool would refuse the release that the registry has now, where it asks for it."""
-        return self.asks_registry and self.authentication is not None and self.authentication.refusal is not None
 
     @property
     def why_unknown(self) -> str:

@@ -37,7 +37,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     """
     row = BY_KIND.get(examined.message.kind)
     suggested = suggested_causes(rules)
-    of_roots = (one.id for one in CAUSES if one.traits & (_OF_REFUSED if examined.is_refused else Trait.STOPS_INIT))
+    of_roots = (one.id for one in CAUSES if one.traits & (_OF_REFUSED if _is_refused(examined) else Trait.STOPS_INIT))
     ids = row.causes if row is not None else (*suggested, *of_roots)
     causes = []
     for known in (BY_ID[one] for one in ids):
@@ -48,6 +48,16 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
                 _of_the_run(cause, x) if is_of_run else cause if is_told else _where_it_is_asked_for(cause, x)
             )
     return most_likely_first(causes, suggested)
+
+
+def _is_refused(x: Examined) -> bool:
+    """True if the tool would refuse the release that the registry has now, where it asks for it."""
+    return x.asks_registry and x.authentication is not None and x.authentication.refusal is not None
+
+
+def _is_lost(x: Examined) -> bool:
+    """True if the registry answered that it does not have the release, and neither a mirror nor a copy may do."""
+    return x.is_denied and not x.is_of_mirror_alone and x.sound_copy is None
 
 
 _OF_REFUSED = Trait.STOPS_INIT | Trait.OF_SIGNATURE
@@ -403,7 +413,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if any(Trait.OF_HASHES in cause.traits for cause in causes):
             copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
             offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
-        if one.examined.is_lost:
+        if _is_lost(one.examined):
             there = [each for each in offered if each.id not in _OF_RELEASE]
             other = f"Upgrade {one.examined.name} to another version that is listed"
             offered = there or list(provider_remedies.upgrade(one, other) if offered else ())

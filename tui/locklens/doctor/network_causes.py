@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.messages import PAGE
+from locklens.doctor.messages import LOCKLENS, PAGE
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.text import clauses
@@ -101,7 +101,10 @@ def _request(x: Examined) -> str:
         return "discovery"
     if x.message.kind == "sums-unavailable":
         return "sums"
-    if x.message.is_of_version:
+    is_own = x.message.command == LOCKLENS and x.message.host != ""
+    if is_own and not x.message.version:  # it names that of a package, and of its list
+        return "discovery" if "asked for its services" in x.message.words else "versions"
+    if x.message.is_of_version or (is_own and x.trouble is not None):  # else it may have been the file
         return "" if x.is_of_other_version else "download"
     return "versions" if any(words in x.message.words for words in _OF_VERSIONS) else ""
 

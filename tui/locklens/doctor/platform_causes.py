@@ -152,7 +152,10 @@ def platform_missing(x: Examined) -> Judgement | None:
     if is_unavailable:
         if x.is_left_out and x.address is not None:
             words = f"the message says so, and {x.address.host} {x.lists} {x.release} without {platform}"
-            title = f"the registry has no package of {platform}"
+            if x.is_absent:
+                also = f", though {x.sums} names it" if platform in x.platforms else ""
+                words = f"the message says so, and {x.address.host} answers 404 about that package here, too{also}"
+            title = f"the registry {'does not offer the' if x.is_absent else 'has no'} package of {platform}"
             verdict = _LIKELY if x.is_of_mirror or x.is_offline else _YES
             return Judgement(verdict, words, as_of=x.as_of, basis=Basis.RUN, title=title)
         if platform in x.platforms:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
+from locklens.doctor.copy_causes import ASK_PLATFORM
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.doctor.network_causes import ListHere, list_here, listed_words
@@ -209,8 +210,10 @@ def yanked(x: Examined) -> Judgement | None:
             words = f"{words}; that is said of a mirror"
             missing = "" if listed else "what the registry lists"
             return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
-        missing = f"if {host} is a mirror or the host of the release"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=title)
+        judged = Judgement(
+            _LIKELY, words, f"if {host} is a mirror or the host of the release", x.as_of, basis=Basis.RUN
+        )
+        return _as_offered(x, replace(judged, title=title))
     if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
         is_listed = listing is not None and listing.is_known and listing.has(version)
         words = (
@@ -258,6 +261,22 @@ def yanked(x: Examined) -> Judgement | None:
     if is_said:
         words = f"the message says so, and {words}"
     return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+
+
+def _as_offered(x: Examined, judged: Judgement) -> Judgement:
+    """Return the judgement of a missing file with what its host answers here now, where the registry names the host."""
+    host, offered, platform = x.message.host, x.offered, x.platform_on_disk
+    if offered is None or offered.host not in {"", host}:
+        return judged
+    assumed = "" if x.platform else f"that the failing run was on {platform} is assumed"
+    if offered.is_absent:
+        what = f"{host} answers 404 for the file of {platform}" if offered.url else offered.problem
+        words, verdict = clauses(f"{judged.evidence}; {what} here, too", assumed), _LIKELY if assumed else _YES
+        return replace(judged, verdict=verdict, evidence=words, missing=ASK_PLATFORM if assumed else "")
+    if offered.problem:
+        return replace(judged, evidence=f"{judged.evidence}; whether it is there now is not known: {offered.problem}")
+    words = clauses(f"{judged.evidence}; {host} gives the file of {platform} here now", assumed)
+    return replace(judged, evidence=words, missing=_OF_THAT_TIME, title=f"{host} did not have the file then (404)")
 
 
 def _of_the_list(x: Examined) -> Judgement:

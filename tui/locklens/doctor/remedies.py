@@ -70,6 +70,9 @@ _FAILED_AGAIN = "Run the command that failed again"
 def _failed_again(one: Affected, remedy: str, title: str, note: str) -> Remedy:
     """Return the remedy that runs what failed again, as far as that is known; an upgrade locks new hashes."""
     x, alone = one.examined, one.alone
+    if x.message.command == LOCKLENS and not x.is_of_upgrade:
+        words = "the log does not have its command line; what it locks, if anything, is to be reviewed"
+        return alone.remedy(remedy, title, _LOW, None, "", words, note)
     if not x.is_of_upgrade:
         return alone.remedy(remedy, title, _NONE, None if one.failed_line else 0, one.failed_line, note)
     if x.message.command != LOCKLENS:
@@ -105,7 +108,7 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
             yield _elsewhere(one)
         return
     if x.message.kind == "platform-unavailable":
-        if not is_asked_for:
+        if not (is_asked_for or x.is_absent):
             yield from fix_by_retry(one)  # init did not come to the locked hashes
         yield from upgrade(one, f"Upgrade {x.name}: another version may have a package of {platform}", platform)
         return
@@ -211,7 +214,10 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     """For a release that cannot be installed: each root with the entry needs another version."""
     x = one.examined
     if x.message.reason is NetworkReason.ABSENT or x.message.kind == "sums-without-package":
-        yield from fix_by_retry(one)
+        if not x.is_absent:
+            yield from fix_by_retry(one)
+        if x.platform and x.offered is not None and not x.offered.problem:
+            return  # the file is there now
     elif x.message.kind == "version-gone" and x.entry is not None and x.entry.version in (listed_versions(x) or ()):
         yield run_again(one)
     words = "whether the host has the package of that version was not asked"
@@ -459,11 +465,14 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     if one.examined.message.kind == "sums-without-package":  # its host is often another one than the registry
         yield from fix_by_retry(one)
         return
-    host = _host(one.examined)
+    x, host = one.examined, _host(one.examined)
+    if x.is_page_served and x.offered is not None and x.offered.url:
+        title, look = f"Check on the runner who answers for {x.offered.host}", _look(x.offered.url, "-sSvL")
+        yield one.alone.remedy("test-registry", title, _NONE, 0, look, host=x.offered.host)
+        return
     text = one.examined.message.text
     urls = (url.rstrip(":") for url in _URL.findall(text) if not url.endswith("..."))
     named = next((url for url in urls if f"//{host}/" in url), "")
-    x = one.examined
     is_of_block = x.registry_url and x.address is not None and host == x.address.host
     is_denied = x.message.reason is NetworkReason.DENIED and not x.message.is_of_plain_file
     is_of_provider = is_denied or (is_of_block and x.message.kind not in _OF_DISCOVERY)

@@ -17,6 +17,7 @@ from locklens.doctor.fixed import awaits_init
 from locklens.doctor.judging import Several, joined_causes, remedies_for, requirements_at_fault, stand_ins
 from locklens.doctor.messages import ReadLog
 from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident
+from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
 from locklens.lockfile import LockEntry
@@ -214,8 +215,21 @@ def _looked_up(
             if x.is_of_server
         ],
         listed=[(one.root.tool, entry, x.platform_on_disk, x.servers) for one, x, entry in locked if _is_served(x)],
+        requested=[
+            (one.root.tool, entry, x.platform_on_disk, x.message.reason is NetworkReason.ABSENT)
+            for one, x, entry in locked
+            if _is_requested(x)
+        ],
         unlocked=[(x.tool, x.address) for x in found if x.entry is None and x.address is not None],
     )
+
+
+def _is_requested(x: Examined) -> bool:
+    """True if the failing run asked in vain for the locked package, as far as is known of its registry."""
+    message = x.message
+    is_absent = message.kind == "download-failed" and message.reason is NetworkReason.ABSENT
+    is_of_registry = x.asks_registry and not x.is_of_mirror and not x.is_of_other_version
+    return (message.kind == "platform-unavailable" or is_absent) and is_of_registry and x.platform_on_disk != ""
 
 
 def _is_served(x: Examined) -> bool:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.doctor import FoundPackage
+from locklens.doctor import FoundPackage, OfferedPackage
 from locklens.doctor.messages import PAGE
-from locklens.doctor.reasons import NetworkReason
-from locklens.errors import RunCancelledError, SourceError
+from locklens.doctor.reasons import NetworkReason, reason_of_request
+from locklens.errors import OfflineError, PlatformNotSupportedError, RunCancelledError, SourceError
 from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
 from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
@@ -27,6 +28,7 @@ from locklens.review import HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.evidence import FactCollector, trace
 from locklens.review.model import Change, ChangeKind, HostState
+from locklens.sources.hosts import NotAsked
 from locklens.versions import neighbour, precedence
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class LookedUp(Struct, frozen=True):
         downloads: Same as in `Examined`.
         hashes_of: Same as in `Examined`.
         served: Same as in `Examined`.
+        offered: Same as in `Examined`.
     """
 
     change: Change
@@ -64,6 +67,7 @@ class LookedUp(Struct, frozen=True):
     downloads: tuple[str, ...] = ()
     hashes_of: str = ""
     served: FoundPackage | None = None
+    offered: OfferedPackage | None = None
 
     @property
     def is_unlisted(self) -> bool:
@@ -105,6 +109,7 @@ def look_up_entries(
     damaged: Sequence[tuple[Dialect, LockEntry, str, tuple[str, ...]]] = (),
     lacked: Sequence[tuple[Dialect, LockEntry, str, Path]] = (),
     listed: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
+    requested: Sequence[tuple[Dialect, LockEntry, str, bool]] = (),
     unlocked: Sequence[tuple[Dialect, ProviderAddress]] = (),
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
@@ -113,8 +118,10 @@ def look_up_entries(
     before anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its
     platform, "" where only the hashes of the message tell it, and these hashes. `lacked` are entries whose package a
     mirror on a server did not have: each with its platform, and the root whose settings name the mirror. `listed` are
-    those that one may have given: each with its platform, and the mirrors of the settings. Of `unlocked` providers,
-    which are in no lock file, the versions are looked up.
+    those that one may have given: each with its platform, and the mirrors of the settings. `requested` are those whose
+    package the failing run asked a registry for: each with its platform, and whether its file is asked for again, too,
+    of which no more than the beginning is read. Of `unlocked` providers, which are in no lock file, the versions are
+    looked up.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -136,6 +143,7 @@ def look_up_entries(
             Proving(session, known, provable, everything=request.prove == "all").work(confirm, on_event)
         offers = {_key(one[0], one[1]): _offered(session, *one) for one in lacked}
         offers |= {_key(one[0], one[1]): _listed(session, *one) for one in listed}
+        answers = {_key(one[0], one[1]): _requested(session, *one[:3], is_of_file=one[3]) for one in requested}
         found = {}
         for key, subject in subjects.items():
             case = settled_case(subject, known, session.cache.hashes)
@@ -146,16 +154,43 @@ def look_up_entries(
             if platform and request.prove != "none":
                 of = Platform.parse(platform)
                 downloads = downloads_of(session, subject.tool, case, of, confirm, on_event)
+                if any(one.startswith(PAGE) for one in downloads):
+                    answers[key] = _requested(session, subject.tool, case.entry, platform, is_of_file=False)
             neighbour = _neighbour(lookup, case, known)
             other = _version_of_hashes(session, lookup, case)
             change = trace(subject.change, case)
-            found[key] = LookedUp(change, case, neighbour, downloads, other, offers.get(key))
+            found[key] = LookedUp(change, case, neighbour, downloads, other, offers.get(key), answers.get(key))
         questions = [ListingId(tool.name, address) for tool, address in dict.fromkeys(unlocked)]
         known.update(zip(questions, session.pool.map(lookup.answer, questions), strict=True))
         listings = {(one.tool, one.address): fact for one in questions if isinstance(fact := known[one], Listing)}
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)
         return LookedUpEntries(found, listings, session.notes, hosts)
+
+
+def _requested(
+    session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, *, is_of_file: bool
+) -> OfferedPackage | None:
+    """Return the registry's answer about a package, and that of its host about the file; None where none was asked."""
+    url = ""
+    try:
+        source = session.find_source(entry.address, tool)
+        if isinstance(source, NotAsked):
+            return None
+        metadata = source.package(entry.address, entry.version, Platform.parse(platform))
+        url = urlsplit(metadata.download_url)._replace(query="", fragment="").geturl()
+        if is_of_file:
+            with source.open_package(metadata):
+                pass
+    except (OfflineError, ValueError):
+        return None
+    except SourceError as error:
+        is_absent = isinstance(error, PlatformNotSupportedError) or reason_of_request(str(error)) is _ABSENT
+        return OfferedPackage(url, str(error), is_absent)
+    return OfferedPackage(url)
+
+
+_ABSENT = NetworkReason.ABSENT
 
 
 def _offered(
