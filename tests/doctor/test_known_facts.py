@@ -371,3 +371,37 @@ def test_a_mistyped_host_is_told_by_the_entry_that_nothing_requires(made: Any, d
     )
     document = doctor(folder, "--offline", "ci.log", "--", "live/prod")  # which may require the locked one
     assert "wrong-source" not in [one["id"] for one in document["causes"]]
+
+
+@pytest.mark.parametrize(("host", "locked", "verdict", "near"), [
+    ("registry.terrafrom.io", "registry.terraform.io/acme/netbox", "likely", "it differs in 2 characters from registry.terraform.io (Terraform's own registry)"),
+    ("tf2.corp.example", "tf.corp.example/acme/netbox", "likely", "in 1 character from tf.corp.example (tf.corp.example/acme/netbox)"),
+    ("registry.acme.example", "tf.corp.example/acme/demo", "unknown", "locks tf.corp.example/acme/demo, which nothing requires any more"),
+    ("registry.acme.example", "registry.terraform.io/acme/netbox", None, ""),
+])  # fmt: skip
+def test_a_host_is_mistyped_where_it_is_nearly_one_that_is_known_here(
+    host: str, locked: str, verdict: str | None, near: str, made: Any, doctor: Any
+) -> None:
+    own = replace(sample_entry("acme/netbox", "3.9.1", "~> 3.9"), provider=locked)
+    required = ((f"{host}/acme/demo", "~> 1.4"), *(((locked, "~> 3.9"),) if locked.endswith("netbox") else ()))
+    folder = made(replace(INCIDENTS["registry-down"], locks=(lock_file(own),), constraints=required))
+    words = f'could not connect to {host}: failed to request discovery document: Get "https://{host}/.well-known/'
+    words = f'{words}terraform.json": dial tcp: lookup {host}: no such host'
+    query = f"Could not retrieve the list of available versions for provider {host}/acme/demo: {words}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", query)), "utf-8")
+    document = doctor(folder, "--offline", "ci.log", "--", "live/prod")
+    assert (document["causes"][0]["id"] == "wrong-source") == (verdict == "likely")
+    found = {one["id"]: one for one in document["causes"]}.get("wrong-source", {"verdict": None, "evidence": ""})
+    assert found["verdict"] == verdict
+    assert near in found["evidence"]
+    assert ("correct-source" in [one["id"] for one in document["remedies"]]) == (verdict == "likely")
+    file = folder / "live/prod/main.tf"
+    file.write_text(file.read_text("utf-8").replace(f"{host}/acme/demo", "acme/demo"), "utf-8")
+    for is_committed in (False, True):
+        if is_committed:
+            git(folder, "commit", "-qam", "correct the host")
+        document = doctor(folder, "--offline", "ci.log")
+        assert document["fixed"] == f"nothing in live/prod requires {host}/acme/demo any more"
+    git(folder, "checkout", "--orphan", "fresh")
+    git(folder, "commit", "-qm", "another repository, which never had that host")
+    assert doctor(folder, "--offline", "ci.log")["state"] == "open"

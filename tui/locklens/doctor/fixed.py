@@ -40,8 +40,8 @@ OF_HASHES = frozenset({"local-package", "current-package", "package-mismatch", "
 """Errors of a package that has none of the locked hashes."""
 
 
-OF_REQUIREMENTS = OF_LACKING | {"provider-unknown", "no-matching-release"}
-"""Errors of a provider that a root requires, and need not have locked."""
+OF_REQUIREMENTS = OF_LACKING | {"provider-unknown", "no-matching-release", "registry-unreachable", "discovery-invalid"}
+"""Errors of a provider that a root requires, and need not have locked, or of the host of its registry."""
 
 
 def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:

@@ -10,7 +10,7 @@ from locklens.doctor import is_for_twin, locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
-from locklens.doctor.reasons import NetworkReason
+from locklens.doctor.network_causes import mistyped_host
 from locklens.doctor.tool_causes import as_required
 from locklens.hashes import is_known_scheme, is_well_formed, packages_of
 from locklens.project.configuration import Contributor, constraint_place
@@ -312,7 +312,7 @@ def wrong_source(x: Examined) -> Judgement | None:
     if x.error is None:
         return _absent(x)
     if x.message.kind != "provider-unknown":
-        return _mistyped_host(x)
+        return mistyped_host(x)
     places = listing([f"{one.file}:{one.line}" for one in x.required], 3)
     by = f", which is required at {places}" if places else ""
     host = x.address.host if x.address is not None else "the registry"
@@ -331,28 +331,6 @@ def wrong_source(x: Examined) -> Judgement | None:
     if trouble is not None and trouble.is_no:
         return Judgement(_YES, f"{words}, and it has none now", basis=Basis.RUN)
     return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too", _SAME_REQUEST, basis=Basis.RUN)
-
-
-def _mistyped_host(x: Examined) -> Judgement | None:
-    """Judge a host without an address, where the lock file has the provider of another host, which nothing requires."""
-    address = x.address
-    if x.message.reason is not NetworkReason.NAME or x.entry is not None or address is None or not x.required:
-        return None
-    if x.configuration.unknown_reason:
-        return None  # something that is not read may require the locked one
-    same = (
-        one
-        for one in x.lock.entries
-        if (one.address.namespace, one.address.type) == (address.namespace, address.type)
-        and not x.configuration.requires(one.address)
-    )
-    if (held := next(same, None)) is None:
-        return None
-    first = x.required[0]
-    words = f"{first.file}:{first.line} requires {address}, whose host name was not found; "
-    words = f"{words}{x.lock.path}:{held.line} locks {held.address}, which nothing requires any more"
-    title = "the source address has another host than the locked one, and that was not found: mistyped, or moved"
-    return Judgement(_LIKELY, words, "which of the two hosts is meant", basis=Basis.RUN, title=title)
 
 
 def _absent(x: Examined) -> Judgement | None:

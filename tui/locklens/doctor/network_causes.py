@@ -12,7 +12,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.messages import LOCKLENS, PAGE
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
-from locklens.text import clauses
+from locklens.text import clauses, counted
 from locklens.trust.authentication import Refusal
 
 if TYPE_CHECKING:
@@ -290,6 +290,49 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         verdict, basis = (_LIKELY, Basis.RUN) if is_file else (_UNKNOWN, Basis.GUESS)
         return Judgement(verdict, words, _SAME_REQUEST, basis=basis, title=title)
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
+
+
+def mistyped_host(x: Examined) -> Judgement | None:
+    """Judge a host without an address: it is likely mistyped where its name is nearly that of one that is known here.
+
+    One that is not alike may be where the provider was moved to, if the lock file has it of a host which nothing
+    requires any more.
+    """
+    address = x.address
+    if x.message.reason is not _N.NAME or x.entry is not None or address is None or not x.required:
+        return None
+    if x.configuration.unknown_reason:
+        return None  # something that is not read may require the locked one
+    name, first = (address.namespace, address.type), x.required[0]
+    same = (one for one in x.lock.entries if (one.address.namespace, one.address.type) == name)
+    held = next((one for one in same if not x.configuration.requires(one.address)), None)
+    words = f"{first.file}:{first.line} requires {address}, whose host name was not found"
+    if held is not None:
+        words = f"{words}; {x.lock.path}:{held.line} locks {held.address}, which nothing requires any more"
+    known = {one.host: str(one) for one in sorted({*x.configuration.required(), *x.lock.by_address})}
+    known |= {tool.default_host: f"{tool.product}'s own registry" for tool in DIALECTS.values()}
+    edits, near = min((_edits(address.host, host), host) for host in known if host != address.host)
+    if edits <= _MOST_MISTYPED:
+        of = f" ({known[near]})" if held is None or near != held.address.host else ""
+        words = f"{words}; it differs in {counted(edits, 'character')} from {near}{of}"
+        title = f"the host of the source address was not found, and is nearly {near}: mistyped, or moved"
+        return Judgement(_LIKELY, words, "which of the two hosts is meant", basis=Basis.RUN, title=title)
+    if held is None:
+        return None
+    title = "the source address has another host than the locked one, and that was not found"
+    return Judgement(_UNKNOWN, words, "which of the two hosts is meant", title=title)
+
+
+_MOST_MISTYPED = 2
+"""The most characters in which a name differs from the one that was meant: two change places."""
+
+
+def _edits(text: str, other: str) -> int:
+    """Return how many characters have to be replaced, added or taken out to make one text of another, at most."""
+    from difflib import SequenceMatcher
+
+    codes = SequenceMatcher(None, text, other, autojunk=False).get_opcodes()
+    return sum(max(end - start, to - at) for kind, start, end, at, to in codes if kind != "equal")
 
 
 _BETWEEN = "a proxy or a firewall stands between the runner and {}"

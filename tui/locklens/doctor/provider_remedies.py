@@ -214,7 +214,8 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
         note = f"nothing in {one.examined.where} requires it here: check out the commit of the failing run"
         yield one.alone.remedy("correct-source", title, _NONE, 0, "", note)
         return
-    note = "a module without required_providers means hashicorp/NAME"
+    is_of_host = one.examined.message.kind != "provider-unknown"
+    note = "" if is_of_host else "a module without required_providers means hashicorp/NAME"
     yield _by_hand(one.alone, "correct-source", title, "file and line", note)
 
 
