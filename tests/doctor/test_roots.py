@@ -680,6 +680,7 @@ def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Pat
     document, commands = told(f"$ terraform providers lock -platform=linux_amd64\n{of_modules('a')}")
     assert document["causes"][0]["evidence"].endswith("since the call was changed")
     assert commands == ["terraform -chdir=a init", "locklens lock --root=a"]
+    assert told(f"$ terraform validate\n{of_modules('a')}")[1] == ["terraform -chdir=a init"]
     assert told(of_modules("c"))[1] == []
     for name in called:
         (folder / name / ".terraform/modules").mkdir(parents=True)

@@ -504,9 +504,8 @@ def fix_modules(one: Affected) -> Iterator[Remedy]:
     alone, x = one.alone, one.examined
     note = f"{one.get_line} installs the modules alone, which is enough for providers lock"
     yield alone.remedy("install-modules", "Install the modules and the providers", _NONE, None, one.next_step, note)
-    is_lock = x.message.command.startswith("providers lock")
-    if x.configuration.missing_modules or not (is_lock or x.message.command == ""):
-        return
+    if x.configuration.missing_modules or not x.message.command.startswith("providers lock"):
+        return  # any other command fails all the same
     title = "Lock the providers with locklens, which reads modules in the repository without init"
     note = "it does what providers lock does; name the platforms of that, too"
     yield alone.remedy("lock", title, _LOW, None, alone.line("lock"), note)
