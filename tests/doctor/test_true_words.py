@@ -938,9 +938,12 @@ def test_an_unknown_issuer_is_certain_only_where_the_words_or_the_signature_tell
         folder = made(replace(INCIDENTS["key-changed"], rules=()))
         log = _log(folder, (INSTALL, words))
         for given, verdict in (((), today), (("--offline",), unknown)):
-            first = doctor(folder, *given, log, "--", "live/prod")["causes"][0]
+            first, *others = doctor(folder, *given, log, "--", "live/prod")["causes"]
             assert (first["id"], first["verdict"]) == ("key-changed", verdict)
             assert ("or one that had expired" in first["evidence"]) == (words is EXPIRED)
+            (expired,) = [one for one in others if one["id"] == "key-expired"]
+            is_open = words is EXPIRED and given != ()  # of the key of today it is known whether it has expired
+            assert ("the message is that of an expired one, too" in expired["evidence"]) == is_open
         shutil.rmtree(folder)
 
 

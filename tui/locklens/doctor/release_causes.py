@@ -365,8 +365,7 @@ def key_expired(x: Examined) -> Judgement | None:
         words = f"{what}; OpenTofu accepts that, unless {_ENFORCING}"
         if x.message.is_of_unknown_issuer:
             words = f"{words}, and calls the issuer unknown then, as in the message"
-            missing = "OPENTOFU_ENFORCE_GPG_EXPIRATION of the runner"
-            return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+            return Judgement(_LIKELY, words, _ENFORCEMENT_THERE, x.as_of, basis=Basis.RUN)
         return Judgement(_YES, f"{what}; {_ENFORCING} here", as_of=x.as_of, basis=Basis.HERE)
     if key is not None and key.expired:
         words = f"{key.fingerprint} expired {key.expires}, which {x.tool.product} accepts"
@@ -374,6 +373,9 @@ def key_expired(x: Examined) -> Judgement | None:
     if key is not None:
         until = f"is valid until {key.expires}" if key.expires else "does not expire"
         return Judgement(_NO, f"{key.fingerprint} {until}", as_of=x.as_of)
+    if judged is None and x.message.is_of_unknown_issuer and x.is_of_opentofu:
+        words, missing = f"the message is that of an expired one, too, where {_ENFORCING}", _ENFORCEMENT_THERE
+        return Judgement(_UNKNOWN, words, missing, basis=Basis.RUN)
     return _untold(x)
 
 
@@ -385,6 +387,7 @@ _OF_KEYS = frozenset(
 
 _NO_LISTED_KEY = "no key that the registry lists made the signature"
 _ENFORCING = "OPENTOFU_ENFORCE_GPG_EXPIRATION is true"
+_ENFORCEMENT_THERE = "OPENTOFU_ENFORCE_GPG_EXPIRATION of the runner"
 
 
 def key_changed(x: Examined) -> Judgement | None:
