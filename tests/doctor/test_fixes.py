@@ -1483,6 +1483,20 @@ def test_a_registry_without_the_package_is_asked_for_it(
     assert [one["id"] for one in document["remedies"]] == fixes  # hashes are there, and help nothing
 
 
+@pytest.mark.parametrize("is_down", [True, False])
+def test_what_git_has_comes_before_what_a_registry_that_does_not_answer_would_have(
+    made: Any, doctor: Any, *, is_down: bool
+) -> None:
+    mac_alone = replace(DEMO, unpacked=("darwin_arm64",), packed=())
+    rules = (FaultRule(Fault.SERVER_ERROR, DEMO.provider),) if is_down else ()
+    locks = (lock_file(DEMO), lock_file(mac_alone))
+    folder = made(replace(INCIDENTS["platform-missing"], locks=locks, rules=rules))
+    document = doctor(folder, "--platform=linux_amd64", "ci.log")
+    assert document["causes"][0]["id"] == "platform-missing"
+    ids = [one["id"] for one in document["remedies"]]
+    assert (ids.index("restore-entry") < ids.index("lock-platform")) == is_down
+
+
 def test_a_platform_that_the_registry_lists_no_more_is_not_there_though_the_signed_list_names_it(
     made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,9 +112,11 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
             yield from fix_by_retry(one)  # init did not come to the locked hashes
         yield from upgrade(one, f"Upgrade {x.name}: another version may have a package of {platform}", platform)
         return
-    if not x.stale:  # to an entry with a zh that the release does not have, lock adds nothing
-        yield from _with_platform(one)
-    yield from earlier(one)
+    locked = list(_with_platform(one)) if not x.stale else []  # else the release lacks a zh, and lock adds nothing
+    restored_ones = list(earlier(one))
+    # A commit is there, and the registry of lock does not answer.
+    is_down = x.trouble is not None and x.trouble.was_asked
+    yield from (*restored_ones, *locked) if is_down else (*locked, *restored_ones)
 
 
 def _elsewhere(one: Affected) -> Remedy:
