@@ -776,6 +776,18 @@ def test_a_list_that_has_the_locked_hash_is_right(made: Any, doctor: Any) -> Non
     assert causes == {"republished": "no", "registry-down": "yes"}
 
 
+def test_what_is_wrong_with_a_malformed_hash_is_said_without_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    lock = folder / "live/prod" / LOCK
+    whole = next(line for line in lock.read_text("utf-8").splitlines() if '"zh:' in line).strip(' ",')
+    odd = "zh:" + "Zq7" * 20
+    lock.write_text(lock.read_text("utf-8").replace(whole, odd), "utf-8")
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "--", "live/prod").split())
+    assert "no tool writes such a hash as zh:Zq7Zq7Zq...: zh: is followed by 60 characters, not by 64 lower-case" in out
+    assert odd not in out
+    assert "[removed]" not in out
+
+
 def test_a_warning_is_no_error(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
     words = (

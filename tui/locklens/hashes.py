@@ -15,6 +15,8 @@ from functools import cache, lru_cache
 
 from msgspec import Struct
 
+from locklens.text import counted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -140,6 +142,12 @@ def pattern_of_hashes() -> str:
 def forms_in_words() -> str:
     """Return the form of a well-formed hash of each scheme, for the end of a sentence."""
     return "; ".join(f"{scheme.prefix} is followed by {scheme.form}" for scheme in Scheme)
+
+
+def fault_in_words(text: str) -> str:
+    """Return what is wrong with a malformed hash of a known scheme, in a clause without its whole digest."""
+    scheme = next(one for one in Scheme if text.startswith(one.prefix))
+    return f"{scheme.prefix} is followed by {counted(len(digest_of(text)), 'character')}, not by {scheme.form}"
 
 
 def count_by_scheme(hashes: Iterable[str], *, sign: str = "") -> str:

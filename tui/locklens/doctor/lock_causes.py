@@ -12,7 +12,7 @@ from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.network_causes import mistyped_host
 from locklens.doctor.tool_causes import as_required
-from locklens.hashes import is_known_scheme, is_well_formed, packages_of
+from locklens.hashes import fault_in_words, is_known_scheme, is_well_formed, packages_of
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
@@ -383,7 +383,7 @@ def hand_edit(x: Examined) -> Judgement | None:
     odd = next((text for text in x.entry.hashes if is_known_scheme(text) and not is_well_formed(text)), None)
     if odd is not None:
         place = f"{x.lock.path}:{x.entry.line_of(odd)}"
-        words = f"{place}: no tool writes such a hash: {odd[:80]}"
+        words = f"{place}: no tool writes such a hash as {odd[:11]}...: {fault_in_words(odd)}"
         sound = sum(map(is_well_formed, x.entry.hashes))
         if x.error is not None and sound:
             words = f"{words}; {counted(sound, 'other hash', 'other hashes')} may be sound"
