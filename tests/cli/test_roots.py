@@ -344,3 +344,11 @@ def test_an_option_behind_the_roots_is_refused_before_anything_is_done(command: 
     assert "error: -dry-run follows --" in err
     assert "only roots follow --: name options before it" in err
     assert git(top, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("command", ["lock", "doctor"])
+def test_what_looks_like_an_option_behind_the_roots_and_is_none_is_no_folder(command: str, run: Run, top: Path) -> None:
+    status, _, err = run(command, "--", "other", "--fly")
+    assert status != 0
+    assert "--fly: no such folder" in err
+    assert "hint: this command has no such option: name the folder of a root module" in err

@@ -250,7 +250,8 @@ def no_root(tree: Tree, path: str, hint: str = "", *, named: str = "") -> Config
     """Return the error about a path that is not a root; the hint is the next step where there is such a folder."""
     named = named or path or "."
     if not tree.has_folder(path):
-        return ConfigurationError("no such folder", path=named, hint="name the folder of a root module")
+        no_option = "this command has no such option: " if named.startswith("-") else ""
+        return ConfigurationError("no such folder", path=named, hint=f"{no_option}name the folder of a root module")
     return ConfigurationError("no configuration or lock file in this folder", path=named, hint=hint)
 
 
