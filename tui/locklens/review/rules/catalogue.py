@@ -461,8 +461,9 @@ _ALL = (
         "Publishers sign zh hashes only: no signature protects this entry. The tools ignore hashes of unknown schemes: "
         "without a comparable hash the next `init` accepts any download. No tool writes such an entry or removes the "
         "last hash from one.",
-        "Run `terraform providers lock` against the registry and check that the h1 is unchanged.",
-        "Lock the provider from its registry.",
+        "Run `terraform providers lock` against the registry and check that the h1 is unchanged. Where the registry "
+        "lacks the release, there is no signature to check.",
+        "Lock the provider from its registry, if that has the release.",
     ),
     Rule(
         "LK021",
