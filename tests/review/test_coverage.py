@@ -147,7 +147,7 @@ def sides(case: Path) -> tuple[LockFile, LockFile]:
     return old, new
 
 
-@pytest.mark.parametrize("case", real_cases("pairs"))
+@pytest.mark.parametrize("case", real_cases("pairs", enough=50))
 def test_real_locks_that_nobody_can_tell_of_are_not_accused(case: Path) -> None:
     """Offline nobody knows the platform of a hash: only what counting tells is said."""
     for change in compare(*sides(case)):
@@ -170,7 +170,7 @@ def test_a_path_of_this_machine_counts_for_the_providers_that_take_it() -> None:
         assert ["plugin cache" in one.message for one in found if one.rule == "LK009"] == [True] * len(taken)
 
 
-@pytest.mark.parametrize("case", real_cases("pairs"))
+@pytest.mark.parametrize("case", real_cases("pairs", enough=50))
 def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
     wanted = policy(LINUX, MAC, paths=(DIRECT, CACHE))
     for change in compare(LockFile.absent("old"), sides(case)[1]):
@@ -188,7 +188,7 @@ def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
             assert told == [f"{words}; init does not use a cached package"]
 
 
-@pytest.mark.parametrize("case", real_cases("pairs"))
+@pytest.mark.parametrize("case", real_cases("pairs", enough=50))
 def test_fewer_h1_weigh_more_where_a_cache_is_used(case: Path) -> None:
     for change in compare(*sides(case)):
         plain, cached = (
