@@ -12,7 +12,7 @@ from kit.real_material import FACTS, lay_out
 
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
-from locklens.review.changes import compare
+from locklens.review.changes import Comparer
 from locklens.review.model import Bump, ChangeKind
 from locklens.review.rules.judge import judge_root
 
@@ -44,7 +44,7 @@ def test_where_each_change_was_recorded_is_known() -> None:
 def test_every_kind_and_rule_is_in_the_table(laid: Path) -> None:
     kinds, bumps, rules = set(), set(), set()
     for case in (laid / "pairs").iterdir():
-        for change in compare(side(case, "old"), side(case, "new"), include_unchanged=True):
+        for change in Comparer().compare(side(case, "old"), side(case, "new"), include_unchanged=True):
             kinds.add(change.kind)
             bumps.add(change.bump)
             found = settled_alone(change).findings

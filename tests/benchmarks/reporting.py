@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from locklens.lockfile.parse import parse
 from locklens.operations.reports import formats_of, render_report
-from locklens.review.changes import compare
+from locklens.review.changes import Comparer
 from locklens.review.model import Change, LockStatus, Review, SideName
 
 DISTINCT = 300
@@ -44,7 +44,7 @@ def distinct() -> list[Change]:
     """The changes that the roots share."""
     changes = []
     for provider in range(DISTINCT):
-        (change,) = compare(parse(lock(provider, 1), "old"), parse(lock(provider, 2), "new"))
+        (change,) = Comparer().compare(parse(lock(provider, 1), "old"), parse(lock(provider, 2), "new"))
         changes.append(settled_alone(change))
     return changes
 

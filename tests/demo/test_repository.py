@@ -17,7 +17,7 @@ from locklens.lockfile.render import is_canonical
 from locklens.operations.compare import open_git
 from locklens.project import LOCK_FILE
 from locklens.project.git.process import GitCommand
-from locklens.review.changes import compare
+from locklens.review.changes import Comparer
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -56,7 +56,10 @@ def locks(comparison: Comparison) -> dict[str, tuple[LockFile | None, LockFile |
 def changes(locks: dict[str, tuple[LockFile | None, LockFile | None]]) -> dict[str, dict[str, Change]]:
     """The changes of each root by provider type."""
     both = {root: (old, new) for root, (old, new) in locks.items() if old is not None and new is not None}
-    return {root: {change.address.type: change for change in compare(old, new)} for root, (old, new) in both.items()}
+    return {
+        root: {change.address.type: change for change in Comparer().compare(old, new)}
+        for root, (old, new) in both.items()
+    }
 
 
 def kinds(changes: dict[str, dict[str, Change]], root: str) -> dict[str, str]:

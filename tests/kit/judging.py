@@ -43,5 +43,5 @@ def root_of(
 
 def settled_alone(change: Change, tool: Dialect = TERRAFORM, *, policy: Policy | None = None) -> Change:
     """A change as it is judged where no registry is asked and nothing is cached."""
-    root = root_of(change, context=RootContext(policy or Policy.none()), tool=tool)
+    root = root_of(change, context=RootContext(policy or Policy()), tool=tool)
     return settle(change, root, unasked_case(change, tool))

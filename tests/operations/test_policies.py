@@ -78,7 +78,7 @@ def test_a_policy_that_comes_with_the_change_does_not_count_yet(git: Git, tmp_pa
     commit(git, tmp_path, lock=lock_file(OLD))
     (tmp_path / POLICY_FILE).write_bytes(b"not [ toml")
     found = judged(tmp_path)
-    assert (found.policy, found.policy_side) == (Policy.none(), PolicySide.NONE)
+    assert (found.policy, found.policy_side) == (Policy(), PolicySide.NONE)
     assert found.notes == ("locklens.toml in the work tree does not count: the base (HEAD) has no policy",)
     assert json_report("review", found)["run"]["policy"] == {"file": None, "side": "none"}
 
@@ -135,11 +135,11 @@ def test_what_is_in_use_on_this_machine_is_equal_whenever_it_is_read(tmp_path: P
     config = tmp_path / "terraformrc"
     config.write_text('provider_installation {\n  network_mirror {\n    url = "https://mirror.example.com/"\n  }\n}\n')
     environ = {"TF_CLI_CONFIG_FILE": str(config)}
-    first, again = (with_local_paths(Policy.none(), environ, [TERRAFORM]) for _ in range(2))
+    first, again = (with_local_paths(Policy(), environ, [TERRAFORM]) for _ in range(2))
     assert first.local
     assert first == again
     config.write_text(config.read_text().replace('com/"', 'com/"\n    include = ["corp/*"]'))
-    assert with_local_paths(Policy.none(), environ, [TERRAFORM]) != first
+    assert with_local_paths(Policy(), environ, [TERRAFORM]) != first
 
 
 @pytest.mark.parametrize("name", ["absent.toml", "."])
@@ -150,7 +150,7 @@ def test_a_named_file_that_cannot_be_read(git: Git, tmp_path: Path, name: str) -
 
 def test_without_a_commit_nothing_is_agreed_on(git: Git, tmp_path: Path) -> None:
     (tmp_path / POLICY_FILE).write_bytes(b"cooldown = 7\n")
-    assert judged(tmp_path).policy == Policy.none()
+    assert judged(tmp_path).policy == Policy()
 
 
 def test_without_git_the_folder_has_one_side_and_its_policy_counts(tmp_path: Path) -> None:

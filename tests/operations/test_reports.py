@@ -14,7 +14,7 @@ from locklens.cli.commands import COMMANDS, read_options
 from locklens.errors import UsageError
 from locklens.lockfile.parse import parse
 from locklens.operations.reports import REPORTS, Report, formats_of, load, render_report, report_pages, report_schema
-from locklens.review.changes import compare
+from locklens.review.changes import Comparer
 from locklens.review.model import Review, SideName
 from locklens.review.reports.documents import Each
 from locklens.text import json_text, size_words
@@ -78,7 +78,7 @@ def review_of(roots: int) -> Review:
     entry = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n{}  ]\n}}\n'
     hashes = "".join(f'    "zh:{number:064x}",\n' for number in range(20))
     locks = (parse(entry.format(version, hashes).encode(), "lock") for version in ("1.0.0", "2.0.0"))
-    root, side = root_of(*compare(*locks)), SideName("git", "HEAD", None)
+    root, side = root_of(*Comparer().compare(*locks)), SideName("git", "HEAD", None)
     made = tuple(replace(root, path=f"live/##{number}") for number in range(roots))
     return Review("2026-01-01T00:00:00Z", True, (), side, side, made, roots)
 

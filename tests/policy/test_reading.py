@@ -230,7 +230,7 @@ def provider(text: str) -> ProviderAddress:
 def test_an_allow_list_permits_what_it_names(entry: str, name: str, version: str, expected: bool) -> None:
     policy = parse(f"allow = ['{entry}']".encode(), "p")
     assert policy.allows(provider(name), Version.parse(version)) is expected
-    assert Policy.none().allows(provider(name), Version.parse(version))
+    assert Policy().allows(provider(name), Version.parse(version))
     assert not parse(b"allow = []", "p").allows(provider(name), Version.parse(version))
 
 
@@ -251,7 +251,7 @@ def test_platforms_without_why() -> None:
 def test_nothing_wanted(data: bytes) -> None:
     named = frozenset({"platforms"} if b"platforms" in data else ())
     assert parse(data, "p") == Policy(file="p", named=named)
-    assert Policy.none() == Policy(platforms=(), install_paths=frozenset({InstallPath.DIRECT}), cooldown=None, file="")
+    assert Policy() == Policy(platforms=(), install_paths=frozenset({InstallPath.DIRECT}), cooldown=None, file="")
 
 
 @pytest.mark.parametrize(

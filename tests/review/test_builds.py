@@ -32,7 +32,7 @@ def found(inside: dict[str, PackageFacts], policy: Policy | None = None) -> list
     builds = builds_of({Platform.parse(name): one for name, one in inside.items()})
     change = replace(samples.change("acme/demo"), builds=builds)
     root = samples.root("infra", [change])
-    root = replace(root, context=replace(root.context, policy=policy or Policy.none()))
+    root = replace(root, context=replace(root.context, policy=policy or Policy()))
     return [(one.rule, str(one.severity), one.message) for one in judge_change(change, root) if one.rule in RULES]
 
 

@@ -14,7 +14,7 @@ from locklens.addresses import ProviderAddress
 from locklens.hashes import registry_manifests
 from locklens.lockfile import LockEntry, LockFile
 from locklens.lockfile.parse import parse
-from locklens.review.changes import Comparer, compare
+from locklens.review.changes import Comparer
 from locklens.review.model import Bump, Change, ChangeKind
 from locklens.versions import Version
 
@@ -48,7 +48,7 @@ def side(case: Path, name: str) -> LockFile:
 
 @pytest.mark.parametrize("case", [*real_cases("pairs"), *real_cases("derived")])
 def test_real_pairs_have_the_kind_that_independent_rules_gave_them(case: Path) -> None:
-    changes = compare(side(case, "old"), side(case, "new"), include_unchanged=True)
+    changes = Comparer().compare(side(case, "old"), side(case, "new"), include_unchanged=True)
     kinds = {str(change.address): change.kind for change in changes}
     assert len(kinds) == len(changes)
     kinds.update({str(change.moved_from): change.kind for change in changes if change.moved_from})
@@ -76,7 +76,7 @@ def lock(*entries: LockEntry, whole: bool = True) -> LockFile:
 
 
 def only(old: LockEntry, new: LockEntry) -> Change:
-    (change,) = compare(lock(old), lock(new), include_unchanged=True)
+    (change,) = Comparer().compare(lock(old), lock(new), include_unchanged=True)
     return change
 
 
@@ -127,7 +127,7 @@ def move(
     old: str, new: str, versions: tuple[str, str] = ("1.0.0", "1.0.0"), *extra: LockEntry
 ) -> list[tuple[str, ChangeKind]]:
     first, second = (ProviderAddress(*text.split("/")) for text in (old, new))
-    changes = compare(
+    changes = Comparer().compare(
         lock(entry(versions[0], zh("a"), address=first)), lock(entry(versions[1], zh("a"), address=second), *extra)
     )
     return [(str(change.address), change.kind) for change in changes]
@@ -152,8 +152,10 @@ def test_a_move_with_two_candidates_is_none() -> None:
 
 def test_a_side_that_could_not_be_read_whole_proves_nothing_missing() -> None:
     both, one = [entry("1.0.0"), entry("1.0.0", address=replace(AWS, type="b"))], [entry("2.0.0")]
-    assert [change.kind for change in compare(lock(*both), lock(*one, whole=False))] == [ChangeKind.UPGRADE]
-    assert [change.kind for change in compare(lock(*one, whole=False), lock(*both))] == [ChangeKind.DOWNGRADE]
+    assert [change.kind for change in Comparer().compare(lock(*both), lock(*one, whole=False))] == [ChangeKind.UPGRADE]
+    assert [change.kind for change in Comparer().compare(lock(*one, whole=False), lock(*both))] == [
+        ChangeKind.DOWNGRADE
+    ]
 
 
 def test_ids_name_one_change_and_groups_one_decision() -> None:
@@ -200,7 +202,7 @@ def test_the_id_has_the_constraints_that_change() -> None:
 
 def test_the_id_has_the_address_before_a_move() -> None:
     moves = [
-        compare(
+        Comparer().compare(
             lock(entry("1.0.0", zh("a"), address=ProviderAddress(host, "x", "y"))),
             lock(entry("1.0.0", zh("a"), address=ProviderAddress("c.com", "x", "y"))),
         )

@@ -23,7 +23,7 @@ from locklens.lockfile.parse import parse
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.policy.model import LocalPath
 from locklens.review import HashFact, Proof
-from locklens.review.changes import compare
+from locklens.review.changes import Comparer
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
 from locklens.review.model import ChangeKind, Severity
 from locklens.review.rules.catalogue import RULES
@@ -150,7 +150,7 @@ def sides(case: Path) -> tuple[LockFile, LockFile]:
 @pytest.mark.parametrize("case", real_cases("pairs", enough=50))
 def test_real_locks_that_nobody_can_tell_of_are_not_accused(case: Path) -> None:
     """Offline nobody knows the platform of a hash: only what counting tells is said."""
-    for change in compare(*sides(case)):
+    for change in Comparer().compare(*sides(case)):
         found = settled_alone(change, policy=policy(LINUX, MAC)).findings
         rules = {one.rule for one in found}
         assert "LK008" not in rules
@@ -159,7 +159,7 @@ def test_real_locks_that_nobody_can_tell_of_are_not_accused(case: Path) -> None:
 
 
 def test_a_path_of_this_machine_counts_for_the_providers_that_take_it() -> None:
-    (change,) = compare(
+    (change,) = Comparer().compare(
         LockFile.absent("old"),
         parse(lock_file(SampleLock("registry.terraform.io/acme/demo", "1.0.0", unpacked=())), "new"),
     )
@@ -173,7 +173,7 @@ def test_a_path_of_this_machine_counts_for_the_providers_that_take_it() -> None:
 @pytest.mark.parametrize("case", real_cases("pairs", enough=50))
 def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
     wanted = policy(LINUX, MAC, paths=(DIRECT, CACHE))
-    for change in compare(LockFile.absent("old"), sides(case)[1]):
+    for change in Comparer().compare(LockFile.absent("old"), sides(case)[1]):
         assert change.new is not None
         found = settled_alone(change, policy=wanted).findings
         told = [one.message for one in found if one.rule == "LK009" and "plugin cache" in one.message]
@@ -190,7 +190,7 @@ def test_one_h1_is_not_enough_for_two_platforms_in_a_cache(case: Path) -> None:
 
 @pytest.mark.parametrize("case", real_cases("pairs", enough=50))
 def test_fewer_h1_weigh_more_where_a_cache_is_used(case: Path) -> None:
-    for change in compare(*sides(case)):
+    for change in Comparer().compare(*sides(case)):
         plain, cached = (
             [one for one in settled_alone(change, policy=one).findings if one.rule == "LK024"]
             for one in (policy(), policy(paths=(DIRECT, CACHE)))

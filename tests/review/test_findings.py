@@ -33,7 +33,7 @@ from locklens.project.configuration import (
 )
 from locklens.review import Proof
 from locklens.review.case import Case
-from locklens.review.changes import compare
+from locklens.review.changes import Comparer
 from locklens.review.context import LockedPlace, RootContext
 from locklens.review.evidence import trace, unasked_case
 from locklens.review.health import CHECKS as HEALTH_CHECKS
@@ -68,7 +68,7 @@ def lock(*blocks: str, path: str = "lock.hcl") -> LockFile:
 
 
 def judged(old: str, new: str) -> Change:
-    (change,) = compare(lock(old) if old else LockFile.absent("lock.hcl"), lock(new))
+    (change,) = Comparer().compare(lock(old) if old else LockFile.absent("lock.hcl"), lock(new))
     return settled_alone(change)
 
 
@@ -87,7 +87,7 @@ def test_a_conflict_in_the_version_alone_is_named() -> None:
 
 
 def real_change(number: str, kind: str) -> Change:
-    changes = compare(real("pairs", number, "old"), real("pairs", number, "new"))
+    changes = Comparer().compare(real("pairs", number, "old"), real("pairs", number, "new"))
     return settled_alone(next(change for change in changes if change.address.type == kind))
 
 
@@ -122,7 +122,7 @@ def test_major_versions() -> None:
 
 
 def test_moved_providers_name_where_they_were() -> None:
-    changes = compare(real("pairs", "0024", "old"), real("pairs", "0024", "new"))
+    changes = Comparer().compare(real("pairs", "0024", "old"), real("pairs", "0024", "new"))
     moved = next(change for change in changes if change.kind is ChangeKind.MOVED)
     findings = settled_alone(moved, OPENTOFU).findings
     assert [finding.message for finding in findings if finding.rule == "LK015"] == [f"moved from {AWS}"]
@@ -205,7 +205,7 @@ def test_lost_platforms() -> None:
 def test_a_version_that_was_edited_by_hand() -> None:
     real_block = real("pairs", "0001", "old").entries[0]
     edited = replace(real_block, version=replace(real_block.version, patch=99))
-    (change,) = compare(
+    (change,) = Comparer().compare(
         LockFile("a", b"a", exists=True, writer=None, entries=(real_block,)),
         LockFile("b", b"b", exists=True, writer=None, entries=(edited,)),
     )
@@ -222,7 +222,9 @@ def test_one_forged_hash_does_not_hide_an_edited_version() -> None:
 
 
 def test_kept_hashes_that_are_signed_for_the_new_version_are_no_edit_of_it() -> None:
-    (change,) = compare(lock(block("5.0.0", ZH["0"], ZH["1"], H1)), lock(block("5.1.0", ZH["0"], ZH["1"], H1)))
+    (change,) = Comparer().compare(
+        lock(block("5.0.0", ZH["0"], ZH["1"], H1)), lock(block("5.1.0", ZH["0"], ZH["1"], H1))
+    )
     facts = [replace(one, proof=Proof.SIGNED if one.hash in ZH.values() else Proof.UNKNOWN) for one in change.kept]
 
     def messages(change: Change) -> list[str]:
@@ -246,13 +248,13 @@ def test_a_move_does_not_hide_replaced_hashes() -> None:
 def test_an_entry_with_an_error_is_neither_missing_nor_new() -> None:
     for version in ("5.2", "latest"):
         broken = lock(block(version, ZH["0"]))
-        assert compare(lock(block("5.2.0", ZH["0"])), broken) == ()
+        assert Comparer().compare(lock(block("5.2.0", ZH["0"])), broken) == ()
         found = held_against(configuration(requirement("aws")), broken)
         assert {one.rule for one in found.findings} == {"LK019"}
 
 
 def test_a_removed_provider_earns_no_findings_of_its_own() -> None:
-    (change,) = compare(lock(block("1.0.0-beta")), lock())
+    (change,) = Comparer().compare(lock(block("1.0.0-beta")), lock())
     assert judge_change(change, root_of(change)) == ()
 
 
@@ -409,7 +411,7 @@ def test_an_entry_that_opentofu_migrates_is_one_finding(is_listed: bool) -> None
         configuration(replace(requirement("aws", "~> 5.0"), address=OPENTOFU.parse_source("aws"))), dialect=OPENTOFU
     )
     own = lock(block("5.1.0", ZH["0"]))
-    changes = compare(lock(block("5.0.0", ZH["1"])), own) if is_listed else ()
+    changes = Comparer().compare(lock(block("5.0.0", ZH["1"])), own) if is_listed else ()
     root = held_against(asked, own, *changes)
     (finding,) = [one for one in root.all_findings if one.rule not in {"LK003", "LK021"}]
     assert (finding.rule, finding.severity, finding.line) == ("LK015", Severity.WARN, 4)
@@ -437,7 +439,7 @@ def test_a_folder_without_configuration_asks_for_nothing() -> None:
 
 def test_roots_that_disagree_about_a_version() -> None:
     own = lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock")
-    (change,) = compare(LockFile.absent("a/lock"), own)
+    (change,) = Comparer().compare(LockFile.absent("a/lock"), own)
 
     def found(*theirs: str) -> tuple[Finding, ...]:
         other = lock(block("5.1.0", *theirs), path="b/lock")
@@ -456,7 +458,7 @@ def test_the_few_roots_that_differ_are_named() -> None:
     locked = LockedPackages([*usual, odd])
 
     def message(one: LockFile, locked: LockedPackages) -> str:
-        (change,) = compare(LockFile.absent(one.path), one)
+        (change,) = Comparer().compare(LockFile.absent(one.path), one)
         few = locked.minority_of(one.entries[0])
         context = RootContext(rivals=locked.rivals([change]), minorities={change.address: few} if few else {})
         (finding,) = judge_change(change, root_of(change, context=context))
@@ -470,11 +472,11 @@ def test_the_few_roots_that_differ_are_named() -> None:
 def test_what_the_base_has_locked_elsewhere_counts() -> None:
     before, theirs = block("5.1.0", ZH["0"], ZH["1"]), block("5.1.0", ZH["0"], ZH["2"])
     own, gone = lock(theirs, path="b/lock"), lock(before, path="a/lock")
-    (added,) = compare(LockFile.absent("b/lock"), own)
+    (added,) = Comparer().compare(LockFile.absent("b/lock"), own)
     assert LockedPackages([own], [gone]).rivals([added]) == {added.address: (LockedPlace("a/lock", 4, True),)}
-    (replaced,) = compare(lock(before, path="b/lock"), own)
+    (replaced,) = Comparer().compare(lock(before, path="b/lock"), own)
     assert LockedPackages([own], [lock(before, path="b/lock"), gone]).rivals([replaced]) == {}, "LK001 and LK003 judge"
-    (upgraded,) = compare(lock(block("5.0.0", ZH["3"]), path="b/lock"), own)
+    (upgraded,) = Comparer().compare(lock(block("5.0.0", ZH["3"]), path="b/lock"), own)
     assert upgraded.address in LockedPackages([own], [gone]).rivals([upgraded])
 
 
@@ -492,7 +494,7 @@ def test_each_set_of_packages_is_compared_once(monkeypatch: pytest.MonkeyPatch) 
         compared.clear()
         locks = [lock(block("5.1.0", f"zh:{at % sets:064x}"), path=f"{at}/lock") for at in range(roots)]
         locked = LockedPackages(locks)
-        return [locked.rivals(compare(LockFile.absent(one.path), one)) for one in locks]
+        return [locked.rivals(Comparer().compare(LockFile.absent(one.path), one)) for one in locks]
 
     rivals = found(3, 30)
     assert len(compared) == 9
@@ -503,7 +505,7 @@ def test_each_set_of_packages_is_compared_once(monkeypatch: pytest.MonkeyPatch) 
 
 def test_judging_depends_neither_on_order_nor_on_what_was_found_before() -> None:
     old, new = real("pairs", "0002", "old"), real("pairs", "0002", "new")
-    changes = compare(old, new)
+    changes = Comparer().compare(old, new)
     asked = configuration(requirement("helm", "~> 99.0"), requirement("acme/none"))
     root = root_of(*changes, old=old, new=new, configuration=asked)
     cases = {one.address: case for one in changes if (case := unasked_case(one, TERRAFORM)) is not None}
@@ -525,8 +527,8 @@ def test_equal_changes_of_many_roots_are_judged_once_and_as_if_alone(monkeypatch
     roots = []
     for number in range(6):
         other = block("1.0.0", ZH["3"], label="registry.terraform.io/acme/a") * (number % 2) + "# more\n" * number
-        (change,) = compare(lock(other, before), lock(other, after))
-        context = RootContext(Policy.none(), has_packages=number == 5)
+        (change,) = Comparer().compare(lock(other, before), lock(other, after))
+        context = RootContext(Policy(), has_packages=number == 5)
         roots.append(replace(root_of(change, context=context), lock_file=f"{number}/lock"))
     case = unasked_case(roots[0].changes[0], TERRAFORM)
     cases = {roots[0].changes[0].address: case} if case is not None else {}
@@ -551,7 +553,7 @@ def test_equal_changes_of_many_roots_are_judged_once_and_as_if_alone(monkeypatch
 def test_a_check_whose_verdicts_are_shared_sees_what_the_changes_have_in_common(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (change,) = compare(lock(block("1.0.0", ZH["1"])), lock(block("2.0.0", ZH["2"])))
+    (change,) = Comparer().compare(lock(block("1.0.0", ZH["1"])), lock(block("2.0.0", ZH["2"])))
     inside = replace(change, builds=builds_of({}))
     seen: list[Change] = []
 
@@ -567,7 +569,7 @@ def test_a_check_whose_verdicts_are_shared_sees_what_the_changes_have_in_common(
     assert inside.key == change.key
     case = unasked_case(inside, TERRAFORM)
     assert case is not None
-    KnownVerdicts().of(inside, Policy.none(), replace(case, change=inside))
+    KnownVerdicts().of(inside, Policy(), replace(case, change=inside))
     assert seen == [change, change]
 
 
@@ -595,7 +597,7 @@ def counting(
 )
 def test_changes_that_differ_in_what_a_verdict_says_have_other_keys(other: str) -> None:
     old = lock(block("1.0.0", ZH["0"]))
-    (usual,), (one,) = (compare(old, lock(text)) for text in (block("2.0.0", ZH["1"], ZH["2"]), other))
+    (usual,), (one,) = (Comparer().compare(old, lock(text)) for text in (block("2.0.0", ZH["1"], ZH["2"]), other))
     assert usual.key != one.key
 
 

@@ -320,7 +320,7 @@ def test_the_detail_of_a_root(repository: Review) -> None:
 
 
 def test_without_a_policy_the_known_platforms_count(repository: Review) -> None:
-    review = replace(repository, policy=Policy.none(), policy_side=PolicySide.NONE)
+    review = replace(repository, policy=Policy(), policy_side=PolicySide.NONE)
     assert [row.cover.text for row in hash_rows(review)][:3] == ["", "3/3", "3/3"]
     lines = detail(review, "acme/demo")
     assert "COVERAGE  known platforms, by install path" in lines

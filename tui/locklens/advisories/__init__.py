@@ -75,9 +75,7 @@ class Advisory(Struct, frozen=True, array_like=True):
     """An entry of the database.
 
     Attributes:
-        id: Such as "GO-2026-4737".
         aliases: Its names elsewhere: CVE and GHSA ids.
-        summary: One line.
     """
 
     id: str
@@ -90,7 +88,6 @@ class AdvisoryDatabase(Struct, frozen=True, array_like=True):
     """The database as it was read.
 
     Attributes:
-        source: Where it was read from, as the user named it.
         as_of: The newest change of an entry, ISO 8601; None where the database says none, as its git repository.
         read_at: The time it was read, ISO 8601 in UTC.
         advisories: By id.
@@ -139,7 +136,6 @@ class AdvisoryMatch(Struct, frozen=True):
         version: The module's, or the provider's own.
         functions: Those that the advisory names and the function table has, sorted.
         fixed_in: The nearest version that fixes it, of the module or of the provider itself; None for none.
-        is_own: True if it is about the provider itself.
     """
 
     id: str
@@ -166,12 +162,7 @@ class AdvisoryMatch(Struct, frozen=True):
 
 
 class Unjudged(Struct, frozen=True):
-    """Advisories that may or may not affect a version.
-
-    Attributes:
-        why: A sentence without a full stop.
-        is_own: True if they are about the provider itself.
-    """
+    """Advisories that may or may not affect a version, or the provider itself, with the reason as a sentence."""
 
     module: str
     ids: tuple[str, ...]

@@ -37,7 +37,6 @@ class GoModule(Struct, frozen=True):
     Attributes:
         version: "(devel)" or empty where the build knew none.
         checksum: The module's `h1:` checksum of go.sum; empty where there is none.
-        replaced_by: The module that a `replace` directive put in its place.
     """
 
     path: str
@@ -72,7 +71,6 @@ class Executable(Struct, frozen=True):
     """An executable, as far as it can be read.
 
     Attributes:
-        size: Bytes.
         build: None where it cannot be said.
         functions: The names of functions, sorted, each once; None where they cannot be said. They are those of some of
             the packages, by the choice of the reader; of each there are all, also those that were inlined wherever they
@@ -129,7 +127,6 @@ class Notable(Struct, frozen=True):
     """A package, or a part of one.
 
     Attributes:
-        means: What a program can do with it.
         functions: Beginnings of the names of its functions.
     """
 

@@ -24,13 +24,10 @@ _PE_DATA, _PE_CODE, _PE_DISCARDED, _PE_WRITABLE = 0x40, 0x20000020, 0x02000000, 
 
 
 class Range(Struct, frozen=True):
-    """A part of the file that is loaded as data.
+    """A part of the file, from a position to the one after its last byte, that is loaded as data.
 
     Attributes:
-        start: Position of its first byte in the file.
-        stop: Position after its last byte.
         address: Where its first byte is loaded, modulo 4096: what lies on a boundary in memory does by this.
-        is_writable: True if the program may write to it.
     """
 
     start: int

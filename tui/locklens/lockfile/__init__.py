@@ -141,7 +141,6 @@ class LockFile(Struct, frozen=True, dict=True):
 
     Attributes:
         data: The bytes; b"" if the file is absent.
-        exists: True if there is a file.
         writer: The tool whose header the file has; None for any other first line.
         entries: In the file's order. An entry with an error is included as far as it can be understood.
         problems: The errors for which the tools refuse the file; () for a valid one.

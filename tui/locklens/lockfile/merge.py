@@ -64,7 +64,6 @@ class Merged(Struct, frozen=True):
     Attributes:
         data: The file; with conflict markers around the blocks of each conflict.
         conflicts: In the order of addresses.
-        united: Providers whose hashes of both sides were united.
     """
 
     data: bytes

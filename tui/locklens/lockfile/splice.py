@@ -50,7 +50,6 @@ class LockPieces(Struct, frozen=True, dict=True):
     Attributes:
         head: The text above the first block, without the empty lines there.
         tail: The text below the last block.
-        line_end: The end of most lines of the file.
     """
 
     head: str = ""

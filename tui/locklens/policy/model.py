@@ -220,7 +220,7 @@ class IgnoredAdvisory(Struct, frozen=True):
 
 
 class Policy(Struct, frozen=True):
-    """The rules of a repository for its lock files.
+    """The rules of a repository for its lock files; without a file, packages are from the registry.
 
     Attributes:
         platforms: The required platforms in the file's order, each once.
@@ -255,11 +255,6 @@ class Policy(Struct, frozen=True):
     named: frozenset[str] = frozenset()
     local: tuple[LocalPath, ...] = ()
     local_platform: Platform | None = None
-
-    @classmethod
-    def none(cls) -> Policy:
-        """Return the default without a file: packages from the registry, and no required platforms."""
-        return cls()
 
     @property
     def names_paths(self) -> bool:
@@ -323,14 +318,10 @@ class Policy(Struct, frozen=True):
 
 
 class PolicyChange(Struct, frozen=True):
-    """A change that modifies the policy.
+    """A change that modifies the policy: from that of the base, if it has one, to that of the head.
 
     Attributes:
-        base_name: The side whose policy judges.
-        head_name: The side that modifies it.
         differences: The values that differ, each with the old and the new one, in words.
-        has_base: True if the base has a policy.
-        is_removed: True if the head has none.
         problem: The reason why the head's file cannot be read; "" if it can.
         is_unpermitted: True if the difference may change a verdict in a way that the base does not permit.
         is_since_fork: True if it is that since the common ancestor, so that the base did not make it.

@@ -345,8 +345,6 @@ class ShownValue(Struct, frozen=True):
 
     Attributes:
         key: Such as `cooldown`, `severity.LK004` or `trust.acme`.
-        value: The value as JSON has it.
-        text: The value, for reading.
         is_set: True if the policy sets it, even to the default.
         entry: The pin or the acceptance; None for other values.
     """

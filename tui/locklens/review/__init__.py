@@ -29,8 +29,6 @@ class ProofKind(Struct, frozen=True):
     """What a proof says about a hash.
 
     Attributes:
-        meaning: The proof as a phrase.
-        role: How reports and screens mark the proof.
         is_verified: True if the hash is traced to a signed release, or to a package of one that was hashed here.
         is_explained: True if the hash is verified, or at least reported by the registry without a signature.
         is_reported: True if only the registry reports the hash, unsigned.
@@ -128,7 +126,6 @@ class HashCount(Struct, frozen=True):
     """The numbers of hashes, by what their proofs say about them.
 
     Attributes:
-        total: The number of hashes looked at.
         unverified: The number of hashes that are not verified, as `ProofKind` defines this and the other words.
         unexplained: The number of hashes that are not explained; none of them is verified.
         reported: The number of unsigned hashes that the registry reports, or that were computed from its package.

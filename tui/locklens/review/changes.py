@@ -90,11 +90,6 @@ class Comparer:
         return rest
 
 
-def compare(old: LockFile, new: LockFile, *, include_unchanged: bool = False) -> tuple[Change, ...]:
-    """Compare the lock files of one root; see `Comparer.compare`."""
-    return Comparer().compare(old, new, include_unchanged=include_unchanged)
-
-
 def readable_old_side(old: LockFile) -> LockFile:
     """Return a file, or for one that cannot be read its readable part, one side of its conflict, or nothing."""
     if old.is_complete:

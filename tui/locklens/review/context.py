@@ -68,7 +68,6 @@ class UnlockedRoot(Struct, frozen=True):
 
     Attributes:
         has_backend: True if the configuration says where the state is kept.
-        absence: Why the new side has none.
         required_before: The providers that the old side's configuration requires.
     """
 

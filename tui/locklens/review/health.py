@@ -54,13 +54,10 @@ class Check(Struct, frozen=True):
     """One row of the health.
 
     Attributes:
-        id: Its name in documents.
         title: Up to 35 characters: the screen has no room for more.
-        rules: The rules whose findings it counts.
         needs: What it cannot be made without.
         command: The command that fixes it in all of its roots, or lists more about it; "" if there is none.
         asked_by: The field of the policy, a key of `_UNASKED`, without which nobody asks for it; "" for none.
-        options: Options of the command.
     """
 
     id: str
@@ -78,7 +75,7 @@ class Check(Struct, frozen=True):
 
     def objection(self, policy: Policy) -> str:
         """Return why the policy does not ask for it; "" if it does."""
-        if self.asked_by and getattr(policy, self.asked_by) == getattr(Policy.none(), self.asked_by):
+        if self.asked_by and getattr(policy, self.asked_by) == getattr(Policy(), self.asked_by):
             return _UNASKED[self.asked_by]
         if all(policy.severity.get(rule, RULES[rule].severity.value) == "off" for rule in self.rules):
             rule, *_ = self.rules
@@ -150,7 +147,6 @@ class CheckResult(Struct, frozen=True):
 
     Attributes:
         roots: Their folders, in order.
-        providers: The providers, in order; () where the findings are about files.
         example: The message of the first of the worst findings; "" without any.
         severity: The worst severity that counts; None without findings.
         unknown_in: The roots for which the check is unknown, by the reason, a clause; none if it was not made.
@@ -400,9 +396,7 @@ class CheckRemedy(Struct, frozen=True):
     """What ends the findings of a check.
 
     Attributes:
-        fixes: What its command acts on, each part by itself.
         by_hand: What has to be done by hand, in sentences.
-        left_out: What the command cannot fix yet.
         merging: The commands that `by_hand` names, as a shell reads them.
     """
 

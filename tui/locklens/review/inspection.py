@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 
 
 class InspectedPackage(Struct, frozen=True):
-    """A package that was inspected, or that could not be.
+    """A package that was inspected, or that could not be; without address, version and platform, its file was named.
 
     Attributes:
-        address: None for a file or folder that was named.
-        version: None for the same.
-        platform: None for the same.
         source: Where it comes from, for a person: a registry, a path, the cache; "" where it was not found.
-        facts: None where there are none.
         problem: Why there are none, a clause; "" where there are some.
         state: What tells it from another package of the same version; "" where there is none.
     """
@@ -59,7 +55,6 @@ class Inspection(Struct, frozen=True):
         packages: Those of each side, the older side first; of each side the platform of this machine first.
         at: The time of the run, ISO 8601 in UTC.
         notes: What could not be inspected, as sentences without a full stop.
-        log: The requests with their durations.
         advisories: Those of the packages that are compared, or of the only one; None where no database is kept.
     """
 
@@ -363,14 +358,11 @@ class ChangeAdvisories(Struct, frozen=True):
     """The advisories of a change, as far as packages were inspected before; nothing is downloaded for them.
 
     Attributes:
-        date_words: How old the database is.
         as_of: Its date, ISO 8601; None where it has none.
-        source: Where it was read from.
-        now: Those of the new version.
         differences: What the new version does to those of the old one; None without an old version, or where one of
             both packages was not inspected.
-        platform: The platform of the inspected packages; "" where the package of the new version was not inspected,
-            so that only those of the provider itself are known.
+        platform: The platform of the inspected packages; "" where the package of the new version was not inspected, so
+            that only those of the provider itself are known.
         ignored: The ids of those that the policy ignores, which are in neither.
     """
 

@@ -206,7 +206,6 @@ class Finding(Struct, frozen=True):
     """One rule's verdict.
 
     Attributes:
-        accepted: Set if it was accepted.
         line: From 1; None for a finding about the whole file.
         column: From 1; known for syntax errors.
         provider: Set for a finding about a provider without a listed change.
@@ -275,8 +274,6 @@ class Change(Struct, frozen=True):
             differ: an acceptance or a mark holds for exactly this change.
         group: The same over the `zh` sets alone, without constraints: changes of one group in several roots bring the
             same packages, and may differ in kind and in other hashes.
-        moved_from: The old address, for kind MOVED.
-        kept: The hashes on both sides.
         evidence: None until the facts are settled.
         required_by: The requirements of the provider on the new side; empty until the configuration was read.
         elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
@@ -475,7 +472,6 @@ class Review(Struct, frozen=True, dict=True):
 
     Attributes:
         at: ISO 8601 in UTC.
-        offline: True if no registry may be asked.
         roots: The roots with a changed lock file or configuration.
         lock_files: The number of lock files of both sides, changed or not; one that was moved counts once.
         left_out: The number of those that were not compared, as the run is restricted to other roots.

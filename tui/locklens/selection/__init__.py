@@ -152,11 +152,7 @@ class Obstacle(StrEnum):
 
 
 class Selection(Struct, frozen=True):
-    """A selected version.
-
-    Attributes:
-        listed: The version as the registry lists it.
-    """
+    """A selected version."""
 
     listed: ListedVersion
     constraints: Constraints

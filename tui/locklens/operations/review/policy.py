@@ -79,14 +79,14 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     if given is not None:
         return _in_force(read_given(given), PolicySide.GIVEN)
     if comparison.policy_side is PolicySide.NONE:
-        return EffectivePolicy(Policy.none(), PolicySide.NONE)
+        return EffectivePolicy(Policy(), PolicySide.NONE)
     if comparison.policy_side is not PolicySide.BASE:
         data = comparison.head.tree.read(POLICY_FILE)
-        policy = _parsed(data, "") if data is not None else Policy.none()
+        policy = _parsed(data, "") if data is not None else Policy()
         return _in_force(policy, comparison.policy_side if data is not None else PolicySide.NONE)
     side = comparison.authority
     data, other = side.tree.read(POLICY_FILE), comparison.head.tree.read(POLICY_FILE)
-    base = _parsed(data, side.name) if data is not None else Policy.none()
+    base = _parsed(data, side.name) if data is not None else Policy()
     origin = PolicySide.NONE if data is None else PolicySide.BASE
     forked = comparison.base.tree.read(POLICY_FILE) if comparison.tip is not None else data
     if other in (data, forked):
@@ -174,9 +174,9 @@ def dangling(policy: Policy, changes: Iterable[Change]) -> tuple[str, ...]:
 def _of_head(data: bytes | None) -> tuple[Policy, str]:
     """Return the policy of the side that does not judge, and what is wrong with it."""
     try:
-        return (parse(data, POLICY_FILE, RULES) if data is not None else Policy.none()), ""
+        return (parse(data, POLICY_FILE, RULES) if data is not None else Policy()), ""
     except ConfigurationError as error:
-        return Policy.none(), str(error)
+        return Policy(), str(error)
 
 
 def _ignored(other: bytes | None, data: bytes | None, name: str, base: str) -> str:
@@ -223,13 +223,13 @@ def policy_at(folder: Path) -> EffectivePolicy:
     except NoRepositoryError:
         data = FileSystem(folder).read(POLICY_FILE)
         side = PolicySide.HEAD if data is not None else PolicySide.NONE
-        return _in_force(Policy.none() if data is None else _parsed(data, ""), side)
+        return _in_force(Policy() if data is None else _parsed(data, ""), side)
     with repository:
         data = None if repository.is_unborn else repository.show(repository.resolve("HEAD"), POLICY_FILE)
         other = None if repository.is_bare else SparseWorkTree(repository).read(POLICY_FILE)
     notes = [_ignored(other, data, "the work tree", "HEAD")] if other != data else []
     if data is None:
-        return EffectivePolicy(Policy.none(), PolicySide.NONE, tuple(notes))
+        return EffectivePolicy(Policy(), PolicySide.NONE, tuple(notes))
     return _in_force(_parsed(data, "HEAD"), PolicySide.BASE, notes)
 
 
