@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from msgspec.structs import replace
+
 from locklens.executables import BuildInfo, Executable, GoModule
 from locklens.executables.functions import (
     BEGINNING,
@@ -251,9 +253,9 @@ def _parsed(go: str, lines: Iterator[str]) -> BuildInfo:
         elif word == "=>":
             # The replacement of the module in the line before.
             if modules:
-                modules[-1] = _replaced(modules[-1], _module(fields))
+                modules[-1] = replace(modules[-1], replaced_by=_module(fields))
             elif main is not None:
-                main = _replaced(main, _module(fields))
+                main = replace(main, replaced_by=_module(fields))
             else:
                 raise ValueError("it has a replacement of no module")
         elif word == "build" and fields:
@@ -266,10 +268,6 @@ def _module(fields: list[str]) -> GoModule:
     if not 2 <= len(fields) <= 3:
         raise ValueError("a line of a module has not two or three fields")
     return GoModule(fields[0], fields[1], "".join(fields[2:]))
-
-
-def _replaced(module: GoModule, by: GoModule) -> GoModule:
-    return GoModule(module.path, module.version, module.checksum, by)
 
 
 def _unquoted(text: str, stop: str) -> tuple[str, str]:

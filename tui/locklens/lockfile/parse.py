@@ -7,18 +7,14 @@ side.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect, dialect_of_header
-from locklens.hcl import SyntaxProblem, parse_constants
+from locklens.hcl import SyntaxProblem, decode, encode, parse_constants
 from locklens.lockfile import BodyReader, Conflict, ConflictMarker, LockEntry, LockFile, ProviderBlock, Text, scan
 from locklens.versions import ConstraintSyntaxError, Version, VersionSyntaxError, canonical
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_LOCK_FILE_BYTES = 1 << 20
 """A lock file above this size is not read: of 4,637 real ones the largest has 18,535 bytes."""
@@ -180,7 +176,7 @@ class _Judge:
 
 def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Dialect) -> LockFile | None:
     """Read a file with git's conflict markers, once as each side has it; None if it has none."""
-    lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
+    lines = _LINE.findall(decode(data))
     conflicts, problems = _conflicts(lines)
     for marker, _ in conflicts:
         ours_end, theirs_end = f"down to line {marker.separator_line}", f"down to line {marker.end_line}"
@@ -191,7 +187,7 @@ def _with_conflicts(path: str, data: bytes, writer: Dialect | None, rules: Diale
     conflict = None
     if conflicts:
         # Empty lines in place of the other side's keep the numbers of the lines.
-        ours, theirs = (_encoded(line or "\n" for line in side) for side in _sides(lines, conflicts)[1:])
+        ours, theirs = (encode("".join(line or "\n" for line in side)) for side in _sides(lines, conflicts)[1:])
         markers = tuple(marker for marker, _ in conflicts)
         conflict = Conflict(markers, _without_markers(path, ours, rules), _without_markers(path, theirs, rules))
     return LockFile(
@@ -211,11 +207,11 @@ def conflict_sides(data: bytes) -> tuple[bytes, bytes, bytes] | None:
 
     The base is b"" unless every conflict has it between the markers. Lines that git merged by itself are in all three.
     """
-    lines = _LINE.findall(data.decode("utf-8", "surrogateescape"))
+    lines = _LINE.findall(decode(data))
     conflicts, problems = _conflicts(lines)
     if problems or not conflicts:
         return None
-    base, ours, theirs = (_encoded(line or "" for line in side) for side in _sides(lines, conflicts))
+    base, ours, theirs = (encode("".join(line or "" for line in side)) for side in _sides(lines, conflicts))
     has_base = all(base_line != marker.separator_line for marker, base_line in conflicts)
     return base if has_base else b"", ours, theirs
 
@@ -236,10 +232,6 @@ def _sides(lines: list[str], conflicts: list[tuple[ConflictMarker, int]]) -> lis
 
 _NO_SIDE = -1
 """The owner of a marker's own line."""
-
-
-def _encoded(lines: Iterable[str]) -> bytes:
-    return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def _without_markers(path: str, data: bytes, rules: Dialect) -> LockFile:

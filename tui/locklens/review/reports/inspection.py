@@ -5,6 +5,7 @@ The worst and the rarest come first, since a reviewer may read only the first li
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -375,14 +376,8 @@ def _page_of(parts: Iterable[list[str]]) -> Printable:
 
 def _markdown_part(lines: list[str]) -> list[str]:
     title, rest = (lines[0], lines[1:]) if lines else ("nothing was inspected", [])
-    fence = "`" * (max((len(run) for each in rest for run in _backticks(each)), default=0) + 3)
+    fence = "`" * (max(map(len, re.findall("`+", "\n".join(rest))), default=0) + 3)
     return ["### " + _escaped(visible(title)), "", f"{fence}text", *rest, fence]
-
-
-def _backticks(text: str) -> list[str]:
-    import re
-
-    return re.findall("`+", text)
 
 
 def _escaped(text: str) -> str:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from locklens import __version__
-from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, Linkage, Unjudged, is_go_version
+from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, Linkage, is_go_version
 from locklens.errors import ConfigurationError
 from locklens.review.inspection import Inspections, each_of
 from locklens.review.model import Review, Severity
@@ -239,12 +239,8 @@ def _statements(known: ChangeAdvisories, newer: InspectedPackage) -> Iterator[di
                 "vulnerability": {**_entry(name), "name": name},
                 "products": [_product(newer)],
                 "status": "under_investigation",
-                "status_notes": _reason(one),
+                "status_notes": f"{one.module}: {one.why}",
             }
-
-
-def _reason(one: Unjudged) -> str:
-    return f"{one.module}: {one.why}"
 
 
 def _status(match: AdvisoryMatch) -> dict[str, str]:
