@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import is_for_twin, likeliest_mirror, taken_over
-from locklens.doctor.examined import from_top
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait, TrustCost
+from locklens.doctor.shell import from_top
 from locklens.lockfile import LockEntry
 from locklens.project.configuration import constraint_place
 from locklens.project.installation import InstallationMethod, MethodKind
@@ -65,7 +65,7 @@ class Affected(Struct, frozen=True):
 
     def with_settings(self, line: str) -> str:
         """Return a command line that runs init with the data folder of the failing run."""
-        installed = self.examined.installed
+        installed = self.examined.places.installed
         setting = installed.setting if installed is not None else ""
         return f"TF_DATA_DIR={shell_word(setting)} {line}" if setting else line
 
@@ -150,7 +150,7 @@ class Affected(Struct, frozen=True):
 
     def left_out(self, roots: Sequence[str], commit: str = "") -> str:
         """Return which roots a fix by constraints, or from a commit, leaves out, in a clause; "" for none."""
-        left = [from_top(self.examined.here, root) for root in self.roots if root not in roots]
+        left = [from_top(self.examined.shell.here, root) for root in self.roots if root not in roots]
         need, their = ("needs", "its") if len(left) == 1 else ("need", "their")
         of_commit = f"commit {commit[:12]} has another entry there, or none"
         why = of_commit if commit else f"{their} constraints differ, or could not be read"
@@ -160,12 +160,14 @@ class Affected(Struct, frozen=True):
     def platform(self) -> str:
         """The platform of the failing run, else that of the only copy here that is not locked, or of this machine."""
         x = self.examined
-        found = {one.platform for one in x.packages if one.platform and one.of_files and not one.of_files & x.unpacked}
+        found = {
+            one.platform for one in x.places.packages if one.platform and one.of_files and not one.of_files & x.unpacked
+        }
         by_hashes = any(
             Trait.OF_PLATFORM in cause.traits and cause.is_probable and cause.basis is Basis.HASHES
             for cause in self.causes
         )
-        return x.platform or (next(iter(found)) if len(found) == 1 else x.machine if by_hashes else "")
+        return x.platform or (next(iter(found)) if len(found) == 1 else x.places.machine if by_hashes else "")
 
     def remedy(
         self, remedy: str, title: str, trust: TrustCost, size: int | None = None, *words: str, **details: Any
@@ -186,19 +188,19 @@ class Affected(Struct, frozen=True):
 
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
-        tool = self.examined.tool.name if self.examined.names_tool else ""
+        tool = self.examined.tool.name if self.examined.shell.names_tool else ""
         known = {"command": command, "providers": (self.examined.name,), "roots": self.roots, "tool": tool}
         return convert({**known, **details}, RemedyWrite)
 
     def path(self, path: str) -> str:
         """Return a path of the folder of the diagnosis as one of the folder that the user's shell is in."""
-        start = self.examined.start
+        start = self.examined.shell.start
         return path if start == "." else normpath(join(start, path))
 
     def line(self, command: str, *words: str) -> str:
         """Return a command line of locklens for the roots, as it works in the folder that the user's shell is in."""
-        tool = ["--tool", self.examined.tool.name] if self.examined.names_tool else []
-        return self.examined.command_line(command, *words, *tool, *_root_words(self.roots))
+        tool = ["--tool", self.examined.tool.name] if self.examined.shell.names_tool else []
+        return self.examined.shell.command_line(command, *words, *tool, *_root_words(self.roots))
 
     def in_roots(self, remedy: Remedy, roots: Sequence[str]) -> Remedy:
         """Return a remedy whose command line is one of locklens as it is for these roots."""
@@ -215,7 +217,7 @@ class Affected(Struct, frozen=True):
     def is_by_roots(self, remedy: Remedy) -> bool:
         """True if a remedy is a command line of locklens that takes several roots, which its options alone tell."""
         is_merge = remedy.write is not None and remedy.write.command in {"merge", "replace"}
-        is_own = remedy.command.startswith(f"{self.examined.command_line()} ") and " && " not in remedy.command
+        is_own = remedy.command.startswith(f"{self.examined.shell.command_line()} ") and " && " not in remedy.command
         return is_own and not is_merge and not self.examined.fitting
 
     @property
@@ -224,19 +226,19 @@ class Affected(Struct, frozen=True):
         x = self.examined
         if not x.is_of_mirror_alone:
             return ()
-        copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.hashes]
+        copies = [copy for copy in x.places.packages if copy.kind == "mirror" and copy.hashes]
         there = next((copy for copy in copies if copy.platform == self.platform), next(iter(copies), None))
         if there is not None:
             return MethodKind.FILESYSTEM.option, there.top(x.address)
-        folders = (InstallationMethod(MethodKind.FILESYSTEM, place) for place in x.mirrors)
-        mirror = likeliest_mirror((*x.servers, *folders))
+        folders = (InstallationMethod(MethodKind.FILESYSTEM, place) for place in x.places.mirrors)
+        mirror = likeliest_mirror((*x.places.servers, *folders))
         return (mirror.kind.option, mirror.place) if mirror is not None else ()
 
     def size_of(self, platform: str) -> int | None:
         """Return the bytes of a platform's package; None if unknown."""
         x = self.examined
-        zh = x.platforms.get(platform)
-        return x.case.new.sizes.get(zh) if x.case is not None and zh is not None else None
+        zh = x.today.platforms.get(platform)
+        return x.today.case.new.sizes.get(zh) if x.today.case is not None and zh is not None else None
 
 
 def excluding(x: Examined, entries: Iterable[LockEntry]) -> Iterator[str]:

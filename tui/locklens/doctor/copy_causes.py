@@ -51,26 +51,26 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         words = f"the message says so, of {place}{there}"
         if x.message.searched_server:
             words = f"{words}; a 404 of {x.message.searched_server} may be a proxy's"
-            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN)
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
     if x.message.kind == "oci-tag-missing":
         words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
-        return Judgement(_LIKELY, f"{words}; a 404 may be a proxy's", _SAME_REQUEST, x.as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, f"{words}; a 404 may be a proxy's", _SAME_REQUEST, x.today.as_of, basis=Basis.RUN)
     is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
-    has_it = x.platform in x.platforms and not x.is_left_out
-    if is_unavailable and x.message.own_mirror and (has_it or not x.is_known):
+    has_it = x.platform in x.today.platforms and not x.is_left_out
+    if is_unavailable and x.message.own_mirror and (has_it or not x.today.is_known):
         words = f"{_says_of_its_mirror(x)}{f'; {x.sums} names the package' if has_it else ''}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
-    if is_unavailable and not x.message.own_mirror and (has_it or not x.asks_registry):
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
+    if is_unavailable and not x.message.own_mirror and (has_it or not x.places.asks_registry):
         words = f"{x.sums} names a" if has_it else "the settings here ask mirrors alone; the message is of a"
         words = f"{words} package of {x.platform}, and what the failing run asked has none"
-        if has_it and x.asks_registry and not x.is_of_mirror:
+        if has_it and x.places.asks_registry and not x.is_of_mirror:
             title = f"what the failing run asked did not have the package for {x.platform}"
-            is_there = x.offered is not None and not x.offered.problem
+            is_there = x.today.offered is not None and not x.today.offered.problem
             there, then = (", and the registry offers it now", " then") if is_there else ("", "")
             words = f"{x.sums} names it{there}: a mirror was asked, or the registry did not offer it{then} (404)"
-            return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN)
+            return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN)
     if x.message.kind == "no-matching-release":
         return _without_release(x)
     if x.message.kind == "version-gone":
@@ -80,11 +80,11 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         title = f"the mirror {host} did not have the file (404)"
         words = f"the message says so: {host}, or a proxy in its place, answered 404{there}"
         if "provider mirror" in x.message.words or (x.is_of_mirror and x.is_path_of_run):
-            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN, title=title)
-        if x.is_of_mirror or not x.asks_registry:
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN, title=title)
+        if x.is_of_mirror or not x.places.asks_registry:
             words = f"{words}; that it is a mirror is assumed from the settings here"
-            return Judgement(_LIKELY, words, _INSTALLATION, x.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_UNKNOWN, words, f"if {host} is a mirror: {_INSTALLATION}", x.as_of, basis=Basis.RUN)
+            return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_UNKNOWN, words, f"if {host} is a mirror: {_INSTALLATION}", x.today.as_of, basis=Basis.RUN)
     return None
 
 
@@ -93,13 +93,13 @@ def _without_release(x: Examined) -> Judgement | None:
     if not x.message.own_mirror or x.address is None or not x.required:
         return None
     words, constraints = _says_of_its_mirror(x), x.message.constraints or x.constraints
-    if x.listing is None or not x.listing.is_known:
+    if x.today.listing is None or not x.today.listing.is_known:
         return Judgement(_LIKELY, words, f"what {x.address.host} lists", basis=Basis.RUN)
-    number = sum(constraints.admits(one.version) for one in x.listing.versions)
+    number = sum(constraints.admits(one.version) for one in x.today.listing.versions)
     if not number:
         return None
     words = f"{words}; {x.address.host} lists {counted(number, 'version')} that {constraints} admits"
-    return Judgement(_YES, words, as_of=x.listing.as_of, basis=Basis.RUN)
+    return Judgement(_YES, words, as_of=x.today.listing.as_of, basis=Basis.RUN)
 
 
 def _says_of_its_mirror(x: Examined) -> str:
@@ -116,22 +116,24 @@ def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
     copies = x.of_kind("mirror")
     if held := next((one for one in copies if one.platform == x.platform), next(iter(copies), None)):
         words = f"{words}; {held.path} is there now"
-    elif x.mirrors:
-        words = f"{words}; {listing(list(x.mirrors), 3)} has no package of {x.release}"
+    elif x.places.mirrors:
+        words = f"{words}; {listing(list(x.places.mirrors), 3)} has no package of {x.release}"
     if x.is_path_of_run:
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
     words = f"{words}; that it was a mirror is assumed from the settings here"
-    return Judgement(_LIKELY, words, "the origin of the package: --install-path", x.as_of, basis=Basis.RUN)
+    return Judgement(_LIKELY, words, "the origin of the package: --install-path", x.today.as_of, basis=Basis.RUN)
 
 
 def _empty_mirrors(x: Examined) -> Judgement | None:
     """Judge the folders that are the only source of packages here, where nothing is installed yet."""
-    is_installed = any(one.is_of_root and one.hashes & x.locked for one in x.packages)
-    if x.entry is None or x.asks_registry or not x.mirrors or is_installed or x.is_unrequired:
+    is_installed = any(one.is_of_root and one.hashes & x.locked for one in x.places.packages)
+    if x.entry is None or x.places.asks_registry or not x.places.mirrors or is_installed or x.is_unrequired:
         return None
-    if x.servers or x.of_kind("mirror"):
+    if x.places.servers or x.of_kind("mirror"):
         return None
-    words = f"{listing(list(x.mirrors), 3)} has no package of {x.release} for {x.platform_on_disk or 'any platform'}"
+    words = (
+        f"{listing(list(x.places.mirrors), 3)} has no package of {x.release} for {x.platform_on_disk or 'any platform'}"
+    )
     return Judgement(_YES, f"{words}, and the settings let init ask no registry", basis=Basis.HERE)
 
 
@@ -156,15 +158,17 @@ def mirror_differs(x: Examined) -> Judgement | None:
     broken = next((one for one in found if one.is_damaged and x.message.is_of_local_file and one.is_of_run), None)
     if broken is not None:
         words = f"the message names {broken.path}, and here it cannot be hashed either: {broken.problem}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
     if found:
         return _copy(x, found)
     if x.error is None:
         return _of_unknown_origin(x) or _served(x) or _unasked(x)
     if (moved := _moved(x, "mirror")) is not None:
         return moved
-    if x.replaced and not x.asks_registry:
-        words = f"{x.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
+    if x.places.replaced and not x.places.asks_registry:
+        words = (
+            f"{x.places.replaced} was moved aside, and no mirror here has the package: init fails until one is filled"
+        )
         return Judgement(_LIKELY, words, basis=Basis.HERE)
     if path is None and x.message.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
         return _of_any_origin(x)
@@ -198,7 +202,7 @@ def _of_any_origin(x: Examined) -> Judgement:
     words = f"the run installed {listing(names, 3)} (unauthenticated), as the tools say of what a mirror gives"
     if x.met_release and not x.stale:
         words = f"{words}; that of {x.release} was not of today's release, which is the locked one"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN)
     return Judgement(_UNKNOWN, f"{words}; whether {x.release} came from one is not known", missing, basis=Basis.GUESS)
 
 
@@ -214,34 +218,34 @@ def _of_unknown_origin(x: Examined) -> Judgement | None:
 
 def _served(x: Examined) -> Judgement | None:
     """Judge the hashes that a mirror on a server lists now, which nothing tells to be those of the failing run."""
-    one = x.served
+    one = x.today.served
     if one is None or one.problem:
         return None
     if not one.zh and x.packed and _judged_copy(x, one).verdict is _LIKELY:
         words = f"{one.path} is {short(one.shown_hash)}, which is not locked; its zip file may be one that is"
-        return Judgement(_UNKNOWN, words, _OF_SERVER, x.as_of, basis=Basis.HERE)
+        return Judgement(_UNKNOWN, words, _OF_SERVER, x.today.as_of, basis=Basis.HERE)
     return _copy(x, (one,))
 
 
 def _unasked(x: Examined) -> Judgement | None:
     """Return that nothing is known about the mirrors on servers which the settings name; None where they name none."""
-    if not x.servers or x.entry is None:
+    if not x.places.servers or x.entry is None:
         return None
-    problem = f": {x.served.problem}" if x.served is not None else ", which is not asked here"
-    words = f"init would ask {listing([one.place for one in x.servers], 2)}{problem}"
+    problem = f": {x.today.served.problem}" if x.today.served is not None else ", which is not asked here"
+    words = f"init would ask {listing([one.place for one in x.places.servers], 2)}{problem}"
     return Judgement(
-        _UNKNOWN, words, "its packages", command=x.command_line("verify", *words_of_root(x)), basis=Basis.HERE
+        _UNKNOWN, words, "its packages", command=x.shell.command_line("verify", *words_of_root(x)), basis=Basis.HERE
     )
 
 
 def _unknown_file(x: Examined) -> Judgement:
     """Return the cause where a mirror on a server has the copy: a file, which no command finds in a folder."""
     words, missing = "the mirror's copy is not at hand", _OF_SERVER
-    if x.servers and x.entry is not None:
-        problem = f": {x.served.problem}" if x.served is not None else ""
-        words = f"{words}; the settings here name {listing([one.place for one in x.servers], 2)}{problem}"
-        missing = f"{missing}; {x.command_line('verify', *words_of_root(x))} compares what it serves now"
-    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+    if x.places.servers and x.entry is not None:
+        problem = f": {x.today.served.problem}" if x.today.served is not None else ""
+        words = f"{words}; the settings here name {listing([one.place for one in x.places.servers], 2)}{problem}"
+        missing = f"{missing}; {x.shell.command_line('verify', *words_of_root(x))} compares what it serves now"
+    return Judgement(_UNKNOWN, words, missing, x.today.as_of, basis=Basis.GUESS)
 
 
 _OF_SERVER = "the zip file that the mirror serves: --package FILE, or --package zh:HASH"
@@ -252,9 +256,9 @@ def _of_index(x: Examined) -> Judgement:
     missing = _OF_SERVER
     if (named := x.named_and_locked) and x.entry is not None:
         words = f"the mirror's index names {short(named)}, which is locked, and the package that arrived is another one"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES)
     words = "the message says so: the mirror's index names a hash that is not locked, and its package does not have it"
-    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN)
+    return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN)
 
 
 def _unknown_copy(x: Examined, words: str) -> Judgement:
@@ -265,7 +269,7 @@ def _unknown_copy(x: Examined, words: str) -> Judgement:
         version = x.message.version or (x.entry.version if len(versions) == 1 else "VERSION")
         place = f"{place}/{x.entry.address}/{version}/{x.platform or 'OS_ARCH'}"
     command = HASH_ON_RUNNER.replace("DIR", shell_word(place), 1)
-    return Judgement(_UNKNOWN, words, ASK_HASH, x.as_of, command=command, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, ASK_HASH, x.today.as_of, command=command, basis=Basis.GUESS)
 
 
 def cache_differs(x: Examined) -> Judgement | None:
@@ -302,7 +306,7 @@ def _moved(x: Examined, *kinds: str) -> Judgement | None:
 
     It tells of the failing run alone: what is not there any more stops no other one.
     """
-    one = x.moved
+    one = x.places.moved
     if one is None or one.kind not in kinds or x.error is None:
         return None
     judged, now = _copy(x, (replace(one, path=f"{one.path}, which was moved aside,"),)), _NOTHING_NOW[one.kind]
@@ -363,10 +367,12 @@ _ASK_PACKAGE = "the package of the failing run: --package PATH|HASH, or its plac
 
 def _source_of_expected(x: Examined, platform: str) -> str:
     """Return what the `h1` in `expected` is of, in words."""
-    zh = x.platforms.get(platform, "")
-    if x.case is not None and (x.case.hashed.get(zh) or any(one.zh == zh for one in x.packages if zh)):
-        return f"the {'signed ' if x.is_signed else ''}package of {platform}"
-    if any(one.platform == platform and one.zh in x.packed for one in x.packages):
+    zh = x.today.platforms.get(platform, "")
+    if x.today.case is not None and (
+        x.today.case.hashed.get(zh) or any(one.zh == zh for one in x.places.packages if zh)
+    ):
+        return f"the {'signed ' if x.today.is_signed else ''}package of {platform}"
+    if any(one.platform == platform and one.zh in x.packed for one in x.places.packages):
         return f"the package of {platform} whose zip file is locked"
     return f"the package of {platform} that the registry reports"
 
@@ -377,62 +383,64 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
     where = one.path
     if one.is_left:
         words = f"{where} was not hashed: there are more copies than are hashed in one run"
-        return Judgement(_UNKNOWN, words, "its hash: name its root alone with -- ROOT", x.as_of, basis=Basis.HERE)
+        return Judgement(_UNKNOWN, words, "its hash: name its root alone with -- ROOT", x.today.as_of, basis=Basis.HERE)
     if one.problem:
         words = f"{where} cannot be hashed: {one.problem}"
         title = f"{name} is no package that can be unpacked"
         verdict = _YES if one.is_damaged else _UNKNOWN
-        return Judgement(verdict, words, "" if one.is_damaged else "its hash", x.as_of, basis=Basis.HERE, title=title)
+        return Judgement(
+            verdict, words, "" if one.is_damaged else "its hash", x.today.as_of, basis=Basis.HERE, title=title
+        )
     if one.hashes & x.locked:
-        return Judgement(_NO, f"{where} has a locked hash ({short(min(one.hashes & x.locked))})", as_of=x.as_of)
+        return Judgement(_NO, f"{where} has a locked hash ({short(min(one.hashes & x.locked))})", as_of=x.today.as_of)
     if (edited := x.origins.edited) is not None and edited.was in one.hashes:
         words = f"{where} is what commit {edited.commit[:12]} locks ({short(edited.was)}), before it was edited"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.today.as_of)
     platform = one.platform or x.platform
     expected = x.expected.get(platform)
-    if (one.zh and one.zh in x.listed) or (expected is not None and expected in one.hashes):
+    if (one.zh and one.zh in x.today.listed) or (expected is not None and expected in one.hashes):
         shown = short(one.zh or one.shown_hash)
         words = f"{where} is the package of the release ({shown}): the lock file lacks its hash"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.today.as_of)
     shown = short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
-    if (one.zh and x.is_known) or expected is not None:
-        is_sure = platform in x.computed or (one.zh != "" and x.is_known)
+    if (one.zh and x.today.is_known) or expected is not None:
+        is_sure = platform in x.computed or (one.zh != "" and x.today.is_known)
         if expected is not None:
             words = f"{where} is {shown}, and {_source_of_expected(x, platform)} is {short(expected)}{files}"
         else:
             words = f"{where} is {short(one.zh)}, which {x.sums} does not have{files}"
-        return Judgement(_YES if is_sure else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES if is_sure else _LIKELY, words, as_of=x.today.as_of, basis=Basis.HASHES)
     if platform and platform in x.attributed.values():
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=not_locked)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=not_locked)
     return replace(_untold_copy(x, one, platform, files), is_by_download=x.is_told_by_download(platform))
 
 
 def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> Judgement:
     """Judge a copy that is not locked, where the `h1` of the release's package is not known."""
     not_locked, where, shown = f"{_name_of(x, one)} is not the locked package", one.path, short(one.shown_hash)
-    hashing = x.command_line("hashes", "--prove", "all", *words_of_root(x))
+    hashing = x.shell.command_line("hashes", "--prove", "all", *words_of_root(x))
     missing = f"the h1 of the signed package of {platform or 'its platform'}: `{hashing}`"
     if place := locked_elsewhere(x, one):
         words = f"{where} is {shown}, which is not locked here; {place} locks it"
-        return Judgement(_UNKNOWN, words, missing, x.as_of)
+        return Judgement(_UNKNOWN, words, missing, x.today.as_of)
     if one.later and one.kind == "installed":
         newer = listing(list(one.later), 5)
         words = f"{where} is {shown}, which is not locked; newer than the folder of the version, by its time: {newer}"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES)
     words = f"{where} is {shown}, which is not locked{files}"
     # Of a release that is not known, nothing tells which of the copy and the lock file is right.
     others = set(x.attributed.values()) - {platform}
     if others and len(x.attributed) == len(x.unpacked) and not (one.zh and x.packed):
         words += f"; the locked h1 are of {listing(sorted(others))}"
-        return Judgement(_UNKNOWN, words, missing, x.as_of)
+        return Judgement(_UNKNOWN, words, missing, x.today.as_of)
     if one.kind == "mirror" and not one.zh and len(x.unpacked) < len(x.packed) and x.is_platform_assumed:
         words += (
             f"; {counted(len(x.unpacked), 'h1', 'h1')} beside {zh_of_packages(len(x.packed))} may be of other platforms"
         )
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.GUESS, title=not_locked)
-    return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES, title=not_locked)
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.GUESS, title=not_locked)
+    return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES, title=not_locked)
 
 
 _NAMES = {
@@ -464,7 +472,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         return Judgement(_NO, "the folder that the message names is in the plugin cache", basis=Basis.RUN)
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
     is_of_other = x.message.kind == "plugin-other-platform"
-    own = (one for one in x.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))
+    own = (one for one in x.places.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))
     found = (*given, *own)
     if found and x.entry is not None:
         blamed = [one for one in found if not x.origins.committed(one)]
@@ -474,7 +482,7 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
                 _NO, f"{shown} is what commit {x.origins.committed(found[0])[:12]} locks: the entry changed"
             )
         copy = _of_link(_copy(x, tuple(blamed)), blamed[0].cached)
-        if copy.verdict is _NO and x.replaced:
+        if copy.verdict is _NO and x.places.replaced:
             words = f"{copy.evidence}; the folder that was there was moved aside"
             return replace(copy, evidence=words, basis=Basis.FILES, missing="", title=_OF_NOW)
         if copy.verdict is _NO and copy.basis is Basis.HERE and x.message.kind in _OF_FOLDERS and x.unpacked:
@@ -534,7 +542,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
         words = f"the message says so: no program was found in the folder{place}"
         title = f"dev_overrides of {x.name} names a folder without its program: the lock file is not asked"
         return Judgement(_LIKELY if is_installed else _YES, words, basis=Basis.RUN, title=title)
-    found = [one for one in x.packages if one.is_of_root]
+    found = [one for one in x.places.packages if one.is_of_root]
     if x.message.kind in {"plugin-missing", "plugins-not-installed"}:
         of_others = sorted({one.platform for one in found if one.platform != x.platform})
         here = f"; {_installed_here(x, found[0])}" if found else ""
@@ -558,8 +566,8 @@ def plugin_missing(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"installed in {found[0].path}")
     if x.error is None and x.is_unrequired:
         return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that init does not install it")
-    if x.installed is not None and x.installed.is_there and x.error is None:
-        return Judgement(_YES, f"{x.release} is locked, and not installed in {x.installed.shown}")
+    if x.places.installed is not None and x.places.installed.is_there and x.error is None:
+        return Judgement(_YES, f"{x.release} is locked, and not installed in {x.places.installed.shown}")
     return None
 
 
@@ -574,7 +582,7 @@ def module_missing(x: Examined) -> Judgement:
 
 def locked_elsewhere(x: Examined, copy: FoundPackage) -> str:
     """Return the commit or the other lock file that has a hash of a copy's files for this version; "" if none has."""
-    states = [(f"commit {commit[:12]}", entry) for commit, entry in locked_states(x.past)]
+    states = [(f"commit {commit[:12]}", entry) for commit, entry in locked_states(x.history.states)]
     states += [(one.lock_file, one.entry) for one in x.others]
     same = ((place, entry) for place, entry in states if x.entry is not None and entry.version == x.entry.version)
     return next((place for place, entry in same if copy.of_files & entry.accepted), "")

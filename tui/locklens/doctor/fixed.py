@@ -55,27 +55,27 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     kind, entry = x.message.kind, x.entry
     is_ended = kind in OF_REQUIREMENTS or (kind == "readonly-changed" and not x.fitting and _is_exact(x))
-    if is_ended and entry is None and x.was_required:
+    if is_ended and entry is None and x.history.was_required:
         return f"nothing in {x.where} requires {x.name} any more"
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
-    if x.fitting and not (x.is_written or is_of_cache or kind == "readonly-changed"):
+    if x.fitting and not (x.history.is_written or is_of_cache or kind == "readonly-changed"):
         return _of_any_root(x, causes)  # else, of a root that nobody names, nothing is known to be fixed
-    if kind == MODULE_MISSING and x.was_required:
+    if kind == MODULE_MISSING and x.history.was_required:
         return f"{x.own_root} no longer calls module {x.message.call}"
     if kind == MODULE_MISSING:
         return _installed_words(x) if _is_of_run(x) else ""
     if kind == "lock-invalid":
-        return _readable_words(x) if x.is_repaired else ""
+        return _readable_words(x) if x.history.is_repaired else ""
     if kind == "readonly-changed":
         return _agreed(x)
     if x.is_of_twin and kind in OF_HASHES:
-        return f"{x.lock.path} no longer has {x.message.provider}, which commit {x.tool_commit[:12]} locks"
+        return f"{x.lock.path} no longer has {x.message.provider}, which commit {x.history.tool_commit[:12]} locks"
     if kind == "provider-unknown":
         return ""
     if kind == "no-matching-release":
         return _listed_words(x)
     if entry is None:
-        was = next((one for _, one in locked_states(x.past)), None)
+        was = next((one for _, one in locked_states(x.history.states)), None)
         is_gone = was is not None and str(was.version) == x.message.version
         is_gone = is_gone and kind in OF_ENTRIES and x.locked_twin is None
         return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
@@ -99,9 +99,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
         return "" if _speaks(x, causes) else _exchanged(x)
-    if x.is_of_server and x.served is not None:
-        mirror = x.failing_mirror or x.oci_mirror or x.servers[0].place
-        return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.machine)}"
+    if x.is_of_server and x.today.served is not None:
+        mirror = x.failing_mirror or x.places.oci_mirror or x.places.servers[0].place
+        return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.places.machine)}"
     is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
     if x.message.is_of_local_file or is_gone or kind == "not-in-sources":
         is_any = is_gone and not x.message.own_folders
@@ -126,14 +126,14 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     others = [one.entry for one in x.others if one.root in x.fitting]
     is_same = all(pinned(one) == pinned(x.entry) for one in others)
-    if is_same and _before_cover(x) is not None and not x.replaced:
+    if is_same and _before_cover(x) is not None and not x.places.replaced:
         return _changed(x, causes)
-    return _exchanged(x) if x.is_mirror_replaced or not x.replaced else ""
+    return _exchanged(x) if x.places.is_mirror_replaced or not x.places.replaced else ""
 
 
 def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
     """Return the required providers that are not locked, and were not before the lock file could not be read."""
-    before = {entry.address for _, entry in locked_states(x.before_damage)}
+    before = {entry.address for _, entry in locked_states(x.history.before_damage)}
     return x.configuration.required() - {*x.lock.by_address, *before}
 
 
@@ -152,7 +152,7 @@ def _agreed(x: Examined) -> str:
         return ""  # what the run required may not be what is required now
     if x.of_run:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
-    if x.locked_before in {None, now} and not x.had_other_providers:
+    if x.history.locked_before in {None, now} and not x.history.had_other_providers:
         return ""
     return f"{x.lock.path} has just the providers now that {x.where} requires" if _is_exact(x) else ""
 
@@ -165,21 +165,21 @@ def _is_exact(x: Examined) -> bool:
 def _is_completed(x: Examined) -> bool:
     """True if `zh` of the version are locked, where an earlier state of its entry had none."""
     assert x.entry is not None
-    was = (one for one in (x.written, *x.past) if one is not None and one.is_of(x.entry.version))
+    was = (one for one in (x.history.written, *x.history.states) if one is not None and one.is_of(x.entry.version))
     return bool(x.packed) and any(not packages_of(one.accepted) for one in was)
 
 
 def _is_sound(x: Examined) -> bool:
     """True unless some locked `zh` are known not to be of the release, or all to be of another version."""
     others = (packages_of(one.hashes) for _, one in x.origins.entries_of_other_versions())
-    return not x.stale and not any(x.packed and x.packed <= one for one in others if not x.is_known)
+    return not x.stale and not any(x.packed and x.packed <= one for one in others if not x.today.is_known)
 
 
 def _was_locked(x: Examined) -> bool:
     """True if a commit has the version that the error names, or locklens replaced it later than the log."""
-    if x.replaced_version == x.message.version:
+    if x.history.replaced_version == x.message.version:
         return True
-    return any(one.is_of(x.message.version) for one in x.past)
+    return any(one.is_of(x.message.version) for one in x.history.states)
 
 
 def _met_locked(x: Examined) -> bool:
@@ -187,25 +187,25 @@ def _met_locked(x: Examined) -> bool:
 
     A run with -upgrade, or an upgrade of locklens, meets a version that was locked long ago as well.
     """
-    if x.message.kind in OF_ENTRIES or x.replaced_version == x.message.version:
+    if x.message.kind in OF_ENTRIES or x.history.replaced_version == x.message.version:
         return _was_locked(x)
     if x.address in x.searched_by_run:
         return False
-    was = next((one for one in x.past if one.is_of(x.message.version)), None)
+    was = next((one for one in x.history.states if one.is_of(x.message.version)), None)
     return was is not None and (x.address in x.reused_by_run or _is_later(x, _next_after(x, was)))
 
 
 def _was_absent(x: Examined) -> bool:
     """True if a commit does not lock the provider, or the file did not before locklens wrote it."""
-    is_added = x.is_written and x.address not in (x.locked_before or ())
-    return is_added or any(one.entry is None for one in x.past)
+    is_added = x.history.is_written and x.address not in (x.history.locked_before or ())
+    return is_added or any(one.entry is None for one in x.history.states)
 
 
 def _satisfied(x: Examined) -> str:
     assert x.entry is not None
     if not x.required:
         return ""
-    if x.message.constraint and not x.is_constraint_of_here:
+    if x.message.constraint and not x.history.is_constraint_of_here:
         return ""  # of another commit or branch: what is met here says nothing about it
     is_met = x.configuration.complete and x.constraints.admits(x.entry.version)
     words = f"{x.release} satisfies {x.constraints or 'the configuration'} now"
@@ -221,13 +221,13 @@ def _listed_words(x: Examined) -> str:
     said = x.message.constraints
     if said is None or not x.has_other_constraints:
         return ""
-    if x.listing is None or not x.listing.is_known:
+    if x.today.listing is None or not x.today.listing.is_known:
         return _satisfied(x) if x.entry is not None and not said.admits(x.entry.version) else ""
     if x.entry is not None:
-        return _satisfied(x) if x.listing.has(x.entry.version) else ""
-    if not x.configuration.complete or x.mirrors or x.servers or not x.is_constraint_of_here:
+        return _satisfied(x) if x.today.listing.has(x.entry.version) else ""
+    if not x.configuration.complete or x.places.mirrors or x.places.servers or not x.history.is_constraint_of_here:
         return ""
-    fitting = sum(x.constraints.admits(one.version) for one in x.listing.versions)
+    fitting = sum(x.constraints.admits(one.version) for one in x.today.listing.versions)
     verb = "satisfies" if fitting == 1 else "satisfy"
     return f"{counted(fitting, 'listed version')} {verb} {x.constraints} now" if fitting else ""
 
@@ -245,15 +245,15 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
             return f"the lock file has the hashes of today's {x.release} {those}"
         if _is_restored(x, before):
             return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}{assumed}"
-    if x.origins.earlier is not None and x.earlier_host and _accepts_release(x):
-        was = f"commit {x.origins.earlier.commit[:12]} has those of {x.earlier_host}"
+    if x.origins.earlier is not None and x.today.earlier_host and _accepts_release(x):
+        was = f"commit {x.origins.earlier.commit[:12]} has those of {x.today.earlier_host}"
         return f"{x.release} has the hashes of its own registry, where {was}{assumed}"
     exchanged = _exchanged(x)
-    if exchanged and (x.is_mirror_replaced or not x.replaced):
+    if exchanged and (x.places.is_mirror_replaced or not x.places.replaced):
         return exchanged  # whatever else is so, a copy that the lock file accepts is where the run looks
     if _speaks(x, causes):
         return ""
-    if x.replaced:
+    if x.places.replaced:
         return exchanged
     if edited := _edited_words(x):
         return f"{edited}{assumed}"
@@ -266,7 +266,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
 
 def of_other_packages(x: Examined) -> str:
     """Return a note on hashes of today's release beside those of other packages of it, where locklens wrote neither."""
-    if x.written is not None or not x.origins.strange or not _accepts_release(x):
+    if x.history.written is not None or not x.origins.strange or not _accepts_release(x):
         return ""
     words = f"init passes only since {x.lock.path} has hashes of other packages of {x.release}, too"
     return f"{words}: a review blocks that (LK001), and only the publisher can tell which packages are meant"
@@ -274,7 +274,9 @@ def of_other_packages(x: Examined) -> str:
 
 def _added_words(x: Examined, before: PastEntry) -> str:
     """Return which hashes of the failing platform were added since; "" where that is not known."""
-    own = {h1 for h1, platform in x.attributed.items() if platform == x.platform} | {x.platforms.get(x.platform, "")}
+    own = {h1 for h1, platform in x.attributed.items() if platform == x.platform} | {
+        x.today.platforms.get(x.platform, "")
+    }
     came = {text.partition(":")[0] for text in own & x.locked - before.accepted}
     which = " and the ".join(sorted(came, reverse=True))
     is_told = came and before.accepted
@@ -285,16 +287,16 @@ def _written_words(x: Examined) -> str:
     """Return which hashes locklens wrote later than the log, or that the entry is as a commit has it."""
     if again := _again_words(x):
         return again
-    is_more = x.written is not None and x.written.accepted < x.locked
+    is_more = x.history.written is not None and x.history.written.accepted < x.locked
     verb, preposition = ("added", "to") if is_more else ("wrote other", "into")
     return f"locklens {verb} hashes of {x.release} {preposition} {x.lock.path}, later than the log"
 
 
 def _again_words(x: Examined) -> str:
     """Return that an entry is as the newest commit had it before locklens wrote it: git may have restored it since."""
-    if x.written is None or not x.origins.is_committed or x.past[0].date >= x.written.date:
+    if x.history.written is None or not x.origins.is_committed or x.history.states[0].date >= x.history.written.date:
         return ""
-    return f"{x.release} has the hashes of commit {x.past[0].commit[:12]} again"
+    return f"{x.release} has the hashes of commit {x.history.states[0].commit[:12]} again"
 
 
 def _edited_words(x: Examined) -> str:
@@ -302,12 +304,12 @@ def _edited_words(x: Examined) -> str:
 
     They are, by the registry's list; while that is unknown, where an older commit has them for the version.
     """
-    was = next((one for one in x.past[:2] if one.entry is not None and one.accepted != x.locked), None)
+    was = next((one for one in x.history.states[:2] if one.entry is not None and one.accepted != x.locked), None)
     if x.entry is None or was is None or not was.is_of(x.entry.version) or x.stale:
         return ""
     is_sound, commit = _accepts_release(x), was.commit[:12]
-    again = "" if x.is_known else _again_of_commit(x, was)
-    odd = packages_of(was.accepted) - x.listed
+    again = "" if x.today.is_known else _again_of_commit(x, was)
+    odd = packages_of(was.accepted) - x.today.listed
     of = next(
         (one.version for _, one in x.origins.entries_of_other_versions() if odd and odd <= packages_of(one.hashes)),
         None,
@@ -323,29 +325,29 @@ def _again_of_commit(x: Examined, was: PastEntry) -> str:
     path = x.incident.path
     if not _is_later(x, _next_after(x, was)) or not x.packed or (path is not None and path.is_unpacked):
         return ""
-    older = x.past[x.past.index(was) + 1 :]
+    older = x.history.states[x.history.states.index(was) + 1 :]
     version = x.entry.version if x.entry is not None else ""
     return next((one.commit for one in older if one.is_of(version) and one.accepted == x.locked), "")
 
 
 def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
     """True if more than the kind of the error speaks for a cause, but for a cached copy that was moved aside."""
-    is_of_cache = x.moved is not None and x.moved.kind == "plugin-cache"
+    is_of_cache = x.places.moved is not None and x.places.moved.kind == "plugin-cache"
     rest = (cause for cause in causes if not (is_of_cache and cause.place == "plugin-cache"))
     return any(cause.is_probable and cause.basis is not Basis.GUESS for cause in rest)
 
 
 def _exchanged(x: Examined) -> str:
     """Return which folder was moved aside, or has a locked hash now; "" where neither is so."""
-    if x.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
+    if x.places.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
         filled = x.sound_mirror
         return _replaced_words(x, filled) if filled else ""
     if (own := _reinstalled(x)) is not None:
         return _replaced_words(x, own)
-    if x.replaced:
-        places = (one for one in x.packages if one.kind in _SHARED)
-        can_come_again = x.asks_registry or any(one.hashes & x.locked for one in places)
-        return f"{x.replaced} was moved aside" if can_come_again else ""
+    if x.places.replaced:
+        places = (one for one in x.places.packages if one.kind in _SHARED)
+        can_come_again = x.places.asks_registry or any(one.hashes & x.locked for one in places)
+        return f"{x.places.replaced} was moved aside" if can_come_again else ""
     repaired = _repaired(x)
     return _accepted_words(x, repaired) if repaired is not None else ""
 
@@ -362,9 +364,9 @@ def _assumed(x: Examined, platform: str) -> str:
 
 def _replaced_words(x: Examined, now: FoundPackage) -> str:
     """Return that a package was moved aside, and that the one which the run uses now has a locked hash."""
-    shown = "what is there now" if now.path == x.replaced else now.path
-    assumed = _assumed(x, now.platform) if x.is_mirror_replaced else ""
-    return f"{x.replaced} was moved aside, and {shown} has a locked hash{assumed}"
+    shown = "what is there now" if now.path == x.places.replaced else now.path
+    assumed = _assumed(x, now.platform) if x.places.is_mirror_replaced else ""
+    return f"{x.places.replaced} was moved aside, and {shown} has a locked hash{assumed}"
 
 
 def _has_h1(x: Examined) -> bool:
@@ -385,9 +387,9 @@ def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
 
 def _reinstalled(x: Examined) -> FoundPackage | None:
     """Return the root's own copy that the lock file accepts, where another one was moved aside; else None."""
-    if not x.replaced or x.is_mirror_replaced:
+    if not x.places.replaced or x.places.is_mirror_replaced:
         return None
-    return next((one for one in x.packages if one.is_of_root and one.hashes & x.locked), None)
+    return next((one for one in x.places.packages if one.is_of_root and one.hashes & x.locked), None)
 
 
 def awaits_init(x: Examined) -> bool:
@@ -407,13 +409,17 @@ def _installed_since(x: Examined) -> FoundPackage | None:
 
 def _is_of_run(x: Examined) -> bool:
     """True unless the log may be of another machine, whose installed packages and modules are not here."""
-    return x.installed is None or x.installed.is_of_run
+    return x.places.installed is None or x.places.installed.is_of_run
 
 
 def _installed_words(x: Examined) -> str:
     """Return what was installed on this machine later than the log, where that is what the run lacked; else ""."""
     if x.message.kind == MODULE_MISSING:
-        new = x.installed.new_modules if x.installed is not None and not x.configuration.missing_modules else ""
+        new = (
+            x.places.installed.new_modules
+            if x.places.installed is not None and not x.configuration.missing_modules
+            else ""
+        )
         words = f"on this machine, {new}, which was written later than the log, lists module {x.message.call}"
         return words if new else ""
     own = _installed_since(x) if x.message.kind == "plugin-missing" else None
@@ -432,7 +438,7 @@ def _before_cover(x: Examined) -> PastEntry | None:
 
 def _is_later(x: Examined, state: PastEntry | None) -> bool:
     """True if a state of the entry is known to be later than the log, as one that is not committed is taken to be."""
-    return state is None or (x.logged != "" and state.date[:_SECONDS] >= x.logged[:_SECONDS])
+    return state is None or (x.history.logged != "" and state.date[:_SECONDS] >= x.history.logged[:_SECONDS])
 
 
 _SECONDS = len("2026-01-01T00:00:00")
@@ -452,14 +458,14 @@ def cover_since(x: Examined) -> tuple[PastEntry | None, PastEntry | None]:
 
 def _next_after(x: Examined, before: PastEntry) -> PastEntry | None:
     """Return the state of the entry that a commit made of an earlier one; None where no commit did."""
-    history = next((one for one in (x.past, *x.past_elsewhere) if before in one), ())
+    history = next((one for one in (x.history.states, *x.history.elsewhere) if before in one), ())
     number = history.index(before) if history else 0
     return history[number - 1] if number else None
 
 
 def _has_more(x: Examined, before: PastEntry) -> bool:
     """True if the entry has more hashes than an earlier state, those of a commit before it, or of a fix."""
-    return before.accepted < x.locked or x.written is not None or _is_restored(x, before)
+    return before.accepted < x.locked or x.history.written is not None or _is_restored(x, before)
 
 
 def _newest_without(x: Examined, has: Callable[[Examined], bool]) -> PastEntry | None:
@@ -470,7 +476,7 @@ def _newest_without(x: Examined, has: Callable[[Examined], bool]) -> PastEntry |
 
 def _is_restored(x: Examined, before: PastEntry) -> bool:
     """True if the entry has the hashes again that it had in a commit before an earlier state."""
-    states = [one for one in x.past if one.entry is not None and x.entry is not None]
+    states = [one for one in x.history.states if one.entry is not None and x.entry is not None]
     older = states[states.index(before) + 1 :] if before in states else []
     return any(one.accepted == x.locked for one in older)
 
@@ -485,7 +491,7 @@ def _covers(x: Examined) -> bool:
     is_of_files = path is None or path.only != "zh"
     has_h1 = wanted in x.unpacked if wanted else _has_h1(x)
     if _is_folder_or_file(x):
-        return has_h1 and x.platforms.get(x.platform, "") in x.packed
+        return has_h1 and x.today.platforms.get(x.platform, "") in x.packed
     return (is_of_files and has_h1) or _accepts_release(x)
 
 
@@ -496,14 +502,14 @@ def _is_folder_or_file(x: Examined) -> bool:
 
 def _is_told(x: Examined, causes: Sequence[Cause]) -> bool:
     """True if it is known what the package was, or hashes of it have come since, whichever it was and wherever from."""
-    is_covered = _before_cover(x) is not None and not x.servers and not _speaks(x, causes)
+    is_covered = _before_cover(x) is not None and not x.places.servers and not _speaks(x, causes)
     return is_covered or not _is_folder_or_file(x)
 
 
 def _lacks_platform(x: Examined) -> bool:
     """True if no locked hash is known to be of the package for the failing run's platform, or for this machine's."""
-    platform = x.platform or x.machine
-    zh = x.platforms.get(platform, "")
+    platform = x.platform or x.places.machine
+    zh = x.today.platforms.get(platform, "")
     return bool(zh) and zh not in x.packed and platform not in x.attributed.values()
 
 
@@ -511,10 +517,10 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
     if x.fitting or x.is_of_other_version:
         return ""
-    if x.installed is not None and not _is_of_run(x) and _installed_words(x):
-        words = (
-            f"what was installed in {posixpath.dirname(x.installed.shown)} later than the log does not end the error"
-        )
+    installed = x.places.installed
+    if installed is not None and not _is_of_run(x) and _installed_words(x):
+        folder = posixpath.dirname(installed.shown)
+        words = f"what was installed in {folder} later than the log does not end the error"
         return f"{words}: another program printed the log, whose machine or container may have a folder of its own"
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
     if lacking is not None and after is not None and _before_cover(x) is None:
@@ -579,7 +585,7 @@ def _repaired(x: Examined) -> FoundPackage | None:
         return None
     kinds = ("mirror",) if path.is_mirror and x.message.kind != "local-package" else _SHARED
     copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
-    is_only = not x.asks_registry and not x.servers
+    is_only = not x.places.asks_registry and not x.places.servers
     place = x.message.place
     used = tuple(
         one
@@ -610,5 +616,5 @@ def _accepts_release(x: Examined) -> bool:
     path = x.incident.path
     if path is PackagePath.FILESYSTEM_MIRROR or (path is not None and path.is_unpacked):
         return False
-    wanted = {zh for platform, zh in x.platforms.items() if x.platform in {"", platform}}
+    wanted = {zh for platform, zh in x.today.platforms.items() if x.platform in {"", platform}}
     return bool(wanted) and wanted <= x.packed

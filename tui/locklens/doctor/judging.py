@@ -11,9 +11,10 @@ from msgspec.structs import asdict, replace
 from locklens.doctor import copy_causes, lock_causes, locked_states, provider_remedies, remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
-from locklens.doctor.examined import ASSUMED, Examined, from_top
+from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import cover_since, new_requirements
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
+from locklens.doctor.shell import from_top
 from locklens.lines import FilePlace
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.configuration import Contributor, constraint_place
@@ -52,12 +53,12 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
 
 def _is_refused(x: Examined) -> bool:
     """True if the tool would refuse the release that the registry has now, where it asks for it."""
-    return x.asks_registry and x.authentication is not None and x.authentication.refusal is not None
+    return x.places.asks_registry and x.today.authentication is not None and x.today.authentication.refusal is not None
 
 
 def _is_lost(x: Examined) -> bool:
     """True if the registry answered that it does not have the release, and neither a mirror nor a copy may do."""
-    return x.is_denied and not x.is_of_mirror_alone and x.sound_copy is None
+    return x.today.is_denied and not x.is_of_mirror_alone and x.sound_copy is None
 
 
 _OF_REFUSED = Trait.STOPS_INIT | Trait.OF_SIGNATURE
@@ -67,7 +68,7 @@ def _where_it_is_asked_for(cause: Cause, x: Examined) -> Cause:
     """Return a cause of a root: a refused signature stops init only where it fetches the package from the registry."""
     if Trait.OF_SIGNATURE not in cause.traits or cause.verdict is not CauseVerdict.YES:
         return cause
-    if not x.asks_registry:
+    if not x.places.asks_registry:
         words = f"{cause.evidence}, and the settings let init ask no registry"
         return replace(cause, verdict=CauseVerdict.NO, evidence=words)
     if (copy := x.sound_copy) is None:
@@ -87,11 +88,11 @@ def _tested(x: Examined, known: KnownCause) -> Cause | None:
 
 def _on_its_platform(examined: Examined, known: KnownCause) -> Examined:
     """Return what is known on this machine's platform, where the log has none and hashes speak for a cause then."""
-    is_told = examined.platform != "" or examined.error is None or examined.machine == ""
+    is_told = examined.platform != "" or examined.error is None or examined.places.machine == ""
     if is_told or Trait.OF_PLATFORM not in known.traits:
         return examined
     sources = (*examined.incident.sources, ("platform", ASSUMED))
-    here = replace(examined, incident=replace(examined.incident, platform=examined.machine, sources=sources))
+    here = replace(examined, incident=replace(examined.incident, platform=examined.places.machine, sources=sources))
     own, assumed = known.test(examined), known.test(here)
     is_of_hashes = [one is not None and one.is_probable and one.basis is Basis.HASHES for one in (own, assumed)]
     return here if is_of_hashes == [False, True] else examined
@@ -121,7 +122,7 @@ def standing_causes(examined: Examined) -> list[tuple[Examined, Cause]]:
     of_others = ((other, _tested(other, BY_ID[CauseId.CONSTRAINT_CONFLICT])) for other in others)
     tested += [(other, cause) for other, cause in of_others if cause is not None]
     certain = [pair for pair in tested if pair[1].verdict is CauseVerdict.YES]
-    return [*certain[:1], *(_lacking(x, message.options) if x.is_repaired else ())]
+    return [*certain[:1], *(_lacking(x, message.options) if x.history.is_repaired else ())]
 
 
 def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Cause]]:
@@ -129,7 +130,7 @@ def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Ca
 
     What was never locked is added by init, unless its options let it write nothing.
     """
-    before = (entry.address for _, entry in locked_states(x.before_damage))
+    before = (entry.address for _, entry in locked_states(x.history.before_damage))
     new = new_requirements(x) if "-lockfile=readonly" in options else ()
     for address in sorted({*x.lock.by_address, *before, *new}):
         other = x.of_provider(address)
@@ -177,7 +178,7 @@ def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
     if examined.is_of_other_version and examined.entry is not None:
         # Also what is not known of the version here tells nothing of that run.
         words = f"the message names {examined.message.version}, and {examined.entry.version} is locked here"
-    elif not examined.is_constraint_of_here and cause.verdict is not CauseVerdict.UNKNOWN:
+    elif not examined.history.is_constraint_of_here and cause.verdict is not CauseVerdict.UNKNOWN:
         words = f"the log is of {examined.message.constraint}, which is not what is here"
     else:
         return cause
@@ -307,7 +308,7 @@ class Several(Struct, frozen=True):
         """Return it of what was examined, and of what a log fits."""
         affected = tuple(affected)
         roots = {root for one in affected for root in (one.examined.fitting or one.roots[:1])}
-        here = affected[0].examined.here if affected else ""
+        here = affected[0].examined.shell.here if affected else ""
         return cls(len({one.examined.address for one in affected}) > 1, len(roots) > 1, here)
 
     def subject(self, examined: Iterable[Examined], roots: Sequence[str], *, is_of_entry: bool = False) -> str:

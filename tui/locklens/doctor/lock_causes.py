@@ -74,7 +74,7 @@ def lock_syntax(x: Examined) -> Judgement | None:
                 "each lock file that the log fits can be read here: the log is of another commit, or it was fixed since"
             )
             return Judgement(_UNKNOWN, words, "the lock file of the failing run: name its root with -- ROOT")
-        rest = x.command_line("doctor", "--", x.incident.root or ".")
+        rest = x.shell.command_line("doctor", "--", x.incident.root or ".")
         return Judgement(_UNKNOWN, words, "whether init fails for another cause now", command=rest)
     return Judgement(_NO, "the lock file can be read")
 
@@ -88,18 +88,18 @@ def bad_merge(x: Examined) -> Judgement | None:
         words = f"conflict between {ours} and {theirs} at {lines}"
         first = min((marker.line for marker in lock.conflict.markers), default=1)
         return _unreadable(x, words, range(first, lock.data.count(b"\n") + 2))
-    if x.damaging_merge and lock.problems:
+    if x.history.damaging_merge and lock.problems:
         place = f"{lock.path}:{lock.problems[0].line}"
         words = (
-            f"{place} cannot be read since commit {x.damaging_merge[:12]}, which is a merge; "
+            f"{place} cannot be read since commit {x.history.damaging_merge[:12]}, which is a merge; "
             "merge=union in .gitattributes does that, and the merge driver of locklens does not: locklens git install"
         )
         return _unreadable(x, words, {one.line for one in lock.problems})
     duplicate = next((one for one in lock.problems if "duplicate" in one.summary.lower()), None)
     if duplicate is not None:
         words = f"{lock.path}:{duplicate.line}: {duplicate.summary}; a merge leaves that, and so does an edit"
-        if x.damaging_edit:
-            words = f"{words}; it cannot be read since commit {x.damaging_edit[:12]}, which is no merge"
+        if x.history.damaging_edit:
+            words = f"{words}; it cannot be read since commit {x.history.damaging_edit[:12]}, which is no merge"
             return Judgement(_UNKNOWN, words, _IF_SQUASHED)
         return Judgement(_UNKNOWN, words, "whether the change that added the second block was a merge")
     if lock.problems or x.entry is None:
@@ -107,23 +107,27 @@ def bad_merge(x: Examined) -> Judgement | None:
     if (sides := x.origins.sides) is not None:
         of_version, of_hashes = sides
         words = (
-            f"{lock.path}:{x.entry.line}: commit {x.merge[:12]} is a merge, and has the version {x.entry.version} of "
-            f"commit {of_version.commit[:12]} with the hashes of commit {of_hashes.commit[:12]}"
+            f"{lock.path}:{x.entry.line}: commit {x.history.merge[:12]} is a merge, and has the version "
+            f"{x.entry.version} of commit {of_version.commit[:12]} with the hashes of commit {of_hashes.commit[:12]}"
         )
         title = "a merge took the version of one side, and the hashes of the other"
         return Judgement(_YES, words, basis=Basis.HASHES, title=title)
     for place, entry in x.origins.entries_of_other_versions():
-        theirs_alone = packages_of(entry.hashes) & (x.stale if x.is_known else x.packed)
+        theirs_alone = packages_of(entry.hashes) & (x.stale if x.today.is_known else x.packed)
         rest = x.packed - packages_of(entry.hashes)
-        if theirs_alone and rest and (x.is_known or len(theirs_alone) * 2 <= len(x.packed) + 1):
+        if theirs_alone and rest and (x.today.is_known or len(theirs_alone) * 2 <= len(x.packed) + 1):
             words = (
                 f"{lock.path}:{x.entry.line}: {len(theirs_alone)} of {zh_of_packages(len(x.packed))} in the block "
                 f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
             )
             title = "the block has hashes of two versions, as a merge of lines leaves it"
-            return Judgement(_YES if x.is_known else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES, title=title)
-    if x.is_known and x.packed and not x.stale:
-        return Judgement(_NO, "no conflict markers, and all locked zh of packages are of one release", as_of=x.as_of)
+            return Judgement(
+                _YES if x.today.is_known else _LIKELY, words, as_of=x.today.as_of, basis=Basis.HASHES, title=title
+            )
+    if x.today.is_known and x.packed and not x.stale:
+        return Judgement(
+            _NO, "no conflict markers, and all locked zh of packages are of one release", as_of=x.today.as_of
+        )
     words = "no conflict markers, and no provider twice"
     shared = (
         (len(x.packed & packages_of(entry.hashes)), place, entry)
@@ -134,17 +138,17 @@ def bad_merge(x: Examined) -> Judgement | None:
         words = f"{words}; {number} of {zh_of_packages(len(x.packed))} are of {donor.version} ({place})"
         is_all = number == len(x.packed)
         words = f"{words}, and the version is {x.entry.version}" if is_all else words
-        if is_all and not x.made_by and not x.merge:
-            is_edited = x.past and not x.origins.is_committed
+        if is_all and not x.history.made_by and not x.history.merge:
+            is_edited = x.history.states and not x.origins.is_committed
             way = ": whoever edited the work tree" if is_edited else ""
             return Judgement(_UNKNOWN, words, f"whether the change that made it so was a merge{way}")
-    if x.merge:
-        words = f"{words}; commit {x.merge[:12]}, which is a merge, made the entry as it is"
+    if x.history.merge:
+        words = f"{words}; commit {x.history.merge[:12]}, which is a merge, made the entry as it is"
         return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
-    if x.made_by:
-        words = f"{words}; commit {x.made_by[:12]}, which is no merge, made the entry as it is"
+    if x.history.made_by:
+        words = f"{words}; commit {x.history.made_by[:12]}, which is no merge, made the entry as it is"
         return Judgement(_UNKNOWN, words, _IF_SQUASHED)
-    missing = "whether a merge made the entry as it is" if x.is_known else x.why_unknown
+    missing = "whether a merge made the entry as it is" if x.today.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
 
@@ -172,13 +176,13 @@ def not_locked(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, f"{words}, and was not for the failing run: {_OF_OTHERS}", LOCK_OF_RUN)
         return Judgement(_NO, words)
     place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
-    if x.removed_by:
-        place = f"{place}: {x.removed_by} removed it"
-    elif not x.lock.exists and x.past and x.past[0].entry is not None:
-        place = f"{place}: it was deleted since commit {x.past[0].commit[:12]}, which is the newest one of it"
-    elif x.past and x.past[0].entry is not None:
-        place = f"{place}, where commit {x.past[0].commit[:12]} locks {x.past[0].entry.version}"
-    if x.is_ignored:
+    if x.history.removed_by:
+        place = f"{place}: {x.history.removed_by} removed it"
+    elif not x.lock.exists and x.history.states and x.history.states[0].entry is not None:
+        place = f"{place}: it was deleted since commit {x.history.states[0].commit[:12]}, which is the newest one of it"
+    elif x.history.states and x.history.states[0].entry is not None:
+        place = f"{place}, where commit {x.history.states[0].commit[:12]} locks {x.history.states[0].entry.version}"
+    if x.history.is_ignored:
         place = f"{place}; git ignores {x.lock.path}"
     if x.required:
         by = ", ".join(f"{one.file}:{one.line}" for one in x.required[:3])
@@ -257,23 +261,23 @@ def _conflict(x: Examined) -> Judgement | None:
     if is_about_listing and said is not None and unknown and {*said.terms} > {*constraints.terms}:
         constraints, places = said, f"{places}, and the message alone tells the rest: {unknown}"
     is_changed = is_about_listing and said is not None and said is not constraints and x.has_other_constraints
-    if is_about_listing and x.listing is not None and x.listing.is_known:
-        fitting = [one.version for one in x.listing.versions if constraints.admits(one.version)]
+    if is_about_listing and x.today.listing is not None and x.today.listing.is_known:
+        fitting = [one.version for one in x.today.listing.versions if constraints.admits(one.version)]
         if not fitting:
-            number, best = len(x.listing.versions), newest(one.version for one in x.listing.versions)
+            number, best = len(x.today.listing.versions), newest(one.version for one in x.today.listing.versions)
             words = "the only listed version does not satisfy"
             words = words if number == 1 else f"none of {number} listed versions satisfies"
             words = f"{words} {constraints} ({places}){f'; {best} is listed' if best is not None else ''}"
-            return Judgement(_YES, words, as_of=x.listing.as_of, title=_NONE_FITS)
+            return Judgement(_YES, words, as_of=x.today.listing.as_of, title=_NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}"
         if x.message.own_mirror:
-            return Judgement(_NO, words, as_of=x.listing.as_of)
+            return Judgement(_NO, words, as_of=x.today.listing.as_of)
         words = f"{words}: a mirror may not offer them"
         return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=_NONE_FITS)
     if is_changed:
         words = f"the message is of {x.message.constraint}, and {x.name} is required with {constraints} now"
-        missing = "run without --offline" if x.is_offline else "the versions that its source lists"
+        missing = "run without --offline" if x.today.is_offline else "the versions that its source lists"
         return Judgement(_UNKNOWN, f"{words} ({places})", missing, title=_NONE_FITS)
     if is_about_listing and version is None:
         words = f"the message says that the source it asked has no version that satisfies {constraints} ({places})"
@@ -288,19 +292,19 @@ def _conflict(x: Examined) -> Judgement | None:
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
     listed = _none_listed(x, constraints)
-    as_of = x.listing.as_of if listed and x.listing is not None else None
+    as_of = x.today.listing.as_of if listed and x.today.listing is not None else None
     return Judgement(_YES, f"{version} does not satisfy {constraints} ({places}){listed}", as_of=as_of)
 
 
 def _none_listed(x: Examined, constraints: Constraints) -> str:
     """Return that no version which the registry lists satisfies constraints; "" where one does, or it was not asked."""
-    listing = x.listing
+    listing = x.today.listing
     if x.address is None or listing is None or not listing.versions or listing.is_offline:
         return ""
     if any(constraints.admits(one.version) for one in listing.versions):
         return ""
     number = f"any of the {len(listing.versions)} versions" if len(listing.versions) > 1 else "the only version"
-    too = "" if x.mirrors or x.servers or not x.asks_registry else ": init -upgrade fails, too"
+    too = "" if x.places.mirrors or x.places.servers or not x.places.asks_registry else ": init -upgrade fails, too"
     return f", nor does {number} that {x.address.host} lists{too}"
 
 
@@ -323,9 +327,9 @@ def wrong_source(x: Examined) -> Judgement | None:
     if x.entry is not None:
         words = f"{words}; {x.place} locks {x.release}, so that it had it once"
         return Judgement(_LIKELY, words, "the same request with a token, or its publisher", basis=Basis.RUN)
-    trouble = x.listing.trouble if x.listing is not None else None
-    if x.listing is not None and x.listing.is_known and trouble is None:
-        return Judgement(_UNKNOWN, f"{words}; it lists versions of it here", _SAME_REQUEST, x.listing.as_of)
+    trouble = x.today.listing.trouble if x.today.listing is not None else None
+    if x.today.listing is not None and x.today.listing.is_known and trouble is None:
+        return Judgement(_UNKNOWN, f"{words}; it lists versions of it here", _SAME_REQUEST, x.today.listing.as_of)
     if host not in _DEFAULT_HOSTS:
         return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
     if trouble is not None and trouble.is_no:
@@ -338,24 +342,26 @@ def _absent(x: Examined) -> Judgement | None:
 
     Of a locked one, the list of its versions is another cause.
     """
-    if x.entry is not None or x.address is None or x.listing is None:
+    if x.entry is not None or x.address is None or x.today.listing is None:
         return None
     if x.is_unrequired:
         return Judgement(_NO, f"nothing in {x.where} requires {x.name}")
-    host, trouble = x.address.host, x.listing.trouble
+    host, trouble = x.address.host, x.today.listing.trouble
     if trouble is None:
-        return Judgement(_NO, f"{host} lists versions of {x.name}", as_of=x.listing.as_of)
-    if not x.asks_registry:
+        return Judgement(_NO, f"{host} lists versions of {x.name}", as_of=x.today.listing.as_of)
+    if not x.places.asks_registry:
         return Judgement(_NO, "the settings let init ask no registry")
     if not trouble.is_no:
-        missing = "run without --offline" if x.is_offline else trouble.words
+        missing = "run without --offline" if x.today.is_offline else trouble.words
         return Judgement(_UNKNOWN, f"whether {host} has {x.name} is not known", missing, basis=Basis.GUESS)
     words = f"{host} has no {x.name}"
-    if x.mirrors or x.servers:
-        return Judgement(_UNKNOWN, words, "whether a mirror of the settings has it", x.listing.as_of, basis=Basis.HERE)
+    if x.places.mirrors or x.places.servers:
+        return Judgement(
+            _UNKNOWN, words, "whether a mirror of the settings has it", x.today.listing.as_of, basis=Basis.HERE
+        )
     if host not in _DEFAULT_HOSTS:
-        return Judgement(_LIKELY, words, "the same request with a token", x.listing.as_of, basis=Basis.HERE)
-    return Judgement(_YES, words, as_of=x.listing.as_of, basis=Basis.HERE)
+        return Judgement(_LIKELY, words, "the same request with a token", x.today.listing.as_of, basis=Basis.HERE)
+    return Judgement(_YES, words, as_of=x.today.listing.as_of, basis=Basis.HERE)
 
 
 def _clash(x: Examined) -> str:
@@ -396,11 +402,11 @@ def hand_edit(x: Examined) -> Judgement | None:
         )
         return Judgement(_YES, words, basis=Basis.HASHES)
     if x.origins.sides is not None:
-        words = f"commit {x.merge[:12]}, a merge, has the version of one commit and the hashes of another"
+        words = f"commit {x.history.merge[:12]}, a merge, has the version of one commit and the hashes of another"
         return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
     for place, entry in x.origins.entries_of_other_versions():
-        is_of_signed = x.hashes_of in {"", str(entry.version)}
-        if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.listed and is_of_signed:
+        is_of_signed = x.today.hashes_of in {"", str(entry.version)}
+        if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.today.listed and is_of_signed:
             words = (
                 f"{x.place}: the block says {x.entry.version}{_version_words(x)}, and has the "
                 f"hashes of {entry.version} ({place}){_changed_part(x)}"
@@ -408,16 +414,17 @@ def hand_edit(x: Examined) -> Judgement | None:
             oldest = x.origins.oldest_with_packages
             # Without a run that failed with this version, the first commit may as well have the edited entry.
             has_failed = x.error is not None and oldest is not None and oldest.version == entry.version
-            if x.is_known or x.hashes_of or has_failed:
-                return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
+            if x.today.is_known or x.today.hashes_of or has_failed:
+                return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO)
             words = f"{words}; if they are those of {x.entry.version}, the entry there is the edited one"
-            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
-    if x.hashes_of:
+            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO)
+    if x.today.hashes_of:
         words = (
             f"{x.place}: the block says {x.entry.version}, and {len(x.packed)} of "
-            f"{zh_of_packages(len(x.packed), 'locked ')} are of the signed release {x.hashes_of}{_changed_part(x)}"
+            f"{zh_of_packages(len(x.packed), 'locked ')} are of the signed release {x.today.hashes_of}"
+            f"{_changed_part(x)}"
         )
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=_OF_TWO)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO)
     if (before := x.origins.before_edit) is not None:
         commit = x.origins.edit_commit
         by = f"commit {commit[:12]} wrote" if commit else "the edit that is not committed has"
@@ -425,42 +432,48 @@ def hand_edit(x: Examined) -> Judgement | None:
         there = [one for one in x.others if before.entry and before.entry.accepted <= one.entry.accepted]
         also = f"{counted(len(there), 'other lock file')} {'has' if len(there) == 1 else 'have'}, too"
         words = f"{x.place}: {by} {odd} for {x.release} than commit {before.commit[:12]}"
-        words = f"{words}, whose zh {'are of the signed release' if x.is_known else also}"
-        missing = "the author of the edit, or the release of that time" if x.is_known else x.why_unknown
+        words = f"{words}, whose zh {'are of the signed release' if x.today.is_known else also}"
+        missing = "the author of the edit, or the release of that time" if x.today.is_known else x.why_unknown
         verdict = _YES if x.origins.typed else _LIKELY
-        return Judgement(verdict, words, "" if x.origins.typed else missing, x.as_of, basis=Basis.HASHES)
+        return Judgement(verdict, words, "" if x.origins.typed else missing, x.today.as_of, basis=Basis.HASHES)
     if (typed := x.origins.typed) is not None:
         place = f"{x.lock.path}:{x.entry.line_of(typed[0])}"
         words = f"{place}: the block has {typed[0]}, where {x.sums} has {typed[1]}"
-        return Judgement(_YES, f"{words}{_twin_words(x)}", as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, f"{words}{_twin_words(x)}", as_of=x.today.as_of, basis=Basis.HASHES)
     if x.origins.sound_twin is not None:
         words = f"{x.place}: {len(x.origins.strange)} of {zh_of_packages(len(x.packed))} are not signed"
         missing = "the author of the edit, or the release of that time"
-        return Judgement(_LIKELY, f"{words}{_twin_words(x)}", missing, x.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, f"{words}{_twin_words(x)}", missing, x.today.as_of, basis=Basis.HASHES)
     if x.error is None and not x.entry.hashes and (lost := lost_hashes(x)) is not None:
         return lost
     if not x.packed:
-        states = ((commit, packages_of(entry.hashes)) for commit, entry in locked_states(x.past))
+        states = ((commit, packages_of(entry.hashes)) for commit, entry in locked_states(x.history.states))
         commit, was = next((one for one in states if one[1]), ("", frozenset()))
         gone = f"; commit {commit[:12]} locks {zh_of_packages(len(was))}" if was else ""
         missing = "the commit that left the zh out, or its author" if gone else "a zh, which alone is signed"
-        missing = missing if x.is_known else x.why_unknown
-        return Judgement(_UNKNOWN, f"no zh of a package is locked{gone}", missing, x.as_of, basis=Basis.GUESS)
-    if x.is_known and not x.stale:
+        missing = missing if x.today.is_known else x.why_unknown
+        return Judgement(_UNKNOWN, f"no zh of a package is locked{gone}", missing, x.today.as_of, basis=Basis.GUESS)
+    if x.today.is_known and not x.stale:
         words = f"{len(x.packed)} of {zh_of_packages(len(x.packed), 'locked ')} are of {x.entry.version}"
         if x.met_release:
             words = f"{words}; an edit that was never committed, and is undone, leaves no trace"
-            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of, basis=Basis.GUESS)
+            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.today.as_of, basis=Basis.GUESS)
         title = "the version or a zh in the block was changed by hand"  # of what was deleted, nothing is said
-        return Judgement(_NO, words, as_of=x.as_of, title=title)
-    missing = f"how commit {x.made_by[:12]} made this entry: its author" if x.made_by else "how this entry was made"
-    missing = missing if x.is_known else x.why_unknown
-    return Judgement(_UNKNOWN, "whether a tool or a person wrote these hashes is not known", missing, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.today.as_of, title=title)
+    missing = (
+        f"how commit {x.history.made_by[:12]} made this entry: its author"
+        if x.history.made_by
+        else "how this entry was made"
+    )
+    missing = missing if x.today.is_known else x.why_unknown
+    return Judgement(
+        _UNKNOWN, "whether a tool or a person wrote these hashes is not known", missing, as_of=x.today.as_of
+    )
 
 
 def lost_hashes(x: Examined) -> Judgement | None:
     """Test if the block has no hashes, or lacks some of those that it had in a commit."""
-    past = next((one for one in x.past if one.accepted), None)
+    past = next((one for one in x.history.states if one.accepted), None)
     if x.entry is None or past is None or (was := past.entry) is None or past.borrowed_from:
         return None
     commit = past.commit
@@ -475,7 +488,7 @@ def lost_hashes(x: Examined) -> Judgement | None:
         f"{place}: the block of {x.release} lacks {len(lost)} of the {counted(len(has), 'hash', 'hashes')} that commit "
         f"{commit[:12]} has: init fails where it gets a package that has none of the others"
     )
-    missing, command = "which packages they are of", x.command_line("doctor", "--", x.incident.root or ".")
+    missing, command = "which packages they are of", x.shell.command_line("doctor", "--", x.incident.root or ".")
     title = f"the block lacks hashes that commit {commit[:12]} has"
     return Judgement(_LIKELY, words, missing, command=command, basis=Basis.HASHES, title=title)
 
@@ -504,7 +517,9 @@ _OF_TWO = "the block has the version of one release, and the hashes of another"
 
 def _version_words(x: Examined) -> str:
     """Return the clause about the newest commit that has other packages for the version; "" without one."""
-    states = ((commit, one) for commit, one in locked_states(x.past) if x.entry and one.version == x.entry.version)
+    states = (
+        (commit, one) for commit, one in locked_states(x.history.states) if x.entry and one.version == x.entry.version
+    )
     commit = next((commit for commit, one in states if not x.packed & packages_of(one.hashes)), "")
     return f", as commit {commit[:12]} does" if commit else ""
 
@@ -514,7 +529,7 @@ def _changed_part(x: Examined) -> str:
 
     Packages that were only taken away since are no such change.
     """
-    now, states = x.entry, [entry for _, entry in locked_states(x.past)]
+    now, states = x.entry, [entry for _, entry in locked_states(x.history.states)]
     changed = (one for one in states if now and (one.version != now.version or not x.packed <= packages_of(one.hashes)))
     before = next(changed, None)
     if now is None or before is None:

@@ -54,7 +54,7 @@ def fix_syntax(one: Affected) -> Iterator[Remedy]:
     """
     x = one.examined
     yield from fix_file(one)
-    if x.readable_commit or not x.lock.problems:
+    if x.history.readable_commit or not x.lock.problems:
         return
     first = x.lock.problems[0]
     place = f"{x.lock.path}:{first.line}"
@@ -63,15 +63,17 @@ def fix_syntax(one: Affected) -> Iterator[Remedy]:
         other = first.detail.rpartition(" at ")[2].removesuffix(".")
         title = f"Delete one of the two blocks by hand, at {other} or {place}"
     note = "no commit has a lock file that can be read; after the edit, the command judges what is left"
-    hint = x.command_line("doctor", "--", x.incident.root or ".")
+    hint = x.shell.command_line("doctor", "--", x.incident.root or ".")
     yield Remedy("correct-file", title, 1, _NONE, 0, "", note, hint=hint)
 
 
 def _conflict_diff(x: Examined) -> str:
     """Return the command that shows a conflict: both sides, or since the newest readable commit; "" without one."""
     is_staged = x.lock.conflict is not None and x.lock.conflict.is_staged
-    since = () if is_staged else (x.readable_commit[:12],)
-    return shell_words([*x.git, "diff", *since, "--", x.lock.path]) if is_staged or x.readable_commit else ""
+    since = () if is_staged else (x.history.readable_commit[:12],)
+    return (
+        shell_words([*x.shell.git, "diff", *since, "--", x.lock.path]) if is_staged or x.history.readable_commit else ""
+    )
 
 
 def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
@@ -105,7 +107,7 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
         shown.append(f"{provider} {entry.version if entry is not None else 'removed'}")
         if entry is None or left is None or entry.version == left.version or not share_packages(entry, left):
             continue
-        if (clash.address, str(entry.version)) in x.unlisted:
+        if (clash.address, str(entry.version)) in x.today.unlisted:
             return None
         if why := _why_its_own(x, entry, left):
             kept.append(f"{why} {shown[-1]}")
@@ -139,10 +141,10 @@ def _why_its_own(x: Examined, entry: LockEntry, other: LockEntry) -> str:
 
     Its release tells, or a commit where that is unknown, unless they are those of the other side's release.
     """
-    own, of_other = (x.of_release.get((one.address, str(one.version))) for one in (entry, other))
+    own, of_other = (x.today.of_release.get((one.address, str(one.version))) for one in (entry, other))
     if own is not None or of_other:
         return "those of" if own else ""
-    first = x.first_of_sides.get((entry.address, str(entry.version)))
+    first = x.history.first_of_sides.get((entry.address, str(entry.version)))
     is_own = first is not None and first.is_of(entry.version) and entry.accepted <= first.accepted
     return f"which commit {first.commit[:12]} locks for" if first is not None and is_own else ""
 
@@ -156,10 +158,10 @@ def _restored(one: Affected, clashes: Sequence[MergeConflict]) -> Remedy | None:
     commits: dict[str, list[LockEntry]] = {}
     for clash in clashes:
         sides = [side for side in (clash.ours, clash.theirs) if side is not None]
-        first = {x.first_of_sides.get((side.address, str(side.version))) for side in sides}
+        first = {x.history.first_of_sides.get((side.address, str(side.version))) for side in sides}
         if len(sides) < 2 or len(first) > 1 or (before := first.pop()) is None or before.entry is None:
             return None
-        if any(x.of_release.get((side.address, str(side.version))) for side in sides):
+        if any(x.today.of_release.get((side.address, str(side.version))) for side in sides):
             return None
         if any(before.is_of(side.version) or not side.accepted <= before.accepted for side in sides):
             return None

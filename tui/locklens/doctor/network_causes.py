@@ -44,19 +44,21 @@ class _Repeated(Struct, frozen=True):
 
 def _repeated(x: Examined) -> _Repeated:
     """Return what the request of the message gave here: only the same one to the same registry tells about it."""
-    if (listing := x.listing) is None or not _is_of_registry(x):
+    if (listing := x.today.listing) is None or not _is_of_registry(x):
         return _Repeated()
-    of_sums = x.as_of if x.is_known or x.authentication is not None else None  # a list that is refused was sent, too
-    answer = x.as_of or listing.as_of
-    trouble = next((one for one in (x.trouble, listing.trouble) if one is not None and one.was_asked), None)
+    of_sums = (
+        x.today.as_of if x.today.is_known or x.today.authentication is not None else None
+    )  # a list that is refused was sent, too
+    answer = x.today.as_of or listing.as_of
+    trouble = next((one for one in (x.today.trouble, listing.trouble) if one is not None and one.was_asked), None)
     known = {  # request: the time of its answer, why there was none
         "versions": (listing.as_of, listing.trouble),
-        "sums": (of_sums, x.trouble),
-        "download": (of_sums, x.trouble),
+        "sums": (of_sums, x.today.trouble),
+        "download": (of_sums, x.today.trouble),
         "discovery": (answer, None if answer else trouble),
     }
     assert x.address is not None
-    if x.message.host not in {"", x.address.host, urlsplit(x.registry_url).netloc}:
+    if x.message.host not in {"", x.address.host, urlsplit(x.places.registry_url).netloc}:
         # The host of a registry's services: whether its answer leads to the same one here is not known.
         if trouble is not None and x.message.host in trouble.words:
             return _Repeated(False, f"that host fails here: {trouble.words}")
@@ -66,7 +68,7 @@ def _repeated(x: Examined) -> _Repeated:
     as_of, problem = known.get(request, (None, None))
     if problem is not None and problem.was_asked:
         what = "a request for this version" if request == "download" else "the same request"
-        is_other = x.message.kind == "credentials-rejected" and not x.may_send_token
+        is_other = x.message.kind == "credentials-rejected" and not x.places.may_send_token
         words = "without credentials the request fails here" if is_other else f"{what} fails here"
         return _Repeated(False, f"{words}: {problem.words}")
     if as_of:
@@ -104,7 +106,7 @@ def _request(x: Examined) -> str:
     is_own = x.message.command == LOCKLENS and x.message.host != ""
     if is_own and not x.message.version:  # it names that of a package, and of its list
         return "discovery" if "asked for its services" in x.message.words else "versions"
-    if x.message.is_of_version or (is_own and x.trouble is not None):  # else it may have been the file
+    if x.message.is_of_version or (is_own and x.today.trouble is not None):  # else it may have been the file
         return "" if x.is_of_other_version else "download"
     return "versions" if any(words in x.message.words for words in _OF_VERSIONS) else ""
 
@@ -124,12 +126,12 @@ class ListHere(StrEnum):
 
 def list_here(x: Examined) -> ListHere:
     """Return what arrives here as the SHA256SUMS of the release that the error is of."""
-    if x.case is None or x.is_of_other_version:
+    if x.today.case is None or x.is_of_other_version:
         return ListHere.UNKNOWN
-    if x.is_known:
-        has_it = x.platform in x.platforms if x.platform else bool(x.platforms)
+    if x.today.is_known:
+        has_it = x.platform in x.today.platforms if x.platform else bool(x.today.platforms)
         return ListHere.WITH_PACKAGE if has_it else ListHere.WITHOUT
-    found, judged = x.case.new.checksums, x.case.new.authentication
+    found, judged = x.today.case.new.checksums, x.today.case.new.authentication
     if found is None or judged is None or judged.refusal is not Refusal.NOT_LISTED:
         return ListHere.UNKNOWN
     return ListHere.WITHOUT if found.hashes else ListHere.NO_LIST
@@ -137,11 +139,11 @@ def list_here(x: Examined) -> ListHere:
 
 def listed_words(x: Examined) -> str:
     """Return that the registry lists the version which failed; "" where it does not, or its list is unknown."""
-    if x.address is None or x.entry is None or x.listing is None or not x.listing.is_known:
+    if x.address is None or x.entry is None or x.today.listing is None or not x.today.listing.is_known:
         return ""
     version = x.message.version if x.is_of_other_version else str(x.entry.version)
-    is_there = any(str(one.version) == version for one in x.listing.versions)
-    return f"{x.address.host} {x.lists} {version}" if is_there else ""
+    is_there = any(str(one.version) == version for one in x.today.listing.versions)
+    return f"{x.address.host} {x.today.lists} {version}" if is_there else ""
 
 
 def _other_list(x: Examined) -> Judgement:
@@ -150,12 +152,12 @@ def _other_list(x: Examined) -> Judgement:
     match list_here(x):
         case ListHere.WITH_PACKAGE:
             words = f"{x.sums} lists the package: another list, or the page of a proxy, came in its place"
-            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN, title=title)
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN, title=title)
         case ListHere.NO_LIST:
             words = "what arrives here as SHA256SUMS has no hash in it, like the page of a proxy"
-            return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.RUN, title=title)
+            return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN, title=title)
         case ListHere.WITHOUT:
-            return Judgement(_NO, "the list that arrives here does not name the package either", as_of=x.as_of)
+            return Judgement(_NO, "the list that arrives here does not name the package either", as_of=x.today.as_of)
         case ListHere.UNKNOWN:
             words = "the page of a proxy in the place of SHA256SUMS gives the same message"
             return Judgement(_UNKNOWN, words, _SAME_REQUEST, basis=Basis.GUESS)
@@ -203,7 +205,7 @@ def registry_down(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, as_of=here.as_of, basis=Basis.RUN, title=title)
     if reason in ON_THE_WAY:
         words = clauses(str(reason), here.words)
-        missing = "a request from here: run again without --offline" if x.is_offline else _SAME_REQUEST
+        missing = "a request from here: run again without --offline" if x.today.is_offline else _SAME_REQUEST
         what = "gave no whole answer" if reason is _N.BROKEN else "could not be reached"
         title = f"{_host(x)} {what}: {reason}"
         if here.is_answered:
@@ -231,9 +233,9 @@ def _without_token(x: Examined) -> str:
     is_denial = x.message.reason is _N.DENIED and x.message.kind in _TITLES_OF_DENIALS
     if not is_denial or x.address is None or not _is_of_registry(x):
         return ""
-    if (here := _repeated(x)).is_answered and not x.may_send_token:
+    if (here := _repeated(x)).is_answered and not x.places.may_send_token:
         return f"{here.words} without a token"
-    is_public = x.address.host in {tool.default_host for tool in DIALECTS.values()} and not x.registry_url
+    is_public = x.address.host in {tool.default_host for tool in DIALECTS.values()} and not x.places.registry_url
     return f"{x.address.host} is public" if is_public else ""
 
 
@@ -253,15 +255,15 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         words = "the answer was not the registry's: a sign-in page or a proxy"
         title = "something else than the registry answered"
         return Judgement(_LIKELY, words, _SAME_REQUEST, basis=Basis.RUN, title=title)
-    if x.is_page_served:
+    if x.today.is_page_served:
         digest = x.message.arrived.removeprefix("zh:")
-        is_same = digest != "" and digest == x.downloads[0].removeprefix(PAGE)
+        is_same = digest != "" and digest == x.today.downloads[0].removeprefix(PAGE)
         words = "what arrives here in the place of the package is no zip file, like the page of a proxy"
         words = f"{words}{', and has the hash of what the failing run got' if is_same else ''}"
         title = "something else than a package arrived, like the page of a proxy"
         if is_same:
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=title)
-        return Judgement(_LIKELY, words, _SAME_REQUEST, x.as_of, basis=Basis.HERE, title=title)
+            return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=title)
+        return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.HERE, title=title)
     if x.message.kind == "archive-checksum":
         missing, title = "the same download without the proxy", "a proxy altered the file"
         return Judgement(_UNKNOWN, "a proxy may alter files", missing, basis=Basis.GUESS, title=title)

@@ -29,16 +29,16 @@ def earlier(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if x.entry is None:
         return
-    copies = {text for copy in x.packages if copy.platform == one.platform for text in copy.of_files}
+    copies = {text for copy in x.places.packages if copy.platform == one.platform for text in copy.of_files}
     needed = {x.expected[one.platform]} if one.platform in x.expected else copies - x.unpacked
-    for past in x.past:
+    for past in x.history.states:
         entry = past.entry
         if entry is None or not past.is_of(x.entry.version) or entry.accepted == x.locked:
             continue
         unpacked = hashes_of_files(entry.hashes)
         is_sure = bool(needed & unpacked)
         has_it = is_sure or (not needed and bool(unpacked - x.unpacked))
-        if has_it or (x.is_known and x.stale and not (entry.accepted & x.stale)):
+        if has_it or (x.today.is_known and x.stale and not (entry.accepted & x.stale)):
             yield from restored(one, past, _of_platform(one, entry, is_open=not needed))
             return
 
@@ -46,7 +46,7 @@ def earlier(one: Affected) -> Iterator[Remedy]:
 def _of_platform(one: Affected, entry: LockEntry, *, is_open: bool) -> str:
     """Return the note on what an earlier entry has of the platform; `is_open` if the `h1` of that is not known."""
     x = one.examined
-    if x.platforms.get(one.platform) in packages_of(entry.hashes) - x.packed:
+    if x.today.platforms.get(one.platform) in packages_of(entry.hashes) - x.packed:
         return f"it has the zh of {one.platform}"
     more = len(hashes_of_files(entry.hashes) - x.unpacked)
     locked = "which is locked no longer" if more == 1 else "which are locked no longer"
@@ -63,7 +63,7 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
     version = past.entry.version
     is_same = x.entry is not None and version == x.entry.version
     added = past.accepted - x.locked
-    known = x.listed | {*x.computed.values()} if x.listed and is_same else frozenset()
+    known = x.today.listed | {*x.computed.values()} if x.today.listed and is_same else frozenset()
     unsigned = added - known
     if unsigned:
         number = counted(len(unsigned), "added hash", "added hashes")
@@ -87,9 +87,9 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
 def restored_file(x: Examined, commit: str) -> Remedy:
     """Return the remedy that restores the whole lock file of a commit; hashes that come with it have to be reviewed."""
     revision = commit[:12]
-    command = shell_words([*x.git, "restore", "-s", revision, "--", x.lock.path])
+    command = shell_words([*x.shell.git, "restore", "-s", revision, "--", x.lock.path])
     note = "all that was changed in the file since then is lost"
-    cost = _NONE if commit in x.without_new else _LOW
+    cost = _NONE if commit in x.history.without_new else _LOW
     return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, cost, 0, command, note)
 
 
@@ -106,13 +106,13 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
         return
     if (twin := x.origins.sound_twin) is not None:
         title = f"Copy the block of {x.release} at {twin.lock_file}:{twin.entry.line} into {x.lock.path}, by hand"
-        shown = shell_words([*x.git, "diff", "--no-index", "--", x.lock.path, twin.lock_file])
+        shown = shell_words([*x.shell.git, "diff", "--no-index", "--", x.lock.path, twin.lock_file])
         note = "its zh are signed, and its h1 are not"
         yield one.alone.remedy("copy-entry", title, _NONE, 0, "", note, hint=shown)
         return
     if (own := _with_own_packages(x)) is not None:
         yield from restored(one, own, f"it locks {x.entry.version} with other packages")
-    past = next((each for each in x.past if each.entry and pinned(each.entry) != pinned(x.entry)), None)
+    past = next((each for each in x.history.states if each.entry and pinned(each.entry) != pinned(x.entry)), None)
     if past is own and own is not None:
         return
     if past is None or past.entry is None:
@@ -131,9 +131,13 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
 def _with_own_packages(x: Examined) -> PastEntry | None:
     """Return the newest state that locks other packages alone for the version: its own, as far as is known."""
     assert x.entry is not None
-    for past in x.past if _may_be_there(x, x.entry.version) else ():
+    for past in x.history.states if _may_be_there(x, x.entry.version) else ():
         packed = packages_of(past.accepted)
-        is_its_own = past.is_of(x.entry.version) and not past.borrowed_from and (packed <= x.listed or not x.is_known)
+        is_its_own = (
+            past.is_of(x.entry.version)
+            and not past.borrowed_from
+            and (packed <= x.today.listed or not x.today.is_known)
+        )
         if packed and is_its_own and not packed & x.packed:
             return past
     return None
@@ -143,7 +147,7 @@ def fix_conflict(one: Affected) -> Iterator[Remedy]:
     """Another version or other constraints; or the newest earlier entry that satisfies them, which git alone has."""
     yield from fix_constraint(one)
     x = one.examined
-    past = fitting_past(x, x.past) if x.entry is not None and not x.fitting else None
+    past = fitting_past(x, x.history.states) if x.entry is not None and not x.fitting else None
     if past is not None and x.entry is not None and not past.is_of(x.entry.version):
         yield from restored(one.alone, past)
 

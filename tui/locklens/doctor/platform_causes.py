@@ -36,32 +36,32 @@ def h1_missing(x: Examined) -> Judgement | None:
             return without_hashes(x)
         if x.message.kind == "lock-not-updated":
             words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
         if path is None:
             return Judgement(_UNKNOWN, f"no h1 of {x.release} is locked", "the origin of the package: --install-path")
         words = f"no h1 of {x.release} is locked, only {zhs}, which do not count for an unpacked package"
         if x.message.kind == "local-package":
             words += "; init accepts that, so the failing run had another entry"
-            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.as_of)
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    if not platform and x.machine in x.attributed.values():
-        words = f"an h1 of {x.machine} is locked; that the failing run was on {x.machine} is assumed"
-        return Judgement(_UNKNOWN, words, ASK_PLATFORM, x.as_of)
+            return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.today.as_of)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
+    if not platform and x.places.machine in x.attributed.values():
+        words = f"an h1 of {x.places.machine} is locked; that the failing run was on {x.places.machine} is assumed"
+        return Judgement(_UNKNOWN, words, ASK_PLATFORM, x.today.as_of)
     if not platform:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
         is_likely = few and bool(x.of_kind("given", "mirror", "plugin-cache"))  # else any other cause fits as well
         verdict = _LIKELY if is_likely else _UNKNOWN
-        return _beside_others(x, Judgement(verdict, words, ASK_PLATFORM, x.as_of, basis=Basis.GUESS))
+        return _beside_others(x, Judgement(verdict, words, ASK_PLATFORM, x.today.as_of, basis=Basis.GUESS))
     if platform in x.attributed.values():
-        return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.as_of)
+        return Judgement(_NO, f"an h1 of {platform} is locked", as_of=x.today.as_of)
     if platform in x.computed or len(x.attributed) == len(x.unpacked):
         words = f"no h1 of {platform} is locked for {x.release}{_attributed(x)}"
-        if platform in x.platforms:
-            state = "locked and signed" if x.platforms[platform] in x.packed else "signed, and not locked"
+        if platform in x.today.platforms:
+            state = "locked and signed" if x.today.platforms[platform] in x.packed else "signed, and not locked"
             words += f"; the zh of its package is {state}, and does not count for an unpacked package"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
     return replace(_beside_others(x, _of_untold_h1(x, platform)), is_by_download=x.is_told_by_download(platform))
 
 
@@ -83,24 +83,24 @@ def _beside_others(x: Examined, judged: Judgement) -> Judgement:
 def _of_untold_h1(x: Examined, platform: str) -> Judgement:
     """Judge locked `h1` that are not all known to be of other platforms."""
     assert x.entry is not None
-    showing = x.command_line("lock", "--platform", platform, "--dry-run", x.name, *words_of_root(x))
+    showing = x.shell.command_line("lock", "--platform", platform, "--dry-run", x.name, *words_of_root(x))
     missing = f"the h1 of {platform}: --package DIR, or `{showing}`"
     if accepted := _accepted_elsewhere(x):
-        return Judgement(_LIKELY, accepted, missing, x.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, accepted, missing, x.today.as_of, basis=Basis.HASHES)
     if platform in x.expected:
         words = f"the h1 that the registry reports for {platform} is not locked, and nothing signs it"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.HASHES)
-    states = (one for one in x.past if one.is_of(x.entry.version))
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES)
+    states = (one for one in x.history.states if one.is_of(x.entry.version))
     lost = ((one.commit, len(hashes_of_files(one.accepted) - x.unpacked)) for one in states)
     commit, more = next((pair for pair in lost if pair[1]), ("", 0))
     if more:
         words = f"commit {commit[:12]} had {more} h1 that {'is' if more == 1 else 'are'} locked no longer"
-        return Judgement(_LIKELY, words, missing, x.as_of)
-    known = len(x.platforms) or len(x.packed)
+        return Judgement(_LIKELY, words, missing, x.today.as_of)
+    known = len(x.today.platforms) or len(x.packed)
     verdict = _LIKELY if len(x.unpacked) < max(known, 2) else _UNKNOWN
     of_unknown = "" if x.attributed else ", of unknown platforms,"
     words = f"{len(x.unpacked)} h1 locked{of_unknown} beside {zh_of_packages(len(x.packed))}{_attributed(x)}"
-    return Judgement(verdict, words, missing, x.as_of, basis=Basis.GUESS)
+    return Judgement(verdict, words, missing, x.today.as_of, basis=Basis.GUESS)
 
 
 def _attributed(x: Examined) -> str:
@@ -138,32 +138,35 @@ def platform_missing(x: Examined) -> Judgement | None:
     if x.entry is not None and not x.entry.hashes and not x.lock.problems and not is_unavailable:
         return Judgement(_NO, "no hash is locked: init accepts the package of any platform")
     if not platform:
-        if x.is_known and set(x.platforms.values()) <= x.packed:
-            words = f"all {counted(len(x.platforms), 'package')} of the release are locked"
-            return Judgement(_NO, words, as_of=x.as_of)
+        if x.today.is_known and set(x.today.platforms.values()) <= x.packed:
+            words = f"all {counted(len(x.today.platforms), 'package')} of the release are locked"
+            return Judgement(_NO, words, as_of=x.today.as_of)
         if (few := _few_hashes(x)) is not None:
             return replace(few, missing=ASK_PLATFORM)
         return Judgement(_UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
-    if x.platforms and platform not in x.platforms:
-        words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.platforms), 8)}"
+    if x.today.platforms and platform not in x.today.platforms:
+        words = f"{x.release} has no package of {platform}, only of {listing(sorted(x.today.platforms), 8)}"
         basis = Basis.RUN if is_unavailable else Basis.HASHES
         title = f"the release has no package of {platform}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=basis, title=title)
     if is_unavailable:
         if x.is_left_out and x.address is not None:
-            words = f"the message says so, and {x.address.host} {x.lists} {x.release} without {platform}"
+            words = f"the message says so, and {x.address.host} {x.today.lists} {x.release} without {platform}"
             if x.is_absent:
-                also = f", though {x.sums} names it" if platform in x.platforms else ""
+                also = f", though {x.sums} names it" if platform in x.today.platforms else ""
                 words = f"the message says so, and {x.address.host} answers 404 about that package here, too{also}"
             title = f"the registry {'does not offer the' if x.is_absent else 'has no'} package of {platform}"
-            verdict = _LIKELY if x.is_of_mirror or x.is_offline else _YES
-            return Judgement(verdict, words, as_of=x.as_of, basis=Basis.RUN, title=title)
-        if platform in x.platforms:
-            return Judgement(_NO, f"{x.sums} names a package of {platform}", as_of=x.as_of)
+            verdict = _LIKELY if x.is_of_mirror or x.today.is_offline else _YES
+            return Judgement(verdict, words, as_of=x.today.as_of, basis=Basis.RUN, title=title)
+        if platform in x.today.platforms:
+            return Judgement(_NO, f"{x.sums} names a package of {platform}", as_of=x.today.as_of)
         if x.message.kind == "sums-without-package":  # which comes after the registry named a package
             words = "the registry named a package, and what arrived as SHA256SUMS does not list it"
-            return Judgement(_UNKNOWN, words, x.why_unknown, x.as_of, basis=Basis.RUN)
-        words, verdict = "the message says so, of the source that was asked", _LIKELY if x.asks_registry else _UNKNOWN
+            return Judgement(_UNKNOWN, words, x.why_unknown, x.today.as_of, basis=Basis.RUN)
+        words, verdict = (
+            "the message says so, of the source that was asked",
+            _LIKELY if x.places.asks_registry else _UNKNOWN,
+        )
         title = f"the source that was asked has no package of {platform}"
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN, title=title)
     return _locked_platform(x, platform)
@@ -187,42 +190,42 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
     if is_of_zh_alone:
         if not x.packed and x.unpacked:
             words = f"no zh of a package is locked, only {h1s}: one from an OCI registry is accepted by its zh alone"
-            return Judgement(_YES if x.is_path_of_run else _LIKELY, words, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(_YES if x.is_path_of_run else _LIKELY, words, as_of=x.today.as_of, basis=Basis.HASHES)
     elif platform in x.attributed.values():
-        return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.as_of)
+        return Judgement(_NO, f"the h1 of {platform} is locked", as_of=x.today.as_of)
     locked = sorted(set(x.attributed.values()))
     if locked and not x.packed and len(x.attributed) == len(x.unpacked):
         words = f"{h1s} locked, of {listing(locked)} alone, and no zh of a package: none is of {platform}"
-        return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
     is_open = len(x.unpacked) - len(x.attributed) > 1 and platform not in x.expected
     if is_open and x.error is None and not x.packed:  # it covers each platform that an h1 is of
         words = f"no zh of a package and {h1s} locked{_attributed(x)}: that of {platform} may be among them"
         missing, is_told = f"the h1 of {platform}: --package DIR", x.is_told_by_download(platform)
-        return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS, is_by_download=is_told)
-    if not x.is_known:
+        return Judgement(_UNKNOWN, words, missing, x.today.as_of, basis=Basis.GUESS, is_by_download=is_told)
+    if not x.today.is_known:
         few = _few_hashes(x)
         return few or Judgement(_UNKNOWN, f"{zhs} and {h1s} locked", x.why_unknown, basis=Basis.GUESS)
-    zh = x.platforms.get(platform)
+    zh = x.today.platforms.get(platform)
     if zh in x.packed:
         words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
-        return Judgement(_NO, words, as_of=x.as_of)
-    if len(x.stale) >= len(x.platforms):
-        number = counted(len(x.platforms), "package")
+        return Judgement(_NO, words, as_of=x.today.as_of)
+    if len(x.stale) >= len(x.today.platforms):
+        number = counted(len(x.today.platforms), "package")
         odd = f"{zh_of_packages(len(x.stale))} are locked that are not of {x.release}"
-        return Judgement(_NO, f"{odd}, which has {number}: no platform was left out", as_of=x.as_of)
+        return Judgement(_NO, f"{odd}, which has {number}: no platform was left out", as_of=x.today.as_of)
     is_sure = not x.stale and (is_of_zh_alone or platform in x.computed or len(x.attributed) == len(x.unpacked))
-    have = sorted(name for name, text in x.platforms.items() if text in x.packed)
+    have = sorted(name for name, text in x.today.platforms.items() if text in x.packed)
     only = f", only of {listing(have, 8)}" if have else ""
     words = f"no zh of {platform} is locked for {x.release}{only}{_removal(x, zh)}"
     missing = "" if is_sure else f"the h1 of {platform}: --package DIR"
     is_told = missing != "" and not x.stale and x.is_told_by_download(platform)
     verdict = _YES if is_sure else _LIKELY
-    return Judgement(verdict, words, missing, x.as_of, basis=Basis.HASHES, is_by_download=is_told)
+    return Judgement(verdict, words, missing, x.today.as_of, basis=Basis.HASHES, is_by_download=is_told)
 
 
 def _removal(x: Examined, zh: str | None) -> str:
     """Return the commit that took a hash out of the entry, which later ones may have changed; "" for none."""
-    for later, earlier in pairwise(x.past):
+    for later, earlier in pairwise(x.history.states):
         if zh in earlier.accepted and zh not in later.accepted and later.commit and later.entry is not None:
             return f"; commit {later.commit[:12]} of {later.date[:10]} removed it"
     return ""
@@ -230,10 +233,10 @@ def _removal(x: Examined, zh: str | None) -> str:
 
 def _few_hashes(x: Examined) -> Judgement | None:
     """Judge an entry of an unknown release that may be of some platforms alone, by hashes and history; else None."""
-    if x.is_known or x.entry is None:
+    if x.today.is_known or x.entry is None:
         return None
     zhs, h1s = zh_of_packages(len(x.packed)), counted(len(x.unpacked), "h1", "h1")
-    if x.error is not None and (was := next((one for one in x.past if _had_more(x, one)), None)) is not None:
+    if x.error is not None and (was := next((one for one in x.history.states if _had_more(x, one)), None)) is not None:
         more = counted(len(was.accepted - x.locked), "more hash", "more hashes")
         words = f"{zhs} and {h1s} locked, and commit {was.commit[:12]} has {more} for {x.release}"
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES)
@@ -253,5 +256,5 @@ def _had_more(x: Examined, one: PastEntry) -> bool:
 
 def _usual(x: Examined) -> int:
     """Return the number of packages that a whole entry of the provider has, as far as other entries tell."""
-    entries = [*(entry for _, entry in locked_states(x.past)), *(one.entry for one in x.others)]
+    entries = [*(entry for _, entry in locked_states(x.history.states)), *(one.entry for one in x.others)]
     return max((WHOLE_LIST, *(len(packages_of(entry.hashes)) for entry in entries)))

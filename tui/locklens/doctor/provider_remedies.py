@@ -82,7 +82,7 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
 
 def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
     """Return the versions that the registry lists, for a platform or at all; None if they are unknown."""
-    listing = x.listing
+    listing = x.today.listing
     if listing is None or not listing.is_known:
         return None
     return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]
@@ -238,7 +238,7 @@ def copies(one: Affected) -> Iterator[Remedy]:
     targets = tuple(_targets(one))
     path = x.incident.path
     is_of_place = path is not None and (path.is_mirror or path is PackagePath.PLUGIN_CACHE)
-    for copy in holding(x.packages, x.entry)[:3]:
+    for copy in holding(x.places.packages, x.entry)[:3]:
         if not x.can_be_installed(copy):
             continue
         fitting = [target for target in targets if target.platform == copy.platform and copy.place]
@@ -253,12 +253,12 @@ def _targets(one: Affected) -> Iterator[FoundPackage]:
     """Yield the folders on this machine that are the cause; for a link into the plugin cache, the cache's folder."""
     x = one.examined
     kinds = {cause.place for cause in one.causes if cause.is_probable} - {""}
-    for found in x.packages:
+    for found in x.places.packages:
         is_here = found.is_of_root or found.kind != "installed"
         is_of_other = x.message.kind == "plugin-other-platform" and found.is_of_root
         is_suspect = (is_of_other or x.can_be_installed(found)) and not found.hashes & x.locked and not found.is_left
         if found.place and found.kind in kinds and is_here and is_suspect:
-            real = next((one for one in x.packages if found.cached and one.path == found.cached), found)
+            real = next((one for one in x.places.packages if found.cached and one.path == found.cached), found)
             names = ("kind", "path", "place", "base", "aside", "link")
             yield replace(found, **{name: getattr(real, name) for name in names})
 
@@ -301,7 +301,7 @@ def _runner_top(x: Examined) -> str:
     """Return the folder of the runner's mirror or plugin cache, by the log or the settings; MIRROR if none tells it."""
     top, below, _ = x.message.place.replace("\\", "/").partition(f"/{x.address}/")
     path = x.incident.path
-    of_settings = x.mirrors if path is not None and path.is_mirror and not path.is_on_server else ()
+    of_settings = x.places.mirrors if path is not None and path.is_mirror and not path.is_on_server else ()
     return top if below else next(iter((*x.message.own_folders, *of_settings)), "MIRROR")
 
 
@@ -319,14 +319,14 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
         note = "the command shows the settings that name the place, and changes nothing"
         yield alone.remedy("correct-settings", title, _NONE, 0, "", note, hint=_settings_line("provider_installation"))
         return
-    if x.address is None or x.is_denied:
+    if x.address is None or x.today.is_denied:
         return  # what no registry has, no command fills a mirror with
     left_out = _left_out(x)
     if left_out is not None:
         yield alone.remedy("fill-mirror", left_out[0], _NONE, None, "", left_out[1])
         return
     place, note = _filled_place(x)
-    platform = one.platform or x.machine
+    platform = one.platform or x.places.machine
     if platform and not x.platform:
         note = clauses(note, f"that the failing run was on {platform} is assumed")
     title, size = "Fill the mirror from the signed release", one.size_of(platform)
@@ -365,10 +365,14 @@ def _filled_place(x: Examined) -> tuple[str, str]:
                 x.failing_mirror
                 or x.message.own_server
                 or x.message.searched_server
-                or next((one.place for one in x.servers), "")
+                or next((one.place for one in x.places.servers), "")
             )
             named = named or (f", which serves {url}" if url else "")
-            return (x.mirrors[0], "") if x.mirrors else ("DIR", f"DIR is the folder of the runner's mirror{named}")
+            return (
+                (x.places.mirrors[0], "")
+                if x.places.mirrors
+                else ("DIR", f"DIR is the folder of the runner's mirror{named}")
+            )
         case _:
             assert_never(method)
 
@@ -388,12 +392,12 @@ def fix_copy(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     kinds = ("mirror", "plugin-cache")
     packed = next((each for each in x.of_kind(*kinds) if not each.hashes & x.locked and not each.is_left), None)
-    if packed is None and x.replaced and not x.is_mirror_replaced:
+    if packed is None and x.places.replaced and not x.places.is_mirror_replaced:
         size = one.size_of(x.platform)
         yield one.alone.remedy("reinstall", "Install the locked package", _NONE, size, one.next_step)
         return
-    is_of_server = x.served is not None or (x.incident.path is not None and x.incident.path.is_on_server)
-    if packed is None and (x.replaced or is_of_server):
+    is_of_server = x.today.served is not None or (x.incident.path is not None and x.incident.path.is_on_server)
+    if packed is None and (x.places.replaced or is_of_server):
         yield from fix_mirror(one)
         return
     place = one.path(packed.path) if packed is not None else x.message.place or "DIR"
@@ -434,9 +438,9 @@ def _fetched_again(one: Affected, target: FoundPackage | None) -> str:
     path = one.examined.incident.path
     if target is None and (path is None or (path.is_mirror and not path.is_on_server)):
         return _mirror_line(one, _runner_top(one.examined))
-    is_used = target is not None and (target.is_of_run or not one.examined.asks_registry)
+    is_used = target is not None and (target.is_of_run or not one.examined.places.asks_registry)
     if target is not None and target.kind == "mirror" and is_used:
-        if one.examined.is_denied:
+        if one.examined.today.is_denied:
             return ""
         return _mirror_line(one, target.top(one.examined.address), target.platform)
     return one.next_step
@@ -447,7 +451,7 @@ def _moved_aside(one: Affected, target: FoundPackage, remedy: str, title: str) -
     shown, then = one.path(target.path), _fetched_again(one, target)
     title, command = f"{title}{_AGAIN if then else ''}", _aside_line(shown, target.aside, then)
     note = _hash_words(target, then)
-    is_sure = one.examined.is_known or then == one.next_step  # else the copy may be the last one
+    is_sure = one.examined.today.is_known or then == one.next_step  # else the copy may be the last one
     write = one.write("replace", place=target.place, base=target.base, next_step=then) if is_sure else None
     size, is_partial = one.size_of(one.examined.platform), then == ""
     return one.alone.remedy(remedy, title, _NONE, size, command, note, write=write, is_partial=is_partial)
@@ -464,11 +468,11 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         what = "plugin cache" if target.cached else "installed"
         title = f"Move the {what} {'link' if target.link else 'folder'} aside"
         yield _moved_aside(one.owner(target), target, "reinstall", title)
-    own = next((copy for copy in x.packages if copy.is_of_root), None)
-    installed = x.installed
+    own = next((copy for copy in x.places.packages if copy.is_of_root), None)
+    installed = x.places.installed
     if own is None and x.entry is not None and installed is not None and installed.is_there:
         place = f"{x.address}/{x.entry.version}/{x.platform}"
-        donors = (each for each in holding(x.packages, x.entry) if each.place and each.platform == x.platform)
+        donors = (each for each in holding(x.places.packages, x.entry) if each.place and each.platform == x.platform)
         if x.platform and (donor := next(donors, None)) is not None:
             empty = FoundPackage(
                 "installed", f"{installed.shown}/{place}", place=f"{installed.place}/{place}", aside=""
@@ -489,7 +493,7 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         title = f"Install the locked {what}{' again' if own is not None and not x.fitting else ''}"
         if one.replaced_by_init:
             title = "Run init"
-        line = one.next_step if x.replaced else one.with_settings(where.line("init"))  # as the move aside said
+        line = one.next_step if x.places.replaced else one.with_settings(where.line("init"))  # as the move aside said
         size, refused = one.size_of(x.platform), one.refused_by(x.tool)
         found = one.alone.remedy("reinstall", title, _NONE, size, line, note, refused, is_of_all=is_of_all)
         yield replace(found, is_partial=refused != "")

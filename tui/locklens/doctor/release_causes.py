@@ -36,7 +36,7 @@ def republished(x: Examined) -> Judgement | None:
         return Judgement(_NO, "the signed list that arrived in the failing run has the hash that is locked")
     if x.named_and_locked:
         return Judgement(_NO, "the mirror's index named a hash that is locked, in the failing run", basis=Basis.RUN)
-    if not x.is_known:
+    if not x.today.is_known:
         return _of_a_release_unknown_today(x)
     total = zh_of_packages(len(x.packed), "locked ")
     if not x.stale and (before := _replaced(x)):
@@ -47,36 +47,38 @@ def republished(x: Examined) -> Judgement | None:
     before = x.origins.before_edit.commit[:12] if x.origins.before_edit is not None else ""
     if (typed := x.origins.typed) is not None:
         characters = counted(differing_characters(*typed), "character")
-        return Judgement(_NO, f"{typed[0][:11]}... differs from a zh of {x.sums} in {characters}", as_of=x.as_of)
+        return Judgement(_NO, f"{typed[0][:11]}... differs from a zh of {x.sums} in {characters}", as_of=x.today.as_of)
     left = x.origins.strange
     if not left:
         words = f"{len(x.stale)} of {total} are not of this release: all of them are of another release or registry"
-        return Judgement(_NO, words, as_of=x.as_of)
-    if x.hashes_of:
-        words = f"the locked zh of packages are of the signed release {x.hashes_of}, and never were of this one"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.today.as_of)
+    if x.today.hashes_of:
+        words = f"the locked zh of packages are of the signed release {x.today.hashes_of}, and never were of this one"
+        return Judgement(_NO, words, as_of=x.today.as_of)
     words = f"{len(left)} of {total} are not in {x.sums}"
     if x.origins.edit_commit:
         words = f"{words}; commit {before} locks packages of it, and commit {x.origins.edit_commit[:12]} wrote others"
-        return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
+        return Judgement(_UNKNOWN, words, "the release of that time", x.today.as_of, basis=Basis.HASHES)
     if (twin := x.origins.sound_twin) is not None:
         words = f"{words}; {twin.lock_file}:{twin.entry.line} locked packages of it before"
-        return Judgement(_UNKNOWN, words, "the release of that time", x.as_of, basis=Basis.HASHES)
+        return Judgement(_UNKNOWN, words, "the release of that time", x.today.as_of, basis=Basis.HASHES)
     if left != x.packed:
-        return Judgement(_LIKELY, clauses(words, _beside(x)), _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+        return Judgement(
+            _LIKELY, clauses(words, _beside(x)), _EARLIER, x.today.as_of, basis=Basis.HASHES, title=_NEVER_WAS
+        )
     return _of_signed_hashes(x, words)
 
 
 def _beside(x: Examined) -> str:
     """Return that today's packages are locked, too, so that init accepts them, in a clause; "" where they are not."""
-    wanted = {zh for platform, zh in x.platforms.items() if x.platform in {"", platform}}
+    wanted = {zh for platform, zh in x.today.platforms.items() if x.platform in {"", platform}}
     if not wanted or not wanted <= x.packed:
         return ""
     is_committed = x.origins.is_committed
-    before = next(iter(x.past[is_committed : is_committed + 1]), None)
+    before = next(iter(x.history.states[is_committed : is_committed + 1]), None)
     words = "those of today are locked beside them"
     if before is not None and before.entry is not None and not wanted & before.accepted:
-        who = f"commit {x.past[0].commit[:12]}" if is_committed else "a change that is not committed"
+        who = f"commit {x.history.states[0].commit[:12]}" if is_committed else "a change that is not committed"
         words = f"{who} locks those of today beside them"
     return f"{words}, which a review blocks (LK001): init accepts the package of today now"
 
@@ -84,12 +86,12 @@ def _beside(x: Examined) -> str:
 def _of_today(x: Examined, words: str) -> Judgement:
     """Judge a release that has the locked packages today: the failing run may have met another one for a time."""
     if not x.met_release or x.packed.intersection(x.message.hashes):
-        return Judgement(_NO, words, as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(_NO, words, as_of=x.today.as_of, basis=Basis.HASHES)
     words = f"{words}; if its lock file was this one, the failing run got another release for a time, or another source"
     if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
         title = "the registry had another release of the version for a time, or the run had another lock file"
-        return Judgement(_LIKELY, words, _OF_THAT_TIME, x.as_of, basis=Basis.RUN, title=title)
-    return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, _OF_THAT_TIME, x.today.as_of, basis=Basis.RUN, title=title)
+    return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.today.as_of, basis=Basis.RUN)
 
 
 _OF_THAT_TIME = "whether it fails again: run init"
@@ -102,17 +104,17 @@ def _of_signed_hashes(x: Examined, words: str, *, past: bool = False) -> Judgeme
 
     Today's list cannot tell a release that was replaced from a hash that never belonged to it.
     """
-    states = [one for one in x.past if past and x.entry is not None and one.is_of(x.entry.version)]
+    states = [one for one in x.history.states if past and x.entry is not None and one.is_of(x.entry.version)]
     locked = x.locked.union(*(one.accepted for one in states))
-    copies = [one for one in x.packages if one.kind != "mirror" and one.hashes & locked]
+    copies = [one for one in x.places.packages if one.kind != "mirror" and one.hashes & locked]
     once = next((one for one in copies if _is_of_earlier_release(x, one)), None)
     if once is None or len(x.packed) < WHOLE_LIST:  # a mirror's own package, or a list that was made from one
         is_told = len(x.packed) >= WHOLE_LIST and any(x.is_told_by_download(one.platform) for one in copies)
-        judged = Judgement(_LIKELY, words, _EARLIER, x.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
+        judged = Judgement(_LIKELY, words, _EARLIER, x.today.as_of, basis=Basis.HASHES, title=_NEVER_WAS)
         return replace(judged, is_by_download=is_told)
     words = f"{words}; {once.path} is a package that they were locked from, and not today's"
     title = "the release has other packages than those that were locked for its version"
-    return _of_its_path(x, Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES, title=title))
+    return _of_its_path(x, Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=title))
 
 
 def _is_of_earlier_release(x: Examined, one: FoundPackage) -> bool:
@@ -156,7 +158,9 @@ def _of_its_path(x: Examined, cause: Judgement) -> Judgement:
     path = x.incident.path
     from_registry = path is None or path is PackagePath.DIRECT or x.error is None
     copies = x.of_kind("given", "mirror", "plugin-cache", "installed")
-    has_it = any((one.zh and one.zh in x.listed) or x.expected.get(one.platform) in one.of_files for one in copies)
+    has_it = any(
+        (one.zh and one.zh in x.today.listed) or x.expected.get(one.platform) in one.of_files for one in copies
+    )
     if cause.verdict is not _YES or from_registry or has_it:
         return cause
     words = f"{cause.evidence}; the package came from a {path}, and that copy is not available here"
@@ -170,15 +174,15 @@ def _replaced(x: Examined) -> str:
     """
     assert x.entry is not None
     theirs = frozenset(text for _, entry in x.origins.entries_of_other_versions() for text in entry.hashes)
-    theirs |= x.elsewhere
-    if x.earlier_host and x.origins.earlier is not None:
+    theirs |= x.today.elsewhere
+    if x.today.earlier_host and x.origins.earlier is not None:
         theirs = theirs | x.origins.earlier.accepted
-    of_version = [(one.commit, packages_of(one.accepted)) for one in x.past if one.is_of(x.entry.version)]
+    of_version = [(one.commit, packages_of(one.accepted)) for one in x.history.states if one.is_of(x.entry.version)]
     oldest = max(
-        (number for number, zh in enumerate(zhs for _, zhs in of_version) if zh and zh <= x.listed), default=-1
+        (number for number, zh in enumerate(zhs for _, zhs in of_version) if zh and zh <= x.today.listed), default=-1
     )
     for commit, zhs in of_version[oldest + 1 :]:
-        gone = zhs - x.listed - x.packed - theirs
+        gone = zhs - x.today.listed - x.packed - theirs
         if gone and gone == zhs:
             words = f"commit {commit[:12]} locks {counted(len(gone), 'other zh', 'other zh')} of {x.release}"
             return f"{words}, none of them in its SHA256SUMS of today; the lock file here has those of today"
@@ -187,7 +191,7 @@ def _replaced(x: Examined) -> str:
 
 def _signer(x: Examined) -> str:
     """Return the end of the signer's fingerprint, with a name; "" without one."""
-    key = x.authentication.signed_by if x.authentication is not None else None
+    key = x.today.authentication.signed_by if x.today.authentication is not None else None
     return key.fingerprint if key is not None else ""
 
 
@@ -198,7 +202,7 @@ def yanked(x: Examined) -> Judgement | None:
         return _of_the_list(x)
     if x.address is None or version is None:
         return None
-    listing = x.listing
+    listing = x.today.listing
     is_said = x.message.kind == "version-gone" or x.message.is_of_registry_alone
     if x.message.reason is NetworkReason.ABSENT:
         host = x.message.host or "the host"
@@ -209,20 +213,20 @@ def yanked(x: Examined) -> Judgement | None:
         if x.is_of_mirror:
             words = f"{words}; that is said of a mirror"
             missing = "" if listed else "what the registry lists"
-            return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+            return Judgement(_UNKNOWN, words, missing, x.today.as_of, basis=Basis.GUESS)
         judged = Judgement(
-            _LIKELY, words, f"if {host} is a mirror or the host of the release", x.as_of, basis=Basis.RUN
+            _LIKELY, words, f"if {host} is a mirror or the host of the release", x.today.as_of, basis=Basis.RUN
         )
         return _as_offered(x, replace(judged, title=title))
     if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
         is_listed = listing is not None and listing.is_known and listing.has(version)
         words = (
-            f"{x.address.host} {x.lists} {version}"
+            f"{x.address.host} {x.today.lists} {version}"
             if is_listed
             else f"what was asked is a mirror{'' if x.is_path_of_run else ', by the settings here'}"
         )
         missing = "" if is_listed else f"what {x.address.host} lists"
-        return Judgement(_NO if is_listed else _UNKNOWN, words, missing, x.as_of, basis=Basis.FILES)
+        return Judgement(_NO if is_listed else _UNKNOWN, words, missing, x.today.as_of, basis=Basis.FILES)
     if listing is None or not listing.is_known:
         words = "the versions of today are unknown"
         if is_said:
@@ -232,7 +236,7 @@ def yanked(x: Examined) -> Judgement | None:
     if is_said and x.is_of_other_version:
         return _of_the_version_of_the_log(x, x.message.version)
     if listing.has(version):
-        words = f"{x.address.host} {x.lists} {version}"
+        words = f"{x.address.host} {x.today.lists} {version}"
         if is_said:
             missing, title = "provider_installation", "the source that was asked does not list the version"
             source = "another source, such as a mirror"
@@ -243,8 +247,8 @@ def yanked(x: Examined) -> Judgement | None:
             return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
         return Judgement(_NO, words, as_of=listing.as_of)
     number = counted(len(listing.versions), "version") if listing.versions else "no version at all"
-    words = f"{x.address.host} {x.lists} {number}, and not {version}"
-    if x.error is None and not x.asks_registry:
+    words = f"{x.address.host} {x.today.lists} {number}, and not {version}"
+    if x.error is None and not x.places.asks_registry:
         return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
     # For a copy in the plugin cache, OpenTofu, unlike Terraform, asks no registry for versions.
     cached = (one for one in x.of_kind("plugin-cache") if x.tool is OPENTOFU and one.of_files & x.unpacked)
@@ -255,8 +259,8 @@ def yanked(x: Examined) -> Judgement | None:
         if is_said:
             return Judgement(_LIKELY, f"the message says so, and {words}", missing, listing.as_of, basis=Basis.RUN)
         return Judgement(_UNKNOWN, words, missing, listing.as_of, basis=Basis.GUESS)
-    if x.hashes_of:
-        words = f"{words}; the locked hashes are of {x.hashes_of}, so there may never have been one"
+    if x.today.hashes_of:
+        words = f"{words}; the locked hashes are of {x.today.hashes_of}, so there may never have been one"
         return Judgement(_UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
     if is_said:
         words = f"the message says so, and {words}"
@@ -265,7 +269,7 @@ def yanked(x: Examined) -> Judgement | None:
 
 def _as_offered(x: Examined, judged: Judgement) -> Judgement:
     """Return the judgement of a missing file with what its host answers here now, where the registry names the host."""
-    host, offered, platform = x.message.host, x.offered, x.platform_on_disk
+    host, offered, platform = x.message.host, x.today.offered, x.platform_on_disk
     if offered is None or offered.host not in {"", host}:
         return judged
     assumed = "" if x.platform else f"that the failing run was on {platform} is assumed"
@@ -285,16 +289,16 @@ def _of_the_list(x: Examined) -> Judgement:
     match list_here(x):
         case ListHere.WITH_PACKAGE:
             words = f"{x.sums} lists the package; what arrived in the failing run does not"
-            return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.as_of, basis=Basis.RUN)
+            return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.today.as_of, basis=Basis.RUN)
         case ListHere.WITHOUT:
             words = "the message says so, and the list that arrives here does not name it either"
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.RUN, title=title)
+            return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN, title=title)
         case ListHere.NO_LIST:
             words = "what arrives here as SHA256SUMS is no list of hashes either"
-            return Judgement(_UNKNOWN, words, _missing_sums(x), x.as_of, basis=Basis.RUN)
+            return Judgement(_UNKNOWN, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN)
         case ListHere.UNKNOWN:
             words = "the message says so of what arrived, which need not be the release's list"
-            return Judgement(_LIKELY, words, _missing_sums(x), x.as_of, basis=Basis.RUN, title=title)
+            return Judgement(_LIKELY, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN, title=title)
         case _ as never:
             assert_never(never)
 
@@ -302,9 +306,9 @@ def _of_the_list(x: Examined) -> Judgement:
 def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
     """Judge a version that the message says is gone, and that is not the locked one."""
     assert x.address is not None
-    listing = x.listing
+    listing = x.today.listing
     is_there = listing is not None and any(str(one.version) == version for one in listing.versions)
-    verb = x.lists if is_there else "does not list" if x.lists == "lists" else "did not list"
+    verb = x.today.lists if is_there else "does not list" if x.today.lists == "lists" else "did not list"
     words = f"the message says so of {version}, which is not locked here; {x.address.host} {verb} it"
     missing = "the lock file of the failing run: name its root with -- ROOT"
     as_of = listing.as_of if listing is not None else None
@@ -313,7 +317,7 @@ def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
 
 def _judged(x: Examined) -> Authentication | None:
     """Return how today's release is signed; None if that is unknown, or the error is of another version."""
-    return x.authentication if not x.is_of_other_version else None
+    return x.today.authentication if not x.is_of_other_version else None
 
 
 def _missing_sums(x: Examined) -> str:
@@ -330,11 +334,11 @@ def key_revoked(x: Examined) -> Judgement | None:
     if judged is not None and (judged.refusal is Refusal.REVOKED_KEY or (key is not None and key.revoked)):
         now = f"{key.fingerprint if key is not None else 'the signing key'} was revoked by its owner"
     if "revoked" in x.message.words:
-        return Judgement(_YES, f"the message says so{': ' if now else ''}{now}", as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, f"the message says so{': ' if now else ''}{now}", as_of=x.today.as_of, basis=Basis.RUN)
     if now:
-        return Judgement(_YES, now, as_of=x.as_of, basis=Basis.HERE)
+        return Judgement(_YES, now, as_of=x.today.as_of, basis=Basis.HERE)
     if key is not None:
-        return Judgement(_NO, f"{key.fingerprint} is not revoked", as_of=x.as_of)
+        return Judgement(_NO, f"{key.fingerprint} is not revoked", as_of=x.today.as_of)
     return _untold(x)
 
 
@@ -346,7 +350,7 @@ def _untold(x: Examined) -> Judgement | None:
     judged, missing = _judged(x), _missing_sums(x)
     if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS}:  # the list itself is known
         words, missing = f"{words}; today: {judged.refusal}", f"the key that signed {x.release}: its publisher"
-    return Judgement(_UNKNOWN, words, missing, x.as_of, basis=Basis.GUESS)
+    return Judgement(_UNKNOWN, words, missing, x.today.as_of, basis=Basis.GUESS)
 
 
 def key_expired(x: Examined) -> Judgement | None:
@@ -355,9 +359,9 @@ def key_expired(x: Examined) -> Judgement | None:
     key = judged.key if judged is not None else None
     if "expired" in x.message.words:
         when = f": {key.fingerprint} expired {key.expires}" if key is not None and key.expired else ""
-        return Judgement(_YES, f"the message says so{when}", as_of=x.as_of, basis=Basis.RUN)
+        return Judgement(_YES, f"the message says so{when}", as_of=x.today.as_of, basis=Basis.RUN)
     if judged is not None and judged.refusal is Refusal.EXPIRED_SIGNATURE:
-        return Judgement(_YES, str(judged.refusal), as_of=x.as_of, basis=Basis.HERE)
+        return Judgement(_YES, str(judged.refusal), as_of=x.today.as_of, basis=Basis.HERE)
     if judged is not None and key is not None and x.is_expiry_refused:
         what = f"{key.fingerprint}, which the registry lists, signed it and expired {key.expires}"
         if not key.expired:
@@ -365,14 +369,14 @@ def key_expired(x: Examined) -> Judgement | None:
         words = f"{what}; OpenTofu accepts that, unless {_ENFORCING}"
         if x.message.is_of_unknown_issuer:
             words = f"{words}, and calls the issuer unknown then, as in the message"
-            return Judgement(_LIKELY, words, _ENFORCEMENT_THERE, x.as_of, basis=Basis.RUN)
-        return Judgement(_YES, f"{what}; {_ENFORCING} here", as_of=x.as_of, basis=Basis.HERE)
+            return Judgement(_LIKELY, words, _ENFORCEMENT_THERE, x.today.as_of, basis=Basis.RUN)
+        return Judgement(_YES, f"{what}; {_ENFORCING} here", as_of=x.today.as_of, basis=Basis.HERE)
     if key is not None and key.expired:
         words = f"{key.fingerprint} expired {key.expires}, which {x.tool.product} accepts"
-        return Judgement(_NO, words, as_of=x.as_of)
+        return Judgement(_NO, words, as_of=x.today.as_of)
     if key is not None:
         until = f"is valid until {key.expires}" if key.expires else "does not expire"
-        return Judgement(_NO, f"{key.fingerprint} {until}", as_of=x.as_of)
+        return Judgement(_NO, f"{key.fingerprint} {until}", as_of=x.today.as_of)
     if judged is None and x.message.is_of_unknown_issuer and x.is_of_opentofu:
         words, missing = f"the message is that of an expired one, too, where {_ENFORCING}", _ENFORCEMENT_THERE
         return Judgement(_UNKNOWN, words, missing, basis=Basis.RUN)
@@ -397,37 +401,37 @@ def key_changed(x: Examined) -> Judgement | None:
         return _bad_signature(x, judged)
     if x.message.kind == "broken-key":
         title = "the registry lists a key that cannot be read"
-        return Judgement(_YES, "the message says so", as_of=x.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_YES, "the message says so", as_of=x.today.as_of, basis=Basis.RUN, title=title)
     is_said = x.message.is_of_unknown_issuer
     if x.is_expiry_refused:
         words = f"a listed key made the signature of today: {_signer(x)}"
-        return Judgement(_UNKNOWN, words, "the keys that the registry listed for the failing run", x.as_of)
+        return Judgement(_UNKNOWN, words, "the keys that the registry listed for the failing run", x.today.as_of)
     if judged is not None and judged.refusal in _OF_KEYS:
         words = f"the message says so; today: {judged.refusal}" if is_said else str(judged.refusal)
         title = _NO_LISTED_KEY if is_said or judged.refusal is Refusal.UNKNOWN_ISSUER else str(judged.refusal)
         basis = Basis.RUN if is_said else Basis.HERE
-        return Judgement(_YES, words, as_of=x.as_of, basis=basis, title=title)
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=basis, title=title)
     if is_said and (judged is None or judged.signed_by is None):
         words = f"the message says so: {_NO_LISTED_KEY}{_or_expired(x)}"
-        return Judgement(_LIKELY, words, _missing_sums(x), x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+        return Judgement(_LIKELY, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if is_said:
         words = f"the message says so{_or_expired(x)}; today a listed key signs it: {_signer(x)}"
         missing = "the keys that the registry listed for the failing run" if x.is_of_opentofu else ""
         verdict = _LIKELY if missing else _YES
-        return Judgement(verdict, words, missing, x.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+        return Judgement(verdict, words, missing, x.today.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
         return Judgement(_UNKNOWN, "the signature of today is unknown", _missing_sums(x), basis=Basis.GUESS)
-    before = x.neighbour.keys[0] if x.neighbour is not None and x.neighbour.keys else None
+    before = x.today.neighbour.keys[0] if x.today.neighbour is not None and x.today.neighbour.keys else None
     key = judged.signed_by
     if key is None or before is None:
         missing = "" if judged.problem is None else f"{judged.problem}: {judged.problem.hint}"
         missing = missing or "who signed the version before"
-        return Judgement(_UNKNOWN, "the signers cannot be compared", missing, x.as_of, basis=Basis.GUESS)
-    version = x.neighbour.version if x.neighbour is not None else ""
+        return Judgement(_UNKNOWN, "the signers cannot be compared", missing, x.today.as_of, basis=Basis.GUESS)
+    version = x.today.neighbour.version if x.today.neighbour is not None else ""
     if key.fingerprint == before.fingerprint:
-        return Judgement(_NO, f"{key.fingerprint} signed {version} too", as_of=x.as_of)
+        return Judgement(_NO, f"{key.fingerprint} signed {version} too", as_of=x.today.as_of)
     words = f"signed by {key.fingerprint}, and {version} by {before.fingerprint}"
-    return Judgement(_LIKELY, words, "the publisher's word on its new key", x.as_of, basis=Basis.HERE)
+    return Judgement(_LIKELY, words, "the publisher's word on its new key", x.today.as_of, basis=Basis.HERE)
 
 
 def _or_expired(x: Examined) -> str:
@@ -439,25 +443,27 @@ def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:
     """Judge a signature that does not fit its list: one that is bad here too is bad for everybody."""
     words, title = "the message says so: the signature does not fit SHA256SUMS", "the signature of SHA256SUMS is bad"
     if judged is not None and judged.refusal is Refusal.BAD_SIGNATURE:
-        return Judgement(_YES, f"{words}; it is bad here too", as_of=x.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_YES, f"{words}; it is bad here too", as_of=x.today.as_of, basis=Basis.RUN, title=title)
     if judged is not None and judged.signed_by is not None:
         words = f"{words}; here it is good, by {_signer(x)}: the failing run got another list or signature"
         missing = "what the network of the failing run gets"
-        return Judgement(_LIKELY, words, missing, x.as_of, basis=Basis.RUN, title=f"{title} there")
-    return Judgement(_LIKELY, words, _missing_sums(x), x.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN, title=f"{title} there")
+    return Judgement(_LIKELY, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN, title=title)
 
 
 def download_damaged(x: Examined) -> Judgement | None:
     """Test if the file that arrived is not the release's, also by what arrives here."""
     cause = _of_message(x)
-    if cause is None or not x.downloads or cause.verdict is _NO:
+    if cause is None or not x.today.downloads or cause.verdict is _NO:
         return cause
-    if x.is_page_served:
-        return Judgement(_UNKNOWN, f"{cause.evidence}; what arrives here is no zip file", _FROM_THERE, x.as_of)
+    if x.today.is_page_served:
+        return Judgement(_UNKNOWN, f"{cause.evidence}; what arrives here is no zip file", _FROM_THERE, x.today.as_of)
     found = cause.evidence
     # What arrives here tells nothing certain about the failing run, which may have got another file.
-    cause = replace(cause, verdict=_YES if cause.verdict is _YES else _LIKELY, title="", missing="", as_of=x.as_of)
-    total, sound = len(x.downloads), x.downloads[-1] in x.listed
+    cause = replace(
+        cause, verdict=_YES if cause.verdict is _YES else _LIKELY, title="", missing="", as_of=x.today.as_of
+    )
+    total, sound = len(x.today.downloads), x.today.downloads[-1] in x.today.listed
     if sound and total == 1 and x.message.arrived:
         title = "the download was damaged, or another file was served to the failing run"
         words = f"{found}; downloaded here, it is the signed package"
@@ -465,7 +471,7 @@ def download_damaged(x: Examined) -> Judgement | None:
     if sound and total == 1:
         words = "downloaded here, it is the signed package: it was damaged on the way, once or there alone"
         return replace(cause, evidence=f"{found}; {words}")
-    broken = x.downloads.count("")
+    broken = x.today.downloads.count("")
     if same := _same_bytes(x):
         words = f"{found}; {total} of {total} downloads here gave the same other bytes ({same[:11]}...)"
         if x.message.kind == "archive-checksum":
@@ -478,7 +484,7 @@ def download_damaged(x: Examined) -> Judgement | None:
     elif broken == total:
         words = f"{total} of {total} downloads here broke off: the server or a proxy on the way cuts the file"
     else:
-        kinds = len(set(x.downloads))
+        kinds = len(set(x.today.downloads))
         words = f"{total} downloads here gave {kinds} different files: it is damaged on the way, by a proxy or the line"
     return replace(cause, evidence=f"{found}; {words}", basis=Basis.HASHES)
 
@@ -488,8 +494,10 @@ _FROM_THERE = "what the network of the failing run gets: doctor --prove changed 
 
 def _same_bytes(x: Examined) -> str:
     """Return the `zh` that each of several downloads here had, if it is not the signed one; "" if there is none."""
-    is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] not in x.listed
-    return x.downloads[0] if is_same and not x.is_page_served else ""
+    is_same = (
+        len(x.today.downloads) > 1 and len(set(x.today.downloads)) == 1 and x.today.downloads[0] not in x.today.listed
+    )
+    return x.today.downloads[0] if is_same and not x.today.is_page_served else ""
 
 
 def package_altered(x: Examined) -> Judgement | None:
@@ -497,33 +505,33 @@ def package_altered(x: Examined) -> Judgement | None:
     if x.error is None:
         return None
     if same := _same_bytes(x):
-        total = len(x.downloads)
+        total = len(x.today.downloads)
         words = (
             f"{total} of {total} downloads here gave the same other bytes ({same[:11]}...); trying again does not help"
         )
         if same == x.message.arrived:
             words = f"{words}, and they are those of the failing run"
-            return Judgement(_YES, words, as_of=x.as_of, basis=Basis.HASHES)
-        return Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HERE)
-    if x.is_page_served:
+            return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, as_of=x.today.as_of, basis=Basis.HERE)
+    if x.today.is_page_served:
         return Judgement(_UNKNOWN, "what arrives here is no zip file, so that no package was compared", _FROM_THERE)
     if x.message.arrived == _EMPTY_FILE:
         return Judgement(_NO, "the file that arrived is empty")
-    if x.message.arrived in x.packed | x.listed:
+    if x.message.arrived in x.packed | x.today.listed:
         which = "locked" if x.message.arrived in x.packed else f"in {x.sums}"
         return Judgement(_NO, f"the file that arrived is {which}")
-    if x.downloads and x.downloads[-1] in x.listed:
+    if x.today.downloads and x.today.downloads[-1] in x.today.listed:
         there = f" ({x.message.arrived[:11]}...)" if x.message.arrived else ""
         words = f"downloaded here, it is the signed package; what the failing run got{there} was not"
-        return Judgement(_UNKNOWN, words, _FROM_THERE, x.as_of, basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, words, _FROM_THERE, x.today.as_of, basis=Basis.GUESS)
     words = "the message does not tell an altered package from a damaged download"
-    return _with_download(x, Judgement(_UNKNOWN, words, as_of=x.as_of, basis=Basis.GUESS))
+    return _with_download(x, Judgement(_UNKNOWN, words, as_of=x.today.as_of, basis=Basis.GUESS))
 
 
 def _with_download(x: Examined, judged: Judgement) -> Judgement:
     """Return a cause that a download of the package here may tell, where its signed release is known."""
     missing = "what arrives here: --prove changed downloads it up to three times"
-    return replace(judged, missing=missing, is_by_download=x.platform in x.platforms and not x.is_offline)
+    return replace(judged, missing=missing, is_by_download=x.platform in x.today.platforms and not x.today.is_offline)
 
 
 def _of_message(x: Examined) -> Judgement | None:
@@ -535,9 +543,13 @@ def _of_message(x: Examined) -> Judgement | None:
         return Judgement(_YES, "the file that arrived was empty: its hash is that of no bytes", basis=Basis.RUN)
     if error.kind == "archive-checksum" and len(zhs) > 1:
         return _archive(x, zhs[0], zhs[1])
-    genuine = next((one for one in x.packages if one.kind == "given" and one.zh and one.zh in x.listed), None)
+    genuine = next(
+        (one for one in x.places.packages if one.kind == "given" and one.zh and one.zh in x.today.listed), None
+    )
     if genuine is not None:
-        return Judgement(_NO, f"{genuine.path} is a package of the signed release", as_of=x.as_of, basis=Basis.HASHES)
+        return Judgement(
+            _NO, f"{genuine.path} is a package of the signed release", as_of=x.today.as_of, basis=Basis.HASHES
+        )
     if x.message.is_of_local_file:
         return Judgement(_NO, "the message is of a file in a folder, which is not downloaded", basis=Basis.RUN)
     if error.kind in {"download-cut", "package-damaged", "oci-damaged"}:
@@ -563,20 +575,20 @@ def _of_message(x: Examined) -> Judgement | None:
 
 
 def _archive(x: Examined, actual: str, named: str) -> Judgement:
-    if not x.is_known and actual in x.packed:
+    if not x.today.is_known and actual in x.packed:
         words = "the file that arrived is locked: what named the other hash is another release, or out of date"
         return Judgement(_NO, words)
-    if not x.is_known and named in x.packed:
+    if not x.today.is_known and named in x.packed:
         words = f"the named hash is locked, and the file that arrived ({actual[:11]}...) is not"
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.HASHES)
-    if not x.is_known or x.is_of_other_version:
+    if not x.today.is_known or x.is_of_other_version:
         words = f"the file is {actual[:11]}..., and {named[:11]}... was named"
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
-    if actual in x.listed:
+    if actual in x.today.listed:
         words = "the file that arrived is in the signed SHA256SUMS: what named the other hash is out of date"
-        return Judgement(_NO, words, as_of=x.as_of)
-    if named in x.listed:
+        return Judgement(_NO, words, as_of=x.today.as_of)
+    if named in x.today.listed:
         words = f"the named hash is the signed one, and the file that arrived ({actual[:11]}...) is in no signed list"
         title = "the download was damaged, or the package was altered at its host"
-        return _with_download(x, Judgement(_LIKELY, words, as_of=x.as_of, basis=Basis.HASHES, title=title))
-    return Judgement(_LIKELY, "neither hash is in the signed SHA256SUMS", as_of=x.as_of, basis=Basis.HASHES)
+        return _with_download(x, Judgement(_LIKELY, words, as_of=x.today.as_of, basis=Basis.HASHES, title=title))
+    return Judgement(_LIKELY, "neither hash is in the signed SHA256SUMS", as_of=x.today.as_of, basis=Basis.HASHES)

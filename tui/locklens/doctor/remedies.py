@@ -93,7 +93,7 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         title = f"Leave -platform={x.message.platform} out of providers {command}, where no root runs on it"
         yield one.alone.remedy("leave-out", title, _NONE, 0, "")
     if x.entry is None:
-        if platform and x.platforms and platform not in x.platforms:
+        if platform and x.today.platforms and platform not in x.today.platforms:
             listed = listed_versions(x, platform) or ()
             best = newest(version for version in listed if x.constraints.admits(version))
             yield _elsewhere(one) if best is None else with_version(one, best, f"it has a package of {platform}")
@@ -101,7 +101,7 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     if x.message.kind == "lock-incomplete":
         yield _with_other_platforms(one)
         return
-    if platform and x.platforms and platform not in x.platforms:
+    if platform and x.today.platforms and platform not in x.today.platforms:
         offered = list(upgrade(one, f"Upgrade {x.name}: a newer version has a package of {platform}", platform))
         yield from offered
         if not offered and not is_asked_for:
@@ -115,14 +115,14 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
     locked = list(_with_platform(one)) if not x.stale else []  # else the release lacks a zh, and lock adds nothing
     restored_ones = list(earlier(one))
     # A commit is there, and the registry of lock does not answer.
-    is_down = x.trouble is not None and x.trouble.was_asked
+    is_down = x.today.trouble is not None and x.today.trouble.was_asked
     yield from (*restored_ones, *locked) if is_down else (*locked, *restored_ones)
 
 
 def _elsewhere(one: Affected) -> Remedy:
     """Return the remedy for a platform that no version is known to have a package of."""
     x, platform = one.examined, one.platform
-    listed = x.listing.versions if x.listing is not None else ()
+    listed = x.today.listing.versions if x.today.listing is not None else ()
     is_known = bool(listed) and all(each.platforms for each in listed)
     if is_known and not listed_versions(x, platform):
         note = f"none of the {len(listed)} listed versions of {x.name} has a package of {platform}"
@@ -144,17 +144,17 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         command = one.line("lock", *one.mirror_words, "--platform", platform or "OS_ARCH", x.name)
         yield from _locked_from_mirror(one, "lock-platform", title, command, assumed)
         return
-    missing = frozenset(name for name, zh in x.platforms.items() if zh not in x.packed)
+    missing = frozenset(name for name, zh in x.today.platforms.items() if zh not in x.packed)
     words, more = "", missing - {platform}
     if more:
         number, verb = counted(len(more), "more package"), "is" if len(more) == 1 else "are"
         warns = ": its Preview warns (LK001)" if x.packed else ""  # a first list adds to none
         words = f"{number} of the signed list {verb} locked with it{warns}"
     is_untold = platform not in {"", *x.expected} and len(x.attributed) < len(x.unpacked)
-    if is_untold and x.platforms.get(platform) in x.packed:
+    if is_untold and x.today.platforms.get(platform) in x.packed:
         words = clauses(words, f"it changes nothing where the h1 of {platform} is locked already")
     # Of an unknown list it is unknown, too, how much of it is locked.
-    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if missing or not x.platforms else _NONE
+    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if missing or not x.today.platforms else _NONE
     title = f"{title}, from the signed package"
     found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
     yield found if platform else replace(found, write=None)
@@ -166,7 +166,7 @@ def _with_other_platforms(one: Affected) -> Remedy:
     OS_ARCH stands for one where nothing tells it.
     """
     x = one.examined
-    copies = (copy for copy in x.packages if copy.kind == "mirror" and not copy.of_files & x.unpacked)
+    copies = (copy for copy in x.places.packages if copy.kind == "mirror" and not copy.of_files & x.unpacked)
     there = sorted({copy.platform for copy in copies if copy.platform} - {x.platform})
     missing = there or ["OS_ARCH"]
     words = [word for platform in missing for word in ("--platform", platform)]
@@ -183,8 +183,8 @@ def _with_other_platforms(one: Affected) -> Remedy:
 def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:
     """The hashes of a mirror's package, which nothing signs; not offered where the mirror is here and lacks it."""
     x = one.examined
-    copies = [copy for copy in x.packages if copy.kind == "mirror" and copy.platform == one.platform]
-    if one.platform and x.entry is not None and not copies and not x.servers:
+    copies = [copy for copy in x.places.packages if copy.kind == "mirror" and copy.platform == one.platform]
+    if one.platform and x.entry is not None and not copies and not x.places.servers:
         return
     is_known = any(copy.hashes & x.locked for copy in copies)
     if not is_known and any(cause.id is _C.MIRROR_DIFFERS and cause.is_probable for cause in one.causes):
@@ -201,7 +201,7 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
     if x.met_release and not x.stale:  # today's release is the locked one
         yield run_again(one)
         return
-    if x.origins.before_edit is not None and x.is_known:
+    if x.origins.before_edit is not None and x.today.is_known:
         yield from restored(one, x.origins.before_edit)
     yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own hashes")
     if not any(cause.id is _C.REPUBLISHED and cause.verdict is CauseVerdict.YES for cause in one.causes):
@@ -218,7 +218,7 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
     if x.message.reason is NetworkReason.ABSENT or x.message.kind == "sums-without-package":
         if not x.is_absent:
             yield from fix_by_retry(one)
-        if x.platform and x.offered is not None and not x.offered.problem:
+        if x.platform and x.today.offered is not None and not x.today.offered.problem:
             return  # the file is there now
     elif x.message.kind == "version-gone" and x.entry is not None and x.entry.version in (listed_versions(x) or ()):
         yield run_again(one)
@@ -234,7 +234,7 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     """For a release whose signature is refused: a version with another one; a bad one is reported first."""
     if one.examined.message.is_of_bad_signature:
         yield from fix_package(one)
-    judged, neighbour = one.examined.authentication, one.examined.neighbour
+    judged, neighbour = one.examined.today.authentication, one.examined.today.neighbour
     is_of_age = one.examined.is_expiry_refused
     is_signed = judged is not None and judged.signed_by is not None and judged.refusal is None
     if one.examined.error is not None and is_signed and not is_of_age:
@@ -288,9 +288,9 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         yield one.remedy("lock", title, _LOW, None, "", f"nothing in {x.where} requires it")
         return
     note = "then commit the lock file"
-    if x.is_ignored:
-        added = shell_words([*x.git, "add", "-f", "--", x.lock.path])
-        shown = shell_words([*x.git, "check-ignore", "-v", "--", x.lock.path])
+    if x.history.is_ignored:
+        added = shell_words([*x.shell.git, "add", "-f", "--", x.lock.path])
+        shown = shell_words([*x.shell.git, "check-ignore", "-v", "--", x.lock.path])
         note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
     if x.message.kind == "readonly-changed" and not x.configuration.unknown_reason:
         unrequired = sorted(x.lock.by_address.keys() - x.configuration.required())
@@ -298,10 +298,10 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)]
         if orphans:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
-    commit, was = next(iter(locked_states(x.past[:2])), ("", None))
+    commit, was = next(iter(locked_states(x.history.states[:2])), ("", None))
     if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
         yield replace(restored_file(x, commit), note=note)
-    elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.past[:2])) is not None:
+    elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.history.states[:2])) is not None:
         yield from restored(one, past, note)
     if x.address is not None and x.configuration.is_of_init(x.address):
         title = f"Lock {x.name} with init: only the state or test files require it, which lock does not read"
@@ -316,7 +316,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     if taken is not None and not x.constraints.admits(taken.version):  # lock takes its version over, too
         yield from fix_constraint(replace(one, examined=replace(x, entry=taken)))
         return
-    if x.is_denied and x.address is not None and x.address.host == x.tool.default_host:  # others may want a token
+    if x.today.is_denied and x.address is not None and x.address.host == x.tool.default_host:  # others may want a token
         yield from fix_source(one)
         return
     implied = f"where the registry has no {x.address}, required_providers has to name its source"
@@ -339,14 +339,14 @@ def fix_unrequired(one: Affected) -> Iterator[Remedy]:
 def fix_file(one: Affected) -> Iterator[Remedy]:
     """The change that made the file unreadable is shown, or taken back."""
     x = one.examined
-    if not x.readable_commit:
+    if not x.history.readable_commit:
         return
-    revision = x.readable_commit[:12]
-    command = shell_words([*x.git, "diff", revision, "--", x.lock.path])
+    revision = x.history.readable_commit[:12]
+    command = shell_words([*x.shell.git, "diff", revision, "--", x.lock.path])
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
-    whole = restored_file(x, x.readable_commit)
-    left = list(excluding(x, (one.entry for one in x.before_damage if one.entry is not None)))
+    whole = restored_file(x, x.history.readable_commit)
+    left = list(excluding(x, (one.entry for one in x.history.before_damage if one.entry is not None)))
     yield replace(whole, note="; ".join((whole.note, *left)), is_partial=bool(left))
 
 
@@ -359,8 +359,8 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         title = "Use OpenTofu, if the folder is one of its own (.tofu files)"
         yield one.alone.remedy("use-tool", title, _LOW, None, of_tofu.next_step)
         return
-    if x.tool_commit and (x.other_registry or x.error is None):
-        yield restored_file(x, x.tool_commit)
+    if x.history.tool_commit and (x.other_registry or x.error is None):
+        yield restored_file(x, x.history.tool_commit)
         return
     if writer is not None and x.incident.tool not in {None, writer.name} and may_read(writer, x.root, x.configuration):
         title = f"Use {writer.product}, which wrote the lock file"
@@ -377,7 +377,7 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     if x.message.kind in {"provider-unknown", "plugin-missing"}:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
-        yield _migration_shown(one) if x.tool_commit else run_again(one)
+        yield _migration_shown(one) if x.history.tool_commit else run_again(one)
         return
     if x.error is not None and x.is_taken_over:
         return  # what it takes over is judged, and mended, as any other entry
@@ -405,19 +405,24 @@ def _migration_shown(one: Affected) -> Remedy:
     """Return the remedy that shows what OpenTofu wrote over the entry of a commit, whether it is committed or not."""
     x = one.examined
     title = "Review what OpenTofu wrote" + ("" if x.origins.is_committed else ", then commit it")
-    command = shell_words([*x.git, "diff", x.tool_commit[:12], "--", x.lock.path])
+    command = shell_words([*x.shell.git, "diff", x.history.tool_commit[:12], "--", x.lock.path])
     return one.alone.remedy("show-change", title, _LOW, 0, command)
 
 
 def fix_download(one: Affected) -> Iterator[Remedy]:
     """The download is tried again, and compared first where it may have been altered; then it is reported."""
     x = one.examined
-    is_same = len(x.downloads) > 1 and len(set(x.downloads)) == 1 and x.downloads[0] != "" and not x.is_page_served
-    if is_same and x.downloads[0] not in x.listed:
+    is_same = (
+        len(x.today.downloads) > 1
+        and len(set(x.today.downloads)) == 1
+        and x.today.downloads[0] != ""
+        and not x.today.is_page_served
+    )
+    if is_same and x.today.downloads[0] not in x.today.listed:
         yield from fix_package(one)
         return
     is_certain = any(cause.id is _C.DOWNLOAD_DAMAGED and cause.verdict is CauseVerdict.YES for cause in one.causes)
-    if x.message.arrived and x.downloads and not is_certain:
+    if x.message.arrived and x.today.downloads and not is_certain:
         yield _compared(one, "Keep the file, and compare what the network of the failing run gets", "run it there")
     yield from fix_by_retry(one)
 
@@ -425,8 +430,8 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
 def fix_lacking(one: Affected) -> Iterator[Remedy]:
     """What a registry has by now is asked for again; the mirror that lacks it is filled."""
     x = one.examined
-    is_there_now = x.message.kind == "platform-unavailable" and x.platform in x.platforms and not x.is_left_out
-    if is_there_now and x.asks_registry and not x.is_of_mirror:
+    is_there_now = x.message.kind == "platform-unavailable" and x.platform in x.today.platforms and not x.is_left_out
+    if is_there_now and x.places.asks_registry and not x.is_of_mirror:
         yield from fix_by_retry(one)
     yield from fix_mirror(one)
 
@@ -468,17 +473,17 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
         yield from fix_by_retry(one)
         return
     x, host = one.examined, _host(one.examined)
-    if x.is_page_served and x.offered is not None and x.offered.url:
-        title, look = f"Check on the runner who answers for {x.offered.host}", _look(x.offered.url, "-sSvL")
-        yield one.alone.remedy("test-registry", title, _NONE, 0, look, host=x.offered.host)
+    if x.today.is_page_served and x.today.offered is not None and x.today.offered.url:
+        title, look = f"Check on the runner who answers for {x.today.offered.host}", _look(x.today.offered.url, "-sSvL")
+        yield one.alone.remedy("test-registry", title, _NONE, 0, look, host=x.today.offered.host)
         return
     text = one.examined.message.text
     urls = (url.rstrip(":") for url in _URL.findall(text) if not url.endswith("..."))
     named = next((url for url in urls if f"//{host}/" in url), "")
-    is_of_block = x.registry_url and x.address is not None and host == x.address.host
+    is_of_block = x.places.registry_url and x.address is not None and host == x.address.host
     is_denied = x.message.reason is NetworkReason.DENIED and not x.message.is_of_plain_file
     is_of_provider = is_denied or (is_of_block and x.message.kind not in _OF_DISCOVERY)
-    other = x.registry_url if is_of_block else f"https://{host}/"
+    other = x.places.registry_url if is_of_block else f"https://{host}/"
     url = named or (_tried_url(x, host)[0] if is_of_provider else other)
     if x.message.reason is NetworkReason.CERTIFICATE:
         title = f"Have the runner trust the certificate authority of {host}, by hand, if it is one of yours"
@@ -543,8 +548,11 @@ def _tried_url(x: Examined, host: str) -> tuple[str, str]:
         last, index = f"{x.message.version}/download/{platform}", f"{x.message.version}.json"
     named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
     path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
-    if x.registry_url and host in {x.address.host if x.address is not None else "", urlsplit(x.registry_url).netloc}:
-        url = f"{x.registry_url.rstrip('/')}/{path}/{last}"
+    if x.places.registry_url and host in {
+        x.address.host if x.address is not None else "",
+        urlsplit(x.places.registry_url).netloc,
+    }:
+        url = f"{x.places.registry_url.rstrip('/')}/{path}/{last}"
         return url, "the URL is that of the host block in the settings here"
     if mirror or x.incident.path is PackagePath.NETWORK_MIRROR:
         url = f"{mirror.rstrip('/') or f'https://{host}/PATH'}/{named}/{index}"

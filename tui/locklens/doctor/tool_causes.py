@@ -29,7 +29,8 @@ def as_required(x: Examined) -> Examined:
     taken = taken_over(twin_of(x.address), x.lock, x.tool)
     if taken is None or x.address is None or not is_for_twin(x.address, x.lock, x.configuration):
         return x
-    return replace(x, address=taken.address, entry=taken, case=None, change=None, past=())
+    today, history = replace(x.today, as_of=None, case=None), replace(x.history, states=())
+    return replace(x, address=taken.address, entry=taken, today=today, history=history)
 
 
 def _ran_in_root_of_other(x: Examined) -> Judgement | None:
@@ -40,8 +41,8 @@ def _ran_in_root_of_other(x: Examined) -> Judgement | None:
     ran, own = _TOOLS[host], _TOOLS[x.address.host]
     locked = f"{x.place} locks" if x.entry is not None else f"{x.own_root} requires"
     words = f"the run asked {host}, and {locked} {x.address}"
-    if x.tool_commit:
-        words = f"{words}; commit {x.tool_commit[:12]} locks it in {host}"
+    if x.history.tool_commit:
+        words = f"{words}; commit {x.history.tool_commit[:12]} locks it in {host}"
         title = _OF_OTHER_REGISTRY.format(own.product, ran.product)
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
     return Judgement(_YES, words, basis=Basis.RUN, title=_ran_in(ran, own))
@@ -85,46 +86,46 @@ def other_tool(x: Examined) -> Judgement | None:
         return None  # the message is about which providers are locked, or listed, whatever the locked hashes
     if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
-    theirs = x.case.packages.elsewhere if x.case is not None else {}
+    theirs = x.today.case.packages.elsewhere if x.today.case is not None else {}
     if theirs:
         host, found = next(iter(theirs.items()))
         words = f"{len(found)} of {zh_of_packages(len(x.packed), 'locked ')} are of {x.entry.version} on {host}"
-        if both := len(x.packed & x.listed):
+        if both := len(x.packed & x.today.listed):
             words = f"{words}, and {both} of {x.address.host}"
-        return Judgement(_LIKELY if both else _YES, words, as_of=x.as_of, basis=Basis.HASHES)
-    if x.error is None and x.tool_commit:
+        return Judgement(_LIKELY if both else _YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
+    if x.error is None and x.history.tool_commit:
         own = _TOOLS[x.address.host]
         before = next(tool for host, tool in _TOOLS.items() if host != x.address.host)
         words = (
             f"{x.place} locks {x.address} since the last change of the file, and commit "
-            f"{x.tool_commit[:12]} locks it in {before.default_host}: "
+            f"{x.history.tool_commit[:12]} locks it in {before.default_host}: "
             f"{before.product} rewrites the file if it still runs there"
         )
         title = _OF_OTHER_REGISTRY.format(own.product, before.product)
         return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
     is_own = not x.stale if x.packed else x.unpacked != frozenset() and x.unpacked <= {*x.expected.values()}
-    if x.is_known and is_own:
+    if x.today.is_known and is_own:
         what = "zh of packages" if x.packed else "h1"
-        return Judgement(_NO, f"all locked {what} are of {x.address.host}", as_of=x.as_of)
+        return Judgement(_NO, f"all locked {what} are of {x.address.host}", as_of=x.today.as_of)
     # The packages of other namespaces are the same ones in both registries.
     for other in x.twins if x.error is not None and x.address.namespace == "hashicorp" else ():
         if x.packed and x.packed <= packages_of(other.entry.hashes):
             words = f"{other.lock_file} locks the same {zh_of_packages(len(x.packed))} for {other.entry.address}"
-            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.as_of, basis=Basis.HASHES)
+            return Judgement(_LIKELY, words, x.why_unknown, as_of=x.today.as_of, basis=Basis.HASHES)
     writer, ran = x.lock.writer, x.incident.tool
     is_default = ran is not None and x.address.host == DIALECTS[ran].default_host
     if writer is not None and ran is not None and writer.name != ran and is_default:
         words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
         return Judgement(_LIKELY, words, x.why_unknown)
-    elsewhere = x.case.elsewhere if x.case is not None else None
+    elsewhere = x.today.case.elsewhere if x.today.case is not None else None
     if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
-        return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.as_of)
+        return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.today.as_of)
     why = elsewhere.trouble.words if elsewhere is not None and elsewhere.trouble is not None else "not asked"
     missing = f"this version on the other tool's registry ({why})"
     missing = missing if x.packed else "a locked zh, by which the lists of registries are told apart"
-    missing = missing if x.is_known else x.why_unknown
+    missing = missing if x.today.is_known else x.why_unknown
     words = "nothing shows that the hashes are from the other tool's registry"
-    return Judgement(_UNKNOWN, words, missing, as_of=x.as_of)
+    return Judgement(_UNKNOWN, words, missing, as_of=x.today.as_of)
 
 
 def _required_of_other(x: Examined) -> Judgement | None:
@@ -145,7 +146,7 @@ def _locked_by_other(x: Examined, address: ProviderAddress, twin: LockEntry) -> 
     words = f"{x.lock.path}:{twin.line} locks {twin.address}"
     if x.message.kind == "entries-migrated":
         return Judgement(_YES, f"the message says so: {words}", basis=Basis.RUN, title=_MOVED)
-    before = next((one for one in x.past if one.is_of(x.message.version)), None)
+    before = next((one for one in x.history.states if one.is_of(x.message.version)), None)
     if before is not None and before.entry is not None:  # it is of the entry of the run
         ran, own = (_TOOLS[one.host].product for one in (before.entry.address, twin.address))
         was = f"commit {before.commit[:12]} locks {before.entry.address} {x.message.version}, as the run had it"

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, TERRAFORM
 from locklens.doctor import FoundPackage, InstalledPlace, holding
+from locklens.doctor.places import Places
 from locklens.doctor.redacting import redacted
 from locklens.errors import LockLensError
 from locklens.operations.doctor.places import PackageFinder, configured_sources, linked
@@ -130,13 +131,13 @@ class CopyFinder:
         """True if an installed package of a root's entry was moved aside later than the log."""
         return self._kept_aside(Path(self.installed(root).place, _below(entry))) != ""
 
-    def moved(self, one: DoctorSubject, sources: Sources) -> FoundPackage | None:
+    def _moved(self, one: DoctorSubject, sources: Sources) -> FoundPackage | None:
         """Return the package that a fix has moved aside, by the path that it had; None without one."""
         if one.entry is None:
             return None
         below, request, shown_at = _below(one.entry), self._request, self._finder.shown
         installed = self.installed(one.root.path, one.error)
-        mirrors = (*self.mirrors(one), *sources.of_provider(one.entry.address).mirrors)
+        mirrors = (*self._mirrors(one), *sources.of_provider(one.entry.address).mirrors)
         places = [("installed", installed.place, installed.shown)]
         places += [("plugin-cache", top, shown_at(top)) for top in _caches(one, sources)]
         places += [("mirror", top, shown_at(top)) for top in mirrors]
@@ -177,19 +178,35 @@ class CopyFinder:
                     found[one] = place
         return found
 
-    def mirrors(self, one: DoctorSubject) -> tuple[str, ...]:
+    def _mirrors(self, one: DoctorSubject) -> tuple[str, ...]:
         """Return the folders of mirrors that the user names, and those here that the log names as searched."""
         folders = self.here(one, one.message.search_folders)
         return tuple(dict.fromkeys((*self._request.mirrors, *map(str, folders.values()))))
 
-    def packages(self, one: DoctorSubject, sources: Sources, given: FoundPackage | None) -> tuple[FoundPackage, ...]:
-        """Return the copies of the locked package on this machine, and the one that was handed in.
+    def places(self, one: DoctorSubject, sources: Sources, given: FoundPackage | None) -> Places:
+        """Return the places of a provider's packages, and the copies there.
 
         Args:
             one: The provider in its root.
-            sources: The places for it.
+            sources: Those of the root.
             given: The package that was handed in, if it is of the provider.
         """
+        address, method = one.address, one.message.method
+        known, mirrors = sources.of_provider(address), self._mirrors(one)
+        return Places(
+            self._packages(one, known, given),
+            self.installed(one.root.path, one.error),
+            self._moved(one, sources),
+            (*mirrors, *known.mirrors) if known.has_installation and method is None else mirrors,
+            known.servers if method is None else (),
+            machine=this_platform(),
+            registry_url=known.registries.get(address.host, "") if address is not None else "",
+            asks_registry=known.has_direct if method is None else method is MethodKind.DIRECT,
+            may_send_token=address is None or known.may_send_token(address.host),
+        )
+
+    def _packages(self, one: DoctorSubject, sources: Sources, given: FoundPackage | None) -> tuple[FoundPackage, ...]:
+        """Return the copies of the locked package on this machine, and the one that was handed in."""
         found = self._found(one, one.entry, sources) if one.entry is not None else []
         if given is not None:
             # Without a log, one that was found here already counts once.
@@ -212,7 +229,7 @@ class CopyFinder:
         for cache in dict.fromkeys(_caches(one, sources)):
             is_of_run = cache == self._request.cache
             found = linked([*found, *(replace(each, is_of_run=is_of_run) for each in copies("plugin-cache", cache))])
-        mirrors = self.mirrors(one)
+        mirrors = self._mirrors(one)
         found += [replace(each, is_of_run=True) for mirror in mirrors for each in copies("mirror", mirror)]
         platform, behind = self._request.platform or this_platform(), None
         for method in sources.methods:

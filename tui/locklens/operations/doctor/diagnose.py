@@ -6,13 +6,12 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import not_offered_for
 from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
-from locklens.doctor.examined import from_top
 from locklens.doctor.fixed import awaits_init
 from locklens.doctor.judging import Several, joined_causes, remedies_for, requirements_at_fault, stand_ins
 from locklens.doctor.messages import ReadLog
@@ -20,6 +19,7 @@ from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
+from locklens.doctor.shell import from_top
 from locklens.lockfile import LockEntry
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.log_roots import MASK, Checkout, LogRoots
@@ -214,7 +214,9 @@ def _looked_up(
             for one, x, entry in locked
             if x.is_of_server
         ],
-        listed=[(one.root.tool, entry, x.platform_on_disk, x.servers) for one, x, entry in locked if _is_served(x)],
+        listed=[
+            (one.root.tool, entry, x.platform_on_disk, x.places.servers) for one, x, entry in locked if _is_served(x)
+        ],
         requested=[
             (one.root.tool, entry, x.platform_on_disk, x.message.reason is NetworkReason.ABSENT)
             for one, x, entry in locked
@@ -228,7 +230,7 @@ def _is_requested(x: Examined) -> bool:
     """True if the failing run asked in vain for the locked package, as far as is known of its registry."""
     message = x.message
     is_absent = message.kind == "download-failed" and message.reason is NetworkReason.ABSENT
-    is_of_registry = x.asks_registry and not x.is_of_mirror and not x.is_of_other_version
+    is_of_registry = x.places.asks_registry and not x.is_of_mirror and not x.is_of_other_version
     return (message.kind == "platform-unavailable" or is_absent) and is_of_registry and x.platform_on_disk != ""
 
 
@@ -238,7 +240,7 @@ def _is_served(x: Examined) -> bool:
     Where a folder has it, too, that is compared.
     """
     path, row = x.incident.path, BY_KIND.get(x.message.kind)
-    is_asked = path is not None and path.is_on_server if x.error is not None else not x.asks_registry
+    is_asked = path is not None and path.is_on_server if x.error is not None else not x.places.asks_registry
     is_of_cause = row is None or CauseId.MIRROR_DIFFERS in row.causes
     return is_asked and is_of_cause and x.platform_on_disk != "" and not x.is_of_server and not x.of_kind("mirror")
 
@@ -247,17 +249,17 @@ def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> 
     """Return what is known about a subject with what registries say."""
     sides = [(each, side) for each in one.sides if (side := answers.of(one.root.tool, each)) is not None]
     unlisted = frozenset((each.address, str(each.version)) for each, side in sides if side.is_unlisted)
-    told = {(each.address, str(each.version)): side.is_of_release for each, side in sides}
+    told = {(each.address, str(each.version)): side.has_all_packages for each, side in sides}
     was = x.origins.earlier.entry if x.origins.earlier is not None else None
-    x = replace(x, unlisted=unlisted, of_release=told, earlier_host=whole_host(answers.of(x.tool, was)))
-    looked_up = answers.of(one.root.tool, x.entry)
-    if looked_up is not None:
-        return _with_platform(replace(x, **asdict(looked_up)))
-    if one.address is None:
-        return x
-    selected = answers.of(x.tool, _selected(x))
-    case = selected.case if selected is not None else None
-    return replace(x, case=case, listed_unlocked=answers.listings.get((one.root.tool.name, one.address)))
+    today = answers.of(one.root.tool, x.entry)
+    if today is None:
+        selected = answers.of(x.tool, _selected(x))
+        listed = answers.listings.get((one.root.tool.name, one.address)) if one.address is not None else None
+        today = replace(x.today, case=selected.case if selected is not None else None, listed_unlocked=listed)
+    earlier_host = whole_host(answers.of(x.tool, was))
+    return _with_platform(
+        replace(x, today=replace(today, earlier_host=earlier_host, unlisted=unlisted, of_release=told))
+    )
 
 
 def _selected(x: Examined) -> LockEntry | None:
@@ -287,7 +289,7 @@ def _shared(incidents: Sequence[Incident]) -> Incident:
 
 def _with_platform(x: Examined) -> Examined:
     """Return what is known with the platform that a hash of the message is of, where nothing else tells it."""
-    platform = platform_by_hash(x.case, x.message.hashes) if x.case is not None else ""
+    platform = platform_by_hash(x.today.case, x.message.hashes) if x.today.case is not None else ""
     if x.platform or not platform:
         return x
     sources = (*x.incident.sources, ("platform", "a hash of the log"))

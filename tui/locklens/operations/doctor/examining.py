@@ -13,8 +13,11 @@ from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry, likeliest_m
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_ENTRIES, OF_RELEASES, OF_REQUIREMENTS
+from locklens.doctor.history import EntryHistory
 from locklens.doctor.messages import MODULE_MISSING, NO_MESSAGE, ReadLog, RecognisedError
 from locklens.doctor.model import Incident, Onset, PackagePath
+from locklens.doctor.shell import Shell
+from locklens.doctor.today import Today
 from locklens.errors import RepositoryError
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.changed_roots import ChangedRoots
@@ -22,7 +25,6 @@ from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cac
 from locklens.operations.doctor.places import of_provider
 from locklens.operations.root_modules import tool_of
 from locklens.project.clifiles import this_platform
-from locklens.project.installation import MethodKind
 from locklens.text import listing
 from locklens.versions import Constraints, Version
 
@@ -170,33 +172,48 @@ class Examiner:
     def _examined(
         self, one: DoctorSubject, incident: Incident, sources: Sources, given: FoundPackage | None
     ) -> Examined:
-        root, lock, address, method = one.root, one.root.lock, one.address, one.message.method
-        known, mirrors, writes = sources.of_provider(address), self.copies.mirrors(one), self._roots.writes
-        history = self._history
-        packages = self.copies.packages(one, known, given)
+        root, lock, address = one.root, one.root.lock, one.address
         others = self._elsewhere(address, root.path)
-        past = history.past(lock.path, address) if address is not None else ()
         same = [each.lock_file for each in others.values() if _has_same_hashes(each.entry, one.entry)]
-        past, shared = history.shared(lock.path, past, same[:_MOST_READ])
-        removed_by, is_ignored = self._lost(one)
-        is_repaired = one.message.kind == "lock-invalid" and self.changed.is_repaired(lock)
-        damaging_merge, damaging_edit = history.damage(lock) if lock.problems else ("", "")
-        merge, made_by = history.made(past, one.entry)
+        past = self._history.past(lock.path, address) if address is not None else ()
+        past, shared = self._history.shared(lock.path, past, same[:_MOST_READ])
+        places = self.copies.places(one, sources, given)
         return Examined(
             one.error,
-            _of_layout(incident, one.message, packages),
+            _of_layout(incident, one.message, places.packages),
             root.path,
             address,
             lock,
             root.tool,
             root.configuration,
             self._chosen(one, past) or one.entry,
-            packages=packages,
-            past=past,
-            past_elsewhere=self._past_elsewhere(one),
+            others=tuple(self._with_requirements(one, others, shared)),
+            twins=tuple(self._elsewhere(twin_of(address)).values()),
+            fitting=tuple(map(self._checkout.shown, one.fitting)),
+            history=self._past_of(one, past),
+            places=places,
+            today=Today(is_offline=self._request.network is None or self._request.network.is_offline),
+            shell=Shell(
+                names_tool=_is_of_both_tools(lock) or tool_of(self._checkout.tree, root.path, lock) is not root.tool,
+                start=path_from_shell(self._request.folder),
+                top=path_from_shell(self._checkout.top),
+                here=self._checkout.here,
+            ),
+        )
+
+    def _past_of(self, one: DoctorSubject, past: tuple[PastEntry, ...]) -> EntryHistory:
+        """Return what git and the writes of locklens tell, beside the states of the entry."""
+        lock, address, writes, history = one.root.lock, one.address, self._roots.writes, self._history
+        removed_by, is_ignored = self._lost(one)
+        is_repaired = one.message.kind == "lock-invalid" and self.changed.is_repaired(lock)
+        damaging_merge, damaging_edit = history.damage(lock) if lock.problems else ("", "")
+        merge, made_by = history.made(past, one.entry)
+        return EntryHistory(
+            past,
+            self._past_elsewhere(one),
             written=writes.before(lock, address),
-            replaced_version=writes.replaced_version(lock, address),
             is_written=writes.has_written(lock, address),
+            replaced_version=writes.replaced_version(lock, address),
             is_repaired=is_repaired,
             before_damage=history.before_damage(lock) if is_repaired or lock.problems else (),
             first_of_sides=dict(self._first_of_sides(one)),
@@ -204,32 +221,16 @@ class Examiner:
             locked_before=self.changed.locked_before(lock),
             logged=self._request.logged,
             had_other_providers=history.had_other_providers(lock),
-            others=tuple(self._with_requirements(one, others, shared)),
-            readable_commit=history.newest_readable(lock.path) if lock.problems else "",
-            without_new=history.without_new_hashes(lock),
             damaging_merge=damaging_merge,
             damaging_edit=damaging_edit,
             merge=merge,
+            readable_commit=history.newest_readable(lock.path) if lock.problems else "",
+            without_new=history.without_new_hashes(lock),
             made_by=made_by,
-            installed=self.copies.installed(root.path, one.error),
-            twins=tuple(self._elsewhere(twin_of(address)).values()),
-            moved=self.copies.moved(one, sources),
-            is_offline=self._request.network is None or self._request.network.is_offline,
-            fitting=tuple(map(self._checkout.shown, one.fitting)),
-            asks_registry=known.has_direct if method is None else method is MethodKind.DIRECT,
-            mirrors=(*mirrors, *known.mirrors) if known.has_installation and method is None else mirrors,
-            is_constraint_of_here=self._has_constraint(one),
             was_required=self._was_required(one),
+            is_constraint_of_here=self._has_constraint(one),
             removed_by=removed_by,
             is_ignored=is_ignored,
-            servers=known.servers if method is None else (),
-            registry_url=known.registries.get(address.host, "") if address is not None else "",
-            may_send_token=address is None or known.may_send_token(address.host),
-            machine=this_platform(),
-            names_tool=_is_of_both_tools(lock) or tool_of(self._checkout.tree, root.path, lock) is not root.tool,
-            start=path_from_shell(self._request.folder),
-            top=path_from_shell(self._checkout.top),
-            here=self._checkout.here,
         )
 
     def _chosen(self, one: DoctorSubject, past: Sequence[PastEntry]) -> LockEntry | None:

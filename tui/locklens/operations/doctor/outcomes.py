@@ -129,7 +129,7 @@ def notes_of(
         yield from (_of_other_version(x) for x in of_others if not x.fitting)
         yield from (_of_which_root(x, known) for x in known if x.fitting)
         yield from (_of_no_root(one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
-        yield from (_of_other_constraint(x) for x in known if not x.is_constraint_of_here)
+        yield from (_of_other_constraint(x) for x in known if not x.history.is_constraint_of_here)
     yield from (_of_besides(checkout, one.subject) for one in outcomes if one.subject.besides)
     yield from (_of_old_entry(finder, one.x) for one in outcomes if one.over and not one.x.fitting)
 
@@ -140,7 +140,7 @@ def _of_standing(x: Examined, words: str, found: Sequence[tuple[Examined, Cause]
         f"{other.release}: {cause_title(cause)}" if other.address != x.address else cause_title(cause)
         for other, cause in found
     ]
-    command = x.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
+    command = x.shell.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
     shown = listing(titles, 3)
     return f"the error of the log is over ({words}), but not all is well in {x.where}: {shown}; {command}"
 
@@ -162,7 +162,9 @@ def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:
 
 def _of_old_entry(finder: SubjectFinder, x: Examined) -> str:
     """Return a note on other roots with the entry that a fixed root had; "" for none."""
-    past = [one.entry for one in (x.written, *x.past) if one is not None and one.is_of(x.message.version)]
+    past = [
+        one.entry for one in (x.history.written, *x.history.states) if one is not None and one.is_of(x.message.version)
+    ]
     was = next((one for one in past if one is not None and pinned(one) != pinned(x.entry)), None)
     others = finder.same_entry(x.root, was) if was is not None else ()
     has = "has" if len(others) == 1 else "have"
@@ -202,9 +204,9 @@ def _of_other_version(x: Examined) -> str:
     """Return a note on a log of another version than the locked one: of another root or commit."""
     assert x.error is not None
     assert x.entry is not None
-    commit = next((one.commit[:12] for one in x.past if one.is_of(x.error.version)), "")
+    commit = next((one.commit[:12] for one in x.history.states if one.is_of(x.error.version)), "")
     ways = f"commit {commit} has that version there: git checkout {commit}, to judge the log"
-    if x.past and x.past[0].is_of(x.error.version):
+    if x.history.states and x.history.states[0].is_of(x.error.version):
         ways = f"that is not committed yet, and commit {commit} has the version of the log"
     return (
         f"the log is of {x.address} {x.error.version}, and {x.entry.version} is locked in {x.own_root}: "

@@ -16,6 +16,7 @@ from locklens.addresses import Platform, ProviderAddress
 from locklens.doctor import FoundPackage, OfferedPackage
 from locklens.doctor.messages import PAGE
 from locklens.doctor.reasons import NetworkReason, reason_of_request
+from locklens.doctor.today import Today
 from locklens.errors import OfflineError, PlatformNotSupportedError, RunCancelledError, SourceError
 from locklens.hashes import packages_of
 from locklens.operations.review.answers import host_states
@@ -48,49 +49,15 @@ if TYPE_CHECKING:
     _Key = tuple[str, ProviderAddress, str, tuple[str, ...]]
 
 
-class LookedUp(Struct, frozen=True):
-    """What registries say about a locked entry.
-
-    Attributes:
-        change: The entry as a change that adds it, traced to the facts.
-        case: The facts.
-        neighbour: The signer of the next version before; None if unknown.
-        downloads: Same as in `Examined`.
-        hashes_of: Same as in `Examined`.
-        served: Same as in `Examined`.
-        offered: Same as in `Examined`.
-    """
-
-    change: Change
-    case: Case
-    neighbour: Signer | None = None
-    downloads: tuple[str, ...] = ()
-    hashes_of: str = ""
-    served: FoundPackage | None = None
-    offered: OfferedPackage | None = None
-
-    @property
-    def is_unlisted(self) -> bool:
-        """True if the registry lists versions, and not that of the entry."""
-        return self.case.listing.is_known and not self.case.listing.has(self.case.entry.version)
-
-    @property
-    def is_of_release(self) -> bool | None:
-        """True if each locked `zh` of a package is of the release; None where that is unknown, or none is locked."""
-        today = self.case.new.today
-        packed = packages_of(self.case.entry.hashes) - (today.manifests if today is not None else frozenset())
-        return packed <= today.hashes if today is not None and packed else None
-
-
 class LookedUpEntries(Struct, frozen=True):
     """The facts about entries, and the limits of the session."""
 
-    found: Mapping[_Key, LookedUp]
+    found: Mapping[_Key, Today]
     listings: Mapping[tuple[str, ProviderAddress], Listing] = {}
     notes: tuple[str, ...] = ()
     hosts: tuple[HostState, ...] = ()
 
-    def of(self, tool: Dialect, entry: LockEntry | None) -> LookedUp | None:
+    def of(self, tool: Dialect, entry: LockEntry | None) -> Today | None:
         """Return the facts about an entry; None for none."""
         return self.found.get(_key(tool, entry)) if entry is not None else None
 
@@ -156,10 +123,16 @@ def look_up_entries(
                 downloads = downloads_of(session, subject.tool, case, of, confirm, on_event)
                 if any(one.startswith(PAGE) for one in downloads):
                     answers[key] = _requested(session, subject.tool, case.entry, platform, is_of_file=False)
-            neighbour = _neighbour(lookup, case, known)
-            other = _version_of_hashes(session, lookup, case)
-            change = trace(subject.change, case)
-            found[key] = LookedUp(change, case, neighbour, downloads, other, offers.get(key), answers.get(key))
+            found[key] = Today(
+                _as_of(subject.change, case),
+                case,
+                _neighbour(lookup, case, known),
+                _version_of_hashes(session, lookup, case),
+                served=offers.get(key),
+                offered=answers.get(key),
+                downloads=downloads,
+                is_offline=request.network.is_offline,
+            )
         questions = [ListingId(tool.name, address) for tool, address in dict.fromkeys(unlocked)]
         known.update(zip(questions, session.pool.map(lookup.answer, questions), strict=True))
         listings = {(one.tool, one.address): fact for one in questions if isinstance(fact := known[one], Listing)}
@@ -227,9 +200,9 @@ def platform_by_hash(case: Case, hashes: Sequence[str]) -> str:
     return next((str(case.new.platforms[text]) for text in hashes if text in case.new.platforms), "")
 
 
-def whole_host(found: LookedUp | None) -> str:
+def whole_host(found: Today | None) -> str:
     """Return the registry of the other tool that has all packages of an entry; "" if it has not, or was not asked."""
-    if found is None:
+    if found is None or found.case is None:
         return ""
     packed = packages_of(found.case.entry.hashes)
     return next((host for host, theirs in found.case.packages.elsewhere.items() if packed <= theirs), "")
@@ -241,12 +214,18 @@ def _as_added(entry: LockEntry) -> Change:
     return Change("", "", entry.address, ChangeKind.NEW_PROVIDER, None, None, None, entry, added, (), ())
 
 
-def _unasked(subject: FactSubject) -> LookedUp:
+def _as_of(change: Change, case: Case) -> str | None:
+    """Return the time of the oldest answer used for an entry; None without any answer."""
+    evidence = trace(change, case).evidence
+    return evidence.as_of if evidence is not None else None
+
+
+def _unasked(subject: FactSubject) -> Today:
     from locklens.review.evidence import unasked_case
 
     case = unasked_case(subject.change, subject.tool)
     assert case is not None
-    return LookedUp(trace(subject.change, case), case)
+    return Today(_as_of(subject.change, case), case, is_offline=True)
 
 
 MOST_VERSIONS = 8

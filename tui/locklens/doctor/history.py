@@ -1,0 +1,69 @@
+"""What git and locklens' own writes tell of an entry, of its lock file, and of what required it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from locklens.addresses import ProviderAddress
+    from locklens.doctor import PastEntry
+
+
+class EntryHistory(Struct, frozen=True):
+    """The past of one provider in one root.
+
+    Attributes:
+        states: The entry's history, the newest first; its first item is the committed state.
+        elsewhere: The entry's history in the other roots that the log fits.
+        written: The entry of this version before locklens wrote it as it is, with the time of that write; None where
+            no write is later than the log.
+        is_written: True if locklens added it, or wrote anything of it, later than the log.
+        replaced_version: The version that locklens replaced by the locked one later than the log; "" where it did not.
+        is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
+        before_damage: The entries that it had before it could not be read, in the newest commit in which it can be.
+        first_of_sides: The commit that first locks the packages of a conflict's side, by provider and version; those of
+            which git tells none are left out.
+        tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
+            file took that entry away, committed or not; else "".
+        locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
+            commit that is no later; None without one.
+        logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known.
+        had_other_providers: True if a commit of the lock file has other providers than it has now.
+        damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
+        damaging_edit: The commit since which it cannot be read, if it is known, and no merge; else "".
+        merge: The merge since which the entry is as it is; "" for another commit, or none.
+        readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
+        without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
+        made_by: The commit that made the entry as it is, if it is known, and no merge; else "".
+        was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.
+        is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
+        removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
+        is_ignored: True if git ignores the lock file, which is not there.
+    """
+
+    states: tuple[PastEntry, ...] = ()
+    elsewhere: tuple[tuple[PastEntry, ...], ...] = ()
+    written: PastEntry | None = None
+    is_written: bool = False
+    replaced_version: str = ""
+    is_repaired: bool = False
+    before_damage: tuple[PastEntry, ...] = ()
+    first_of_sides: Mapping[tuple[ProviderAddress, str], PastEntry] = {}
+    tool_commit: str = ""
+    locked_before: frozenset[ProviderAddress] | None = None
+    logged: str = ""
+    had_other_providers: bool = False
+    damaging_merge: str = ""
+    damaging_edit: str = ""
+    merge: str = ""
+    readable_commit: str = ""
+    without_new: frozenset[str] = frozenset()
+    made_by: str = ""
+    was_required: bool = False
+    is_constraint_of_here: bool = True
+    removed_by: str = ""
+    is_ignored: bool = False
