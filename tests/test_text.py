@@ -199,5 +199,5 @@ def test_only_the_edge_writes_to_the_standard_streams() -> None:
 def test_only_the_app_reaches_the_clipboard_and_the_notices() -> None:
     assert (SOURCES / "ui/clipboard.py").read_text().count("super().copy_to_clipboard(") == 1
     assert (SOURCES / "ui/app.py").read_text().count("super().notify") == 1
-    assert calls("Static") == {"ui/shell/two_panes.py", "ui/dialogs/__init__.py"}
+    assert calls("Static") == {"ui/shell/filter_line.py", "ui/dialogs/__init__.py"}
     assert calls("Segment") == {"ui/widgets/__init__.py"}

@@ -18,9 +18,10 @@ from locklens.review.model import Severity
 from locklens.ui.app import LockLensApp
 from locklens.ui.health import HealthScreen
 from locklens.ui.shell import Job
+from locklens.ui.shell.filter_line import FilterInput
 from locklens.ui.shell.filtering import PLATFORM, PROVIDER, Grammar, parse_filter
 from locklens.ui.shell.keys import keys_of_rows
-from locklens.ui.shell.two_panes import FilterInput, TwoPaneScreen
+from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.views import PreviewWanted, ViewWanted
 from locklens.ui.widgets import Bar
 

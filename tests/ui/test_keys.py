@@ -325,6 +325,19 @@ async def test_filtering(samples: Samples, running: Running) -> None:
         assert "Nothing matches" not in on.text
 
 
+async def test_while_a_filter_is_typed_only_keys_that_are_no_text_are_offered(
+    samples: Samples, running: Running
+) -> None:
+    async with running(samples.full()) as on:
+        for keys in (("slash",), tuple("acme")):
+            await on.press(*keys)
+            assert on.lines[-1].split() == ["enter", "keep", "filter", "esc", "clear", "filter"]
+        await on.press("enter")
+        assert "? keys" in on.lines[-1]
+        await on.press("slash", "escape")
+        assert "? keys" in on.lines[-1]
+
+
 @pytest.mark.parametrize(
     ("keys", "text", "focused", "cursor"),
     [

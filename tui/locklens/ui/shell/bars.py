@@ -55,6 +55,13 @@ def tabs(active: View) -> tuple[BarLayout, ...]:
     return strip("  "), strip("")
 
 
+SAMPLE = (
+    BarLayout((Piece(" Sample repository in a temporary folder: nothing of yours is touched.", Role.INFO),)),
+    BarLayout((Piece(" Sample, temporary.", Role.INFO),)),
+)
+"""The line that says what the sample is, in full and in short."""
+
+
 def demo_banner(
     table: KeyTable, view: View, *, in_detail: bool = False, without: frozenset[str] = frozenset()
 ) -> tuple[BarLayout, ...]:
@@ -72,13 +79,12 @@ def demo_banner(
     other = UPGRADE if view != UPGRADE else REVIEW
     rest = f"{other.key} {other.title}, ? keys, q quit"
     whole, short = (", ".join((*one, rest)) for one in ([f"{key.label} {key.short}" for key in first], useful))
-    place = Piece(" Sample repository in a temporary folder: nothing of yours is touched.", Role.INFO)
-    sample = Piece(" Sample, temporary.", Role.INFO)
+    place, sample = (layout.left for layout in SAMPLE)
     return (
-        BarLayout((place, Piece(f" Try {whole}", Role.DIM))),
-        BarLayout((sample, Piece(f" Try {whole}", Role.DIM))),
-        BarLayout((sample, Piece(f" Try {short}", Role.DIM))),
-        BarLayout((sample, Piece(" Try ?, q", Role.DIM))),
+        BarLayout((*place, Piece(f" Try {whole}", Role.DIM))),
+        BarLayout((*sample, Piece(f" Try {whole}", Role.DIM))),
+        BarLayout((*sample, Piece(f" Try {short}", Role.DIM))),
+        BarLayout((*sample, Piece(" Try ?, q", Role.DIM))),
     )
 
 

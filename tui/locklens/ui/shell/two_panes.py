@@ -7,9 +7,8 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from locklens.errors import LockLensError
 from locklens.lockfile import unread_words
@@ -19,6 +18,7 @@ from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.bars import placeholder
+from locklens.ui.shell.filter_line import FilterLine
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
 from locklens.ui.shell.keys import (
     OFFLINE,
@@ -68,12 +68,6 @@ def read_only_words(review: Review | None) -> str:
     """Return why the new side of a review cannot be written; "" if it is not a revision or the index."""
     reason = _NOT_ON_DISK.get(review.head.kind) if review is not None else None
     return f"read-only while {reason}: B goes back to the work tree" if reason else ""
-
-
-class FilterInput(Input):
-    """The filter line."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "screen.keep_filter", "Show", show=False)]
 
 
 class TwoPaneScreen(LockLensScreen[int]):
@@ -180,9 +174,7 @@ class TwoPaneScreen(LockLensScreen[int]):
                 yield rows
                 yield LineView(id="facts")
             yield LineView(id="detail")
-        with Horizontal(id="filter-line"):
-            yield Static(" /", id="filter-sign")
-            yield FilterInput(id="filter", placeholder=self.GRAMMAR.hint, compact=True)
+        yield FilterLine(self.GRAMMAR.hint)
         yield Bar(id="status")
         yield Bar(id="keys")
 
@@ -191,7 +183,6 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.query_one("#tabs", Bar).show_layouts(*bars.tabs(self.VIEW))
         self.facts.can_focus = False
         self.query_one("#notice", LineView).can_focus = False
-        self.query_one("#filter-line").display = False
         self.set_focus(self.left)
 
     @property
@@ -208,6 +199,11 @@ class TwoPaneScreen(LockLensScreen[int]):
     def facts(self) -> LineView:
         """The panel below the list."""
         return self.query_one("#facts", LineView)
+
+    @property
+    def filter_line(self) -> FilterLine:
+        """The line of the filter."""
+        return self.query_one(FilterLine)
 
     @property
     def line(self) -> Line | None:
@@ -335,9 +331,10 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.set_focus(self.detail if self.has_class("-detail") else self.left)
 
     def on_descendant_focus(self) -> None:
-        """Remember which pane has the focus, which is the one that narrow terminals show."""
+        """Remember which pane has the focus, which is the one that narrow terminals show; show the keys."""
         if self.is_open and self.focused in {self.left, self.detail}:
             self.keep_pane(is_detail=self.detail.has_focus)
+        self.refresh_keys()
 
     def refresh_bars(self) -> None:
         """Redraw head, status and key line."""
@@ -362,6 +359,8 @@ class TwoPaneScreen(LockLensScreen[int]):
             banner.show_layouts_of(self._banner_now)
 
     def _keys_now(self) -> tuple[BarLayout, ...]:
+        if self.filter_line.is_typed_into:
+            return self.filter_line.key_line
         first: Collection[str] = self.row_keys[0] if self._has_row else ["esc"] * self.is_narrowed
         return bars.key_line(
             self.TABLE,
@@ -371,6 +370,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         )
 
     def _banner_now(self) -> tuple[BarLayout, ...]:
+        if self.filter_line.is_typed_into:
+            return bars.SAMPLE
         return bars.demo_banner(self.TABLE, self.VIEW, in_detail=self.detail.has_focus, without=self.idle_keys)
 
     @property
@@ -447,9 +448,9 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def action_back(self) -> None:
         """Go back one step: filter, detail."""
-        if self.query_one("#filter", Input).has_focus or (self.is_narrowed and not self.detail.has_focus):
+        if self.filter_line.is_typed_into or (self.is_narrowed and not self.detail.has_focus):
             self.set_filter("")
-            self._close_filter()
+            self.set_focus(self.left)
         elif self.detail.has_focus:
             self.action_focus_list()
         else:
@@ -547,8 +548,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def action_filter(self) -> None:
         """Open the filter line."""
-        self.query_one("#filter-line").display = True
-        self.set_focus(self.query_one("#filter", Input))
+        self.filter_line.open()
 
     def action_only(self, text: str) -> None:
         """Filter by the clicked piece."""
@@ -556,12 +556,7 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def set_filter(self, text: str) -> None:
         """Set the filter; "" clears and hides it."""
-        self.query_one("#filter", Input).value = text
-        self.query_one("#filter-line").display = bool(text)
-
-    def _close_filter(self) -> None:
-        self.query_one("#filter-line").display = bool(self.query_one("#filter", Input).value)
-        self.set_focus(self.left)
+        self.filter_line.text = text
 
     @on(Input.Changed, "#filter")
     def _narrow(self, event: Input.Changed) -> None:
@@ -569,8 +564,9 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def action_keep_filter(self) -> None:
         """Apply the filter and focus the list."""
-        self.narrow(self.query_one("#filter", Input).value)
-        self._close_filter()
+        self.narrow(self.filter_line.text)
+        self.filter_line.fold()
+        self.set_focus(self.left)
 
     # Program
 
