@@ -100,6 +100,30 @@ async def test_it_asks_downloads_and_fills_the_rows(
     ]
 
 
+async def test_enter_is_answered_while_there_is_nothing_to_agree_to(
+    samples: Samples, running: Running, serving: type[ServingSource]
+) -> None:
+    estimated, downloaded = threading.Event(), threading.Event()
+
+    def work(review: Review, confirm: Callable[[ProvingPlanned], bool], *_: object) -> tuple[RootReview, ...]:
+        estimated.wait(LIMIT)
+        assert confirm(PLAN)
+        downloaded.wait(LIMIT)
+        return proving_roots(samples, review)
+
+    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+        await on.go_to("acme/demo")
+        await on.press("v", "enter")
+        assert "enter does nothing before the size of the download is shown" in on.text
+        estimated.set()
+        await until(on, lambda: "enter download" in on.text)
+        assert "does nothing" not in on.text
+        await on.press("enter", "enter")
+        assert "enter does nothing while packages are downloaded" in on.text
+        downloaded.set()
+        await until(on, lambda: on.is_on_top)
+
+
 async def test_nothing_is_downloaded_without_a_yes(
     samples: Samples, running: Running, serving: type[ServingSource]
 ) -> None:

@@ -135,6 +135,8 @@ def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
 
 
 _REDRAW_SECONDS = 0.1
+_BEFORE_THE_QUESTION = "before the size of the download is shown"
+_DOWNLOADING = "while packages are downloaded"
 
 
 class DownloadSteps:
@@ -173,11 +175,14 @@ class DownloadSteps:
         self.plan = plan
         self._redraw()
 
-    def agree(self) -> None:
-        """Start the downloads that the user is asked about."""
+    def agree(self) -> str:
+        """Start the downloads that the user is asked about; return why there are none to start, "" if they start."""
+        if not self.is_asking:
+            return f"enter does nothing {_BEFORE_THE_QUESTION if self.plan is None else _DOWNLOADING}"
         self.is_confirmed = True
         self._answered.set()
         self._redraw()
+        return ""
 
     def refuse(self) -> None:
         """End the question."""
@@ -221,7 +226,7 @@ class DownloadDialog(Dialog[Proved]):
     def __init__(self) -> None:
         super().__init__()
         self._job = Job(self, "prove")
-        self._steps = DownloadSteps(self._redraw)
+        self._steps = DownloadSteps(self._go_on)
         self._is_stopped = False
         self._result: Proved | None = None
         self.unsigned = 0
@@ -306,9 +311,14 @@ class DownloadDialog(Dialog[Proved]):
         """Close with the result, or show it below the downloads that failed."""
         self._result = result
         if self._steps.downloads.has_failed and not self._is_stopped:
-            self._redraw()
+            self._go_on()
         else:
             self.dismiss(self._result)
+
+    def _go_on(self) -> None:
+        """Show the next step: what was said about a key is so of the step before."""
+        self.end_answer()
+        self._redraw()
 
     def _redraw(self) -> None:
         self.view.show_lines(self._lines(), keep_place=True)
@@ -332,8 +342,8 @@ class DownloadDialog(Dialog[Proved]):
         """Start the download, or close the result."""
         if self._result is not None:
             self.dismiss(self._result)
-        elif self._steps.plan is not None and not self._is_stopped:
-            self._steps.agree()
+        elif not self._is_stopped and (refusal := self._steps.agree()):
+            self.answer(refusal)
 
     def action_stop(self) -> None:
         """Stop the download, or close the result."""
@@ -343,7 +353,7 @@ class DownloadDialog(Dialog[Proved]):
         self._is_stopped = True
         self._steps.refuse()
         self._job.cancel()
-        self._redraw()
+        self._go_on()
 
 
 class ProveDialog(DownloadDialog):

@@ -277,7 +277,7 @@ class InsideDialog(ReadingDialog):
         self._source = source
         self._request = request
         self._job = Job(self, "inside")
-        self._steps = DownloadSteps(self._redraw)
+        self._steps = DownloadSteps(self._go_on)
         self._found: Inspection | None = None
         self._error: LockLensError | None = None
         self.has_news = False
@@ -297,7 +297,7 @@ class InsideDialog(ReadingDialog):
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
 
     def _start(self) -> None:
-        self._steps, self._error = DownloadSteps(self._redraw), None
+        self._steps, self._error = DownloadSteps(self._go_on), None
         self._job.start(self._inspect, self._take, self._fail)
         self._redraw()
 
@@ -322,17 +322,22 @@ class InsideDialog(ReadingDialog):
     def _take(self, found: Inspection) -> None:
         self._found = found
         self.has_news = self.has_news or self._steps.is_confirmed
-        self._redraw()
+        self._go_on()
 
     def _fail(self, error: LockLensError) -> None:
         self._error = error
-        self._redraw()
+        self._go_on()
 
     # Display
 
     def _redraw_moving(self) -> None:
         if not self.is_waiting:
             self._redraw()
+
+    def _go_on(self) -> None:
+        """Show the next step: what was said about a key is so of the step before."""
+        self.end_answer()
+        self._redraw()
 
     def _redraw(self) -> None:
         self.show_lines(self._lines(), keep_place=not self._job.is_running)
@@ -372,8 +377,8 @@ class InsideDialog(ReadingDialog):
         """Start the download, or close the result."""
         if not self._job.is_running:
             self.dismiss(None)
-        elif self._steps.is_asking:
-            self._steps.agree()
+        elif refusal := self._steps.agree():
+            self.answer(refusal)
 
     def action_stop(self) -> None:
         """Stop what is in progress, and close; what was read by then is cached."""

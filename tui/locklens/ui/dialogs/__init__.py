@@ -145,12 +145,20 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
     def on_key(self, event: events.Key) -> None:
         """Say of a letter, digit, sign or enter that it does nothing here; the next key that acts ends that."""
         if event.key in self.active_bindings:
-            if self._has_answered:
-                self._has_answered = False
-                self.say("")
+            self.end_answer()
         elif label := label_of(event):
-            self._has_answered = True
-            self.say(f"{label} does nothing in this dialog; its keys are below")
+            self.answer(f"{label} does nothing in this dialog; its keys are below")
+
+    def answer(self, message: str) -> None:
+        """Say why a key does nothing."""
+        self._has_answered = True
+        self.say(message)
+
+    def end_answer(self) -> None:
+        """End what was said about a key that does nothing."""
+        if self._has_answered:
+            self._has_answered = False
+            self.say("")
 
     def action_close(self) -> None:
         """Close without a result."""
