@@ -134,6 +134,22 @@ async def test_a_switch_is_offered_although_its_letter_plans_a_write_elsewhere(r
         assert not any(action.startswith("elsewhere(") for action in actions)
 
 
+async def test_a_fetched_request_stays_at_its_commit_and_reload_says_how_to_get_a_newer_one(
+    running: Running, top: Path
+) -> None:
+    commit = git(top, "rev-parse", "v2").strip()
+    base = Base("v1", head=commit, titles={commit: "origin/pull/12"})
+    words = f"origin/pull/12 stays at {commit[:7]}: start locklens again to fetch a newer commit"
+    async with running(source_of(top, base), size=(80, 24)) as on:
+        await on.press("r")
+        await on.settle()
+        assert words in on.lines[-2]
+    async with running(source_of(top, Base("v1", head="v2")), size=(80, 24)) as on:
+        await on.press("r")
+        await on.settle()
+        assert "stays at" not in on.lines[-2]
+
+
 async def test_the_head_fits_a_narrow_terminal(running: Running, top: Path) -> None:
     async with running(source_of(top, Base("v1", head="v2")), size=(40, 24)) as on:
         await shown(on, "3")

@@ -594,8 +594,11 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.post_message(SidesWanted(base, self.top))
 
     def action_reload(self) -> None:
-        """Reload everything and ask the registries again."""
+        """Reload everything and ask the registries again; the commit of a fetched request stays."""
         self.reload(is_fresh=True)
+        base = self.source.request.base
+        if base is not None and base.head is not None and (name := base.titles.get(base.head)):
+            self.say(f"{name} stays at {base.head[:7]}: start locklens again to fetch a newer commit")
 
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reload everything.
