@@ -139,10 +139,11 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         *,
         size: tuple[int, int] = (120, 40),
         cooldown: int | None = 7,
+        notes: tuple[str, ...] = (),
         settled: bool = True,
         **more: Any,
     ) -> AsyncIterator[UpgradeDriver]:
-        review = replace(samples.review(samples.root("a", [samples.change()], configuration=samples.configuration())), policy=Policy(cooldown=cooldown))  # fmt: skip
+        review = replace(samples.review(samples.root("a", [samples.change()], configuration=samples.configuration())), policy=Policy(cooldown=cooldown), notes=notes)  # fmt: skip
         source = ServingSource(review, top=tmp_path, **more)
         if "offering" not in more:
             source.offering = lambda *_: offers
@@ -170,6 +171,18 @@ async def test_the_candidates_are_pictured(opening: Opening) -> None:
             "CAN UPGRADE NOW  2 providers", "[ ] acme/ready", "[ ] acme/twice", "HELD BACK  2 providers", "-  acme/held", "-  acme/young",
             "NO NEWER VERSION  1 provider", "-  acme/current", "UNKNOWN  1 root", "-  c",
         ]  # fmt: skip
+
+
+async def test_the_notes_stay_on_the_screen(opening: Opening) -> None:
+    """Such as that a policy that is not committed does not count, whose cooldown the status line does not have."""
+    ignored, late = "locklens.toml in the work tree does not count", "settings: not read"
+    async with opening(replace(ALL, notes=(late, ignored)), cooldown=None, notes=(ignored,)) as on:
+        on.app.clear_notifications()
+        for key in ("g", "j"):  # a title, a provider
+            await on.press(key)
+            assert "| no cooldown |" in on.status
+            assert on.status.endswith("| 2 notes")
+            assert [each.text for each in on.upgrades.detail.lines[-3:]] == ["NOTES", f"  ! {ignored}", f"  ! {late}"]
 
 
 async def test_one_pane_on_a_small_screen(opening: Opening) -> None:

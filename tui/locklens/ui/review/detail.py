@@ -31,6 +31,7 @@ from locklens.ui.clipboard import change_copied, finding_copied
 from locklens.ui.phrases import kind_in_short, what_happened
 from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange
 from locklens.ui.review.rows import constraints_of, own_words, row_differences, side_in_short, state_of_change
+from locklens.ui.shell.bars import note_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -441,10 +442,7 @@ def asked_lines(review: Review, *, is_asking: bool) -> Iterator[Line]:
         yield line(f"  {host.host}  ", state, hanging=4, copied=host.host)
     if not review.hosts and not is_asking:
         yield line(Span("  none asked", Role.DIM))
-    if review.notes:
-        yield from heading("NOTES")
-        for note in review.notes:
-            yield line(Span("  ! ", Role.WARN), note, hanging=4, copied=note)
+    yield from note_section(review.notes)
 
 
 def section_lines(node: Node) -> Iterator[Line]:

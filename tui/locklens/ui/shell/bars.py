@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from locklens.lines import Line, Role, Span, line
+from locklens.lines import Line, Role, Span, heading, line
 from locklens.lockfile import unread_words
 from locklens.operations.review.request import Phase, Progress
 from locklens.review.reports.evidence_lines import clock, host_words
@@ -270,6 +270,14 @@ def note_lines(review: Review) -> Iterator[Line]:
     """The notes of the review, a line each."""
     for note in review.notes:
         yield fact_line("note", Span(note, Role.WARN))
+
+
+def note_section(notes: Iterable[str]) -> Iterator[Line]:
+    """The notes that limit a whole screen, in a section of a detail; nothing without notes."""
+    listed = tuple(notes)
+    yield from heading("NOTES") if listed else ()
+    for note in listed:
+        yield line(Span("  ! ", Role.WARN), note, hanging=4, copied=note)
 
 
 def fact_line(name: str, *spans: Span) -> Line:

@@ -21,7 +21,7 @@ from locklens.text import counted
 from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import Job, Run, after, keys
-from locklens.ui.shell.bars import one_sentence
+from locklens.ui.shell.bars import note_section, one_sentence
 from locklens.ui.shell.filtering import Filter
 from locklens.ui.shell.keys import following
 from locklens.ui.upgrade.detail import nothing_selected, upgrade_head, upgrade_lines, upgrade_status, upgrade_target
@@ -326,8 +326,15 @@ class UpgradeScreen(RowActionsScreen):
             asking=self.asking_words,
             is_narrowed=self.is_narrowed,
             is_offline=self.source.is_offline,
+            notes=len(self._notes),
             message=message,
         )
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        """The notes of the review and of the lookup, each once."""
+        of_review = self.review.notes if self.review is not None else ()
+        return tuple(dict.fromkeys((*of_review, *self.selection.offers.notes)))
 
     @on(UpgradeList.Highlighted)
     def _follow(self, event: UpgradeList.Highlighted[UpgradeRow]) -> None:
@@ -347,7 +354,7 @@ class UpgradeScreen(RowActionsScreen):
             self.show_detail("", ())
             return
         lines = upgrade_lines(row, self.selection, in_full=self.in_full, is_asking=self._signers.is_running)
-        self.show_detail(row.key, lines)
+        self.show_detail(row.key, (*lines, *note_section(self._notes)))
         self.look_up_soon()
 
     @on(UpgradeList.Opened)

@@ -81,6 +81,7 @@ def upgrade_status(
     asking: str,
     is_narrowed: bool,
     is_offline: bool = False,
+    notes: int = 0,
     message: str = "",
 ) -> tuple[BarLayout, ...]:
     """The status line: the selection and its download, the conditions on upgrades, or a message.
@@ -91,6 +92,7 @@ def upgrade_status(
         asking: The lookup in progress, in words; "" for none.
         is_narrowed: True if there is a filter.
         is_offline: True if no upgrade can be planned, as registries are not asked.
+        notes: The number of notes.
         message: A message in place of the line; "" for none.
     """
     if message:
@@ -111,6 +113,7 @@ def upgrade_status(
     ]
     state = [
         Piece(asking or ("offline: no upgrade can be planned" if is_offline else ""), Role.INFO),
+        Piece(counted(notes, "note") if notes else "", Role.WARN),
         Piece("filtered" if is_narrowed else "", Role.WARN),
     ]
 
