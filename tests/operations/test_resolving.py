@@ -77,8 +77,8 @@ class Merging:
         self.git(*options, "merge", "-q", "topic", status=1)
         assert b"<<<<<<<" in self.lock.read_bytes()
 
-    def plan(self, *, newest: bool = False) -> Plan:
-        return ResolveConflicts(Scope(self.top, ("infra",)), prefer=Preference.NEWEST if newest else None).plan()
+    def plan(self, *, newest: bool = False, prefer: Preference | None = None) -> Plan:
+        return ResolveConflicts(Scope(self.top, ("infra",)), prefer=Preference.NEWEST if newest else prefer).plan()
 
 
 @pytest.fixture
@@ -395,3 +395,24 @@ def test_only_what_both_sides_changed_is_listed_as_a_conflict(merging: Merging) 
     assert "  <> acme/a  HEAD (ours): 1.1.0 with 2 hashes; topic (theirs): 1.2.0 with 2 hashes" in report
     assert "  1 other provider without a conflict" in report
     assert "acme/b" not in report
+
+
+def test_a_merge_that_was_committed_with_its_markers_has_the_sides_of_its_parents(merging: Merging) -> None:
+    """Git merged the version's line by itself, so between the markers both sides have that of theirs."""
+    base = block("a", "1.2.0", *hashes("a", "A"))
+    ours, theirs = block("a", "1.2.0", *hashes("a", "A", "B")), block("a", "1.1.0", *hashes("c", "C"))
+    merging.merge(base.encode(), ours.encode(), theirs.encode())
+    assert b'"1.2.0"' not in merging.lock.read_bytes()
+    merging.commit(merging.lock.read_bytes())
+    commit = merging.git("rev-parse", "HEAD")[:12]
+    plan = merging.plan(prefer=Preference.OURS)
+    apply(plan.proposal)
+    assert merging.lock.read_text() == ours
+    assert f"the sides are those of the parents of commit {commit}" in [one.detail for one in plan.remarks]
+
+
+def test_markers_that_were_edited_since_the_commit_are_what_there_is(merging: Merging) -> None:
+    merging.merge(BASE.encode(), NEWER.encode(), NEWEST.encode())
+    merging.commit(merging.lock.read_bytes())
+    merging.lock.write_bytes(merging.lock.read_bytes() + b"# an edit\n")
+    assert "merged from the conflict markers" in " ".join(one.detail for one in merging.plan(newest=True).remarks)

@@ -84,7 +84,7 @@ def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:
     conflict = x.lock.conflict
     assert conflict is not None
     staged = (conflict.base.data if conflict.base is not None else b"", conflict.ours.data, conflict.theirs.data)
-    sides = staged if conflict.is_staged else conflict_sides(x.lock.data) or staged
+    sides = staged if conflict.is_of_git else conflict_sides(x.lock.data) or staged
     try:
         return merge(*sides, dialect=x.tool).conflicts
     except ConfigurationError:
@@ -117,7 +117,9 @@ def _merged_with(one: Affected, side: MergeSide, name: str, clashes: Sequence[Me
     is_of_other, what = len(moved) == len(clashes), listing(shown, 3)
     is_block = len(moved) + len(kept) < len(clashes)
     title = f"Merge block by block with {name}: {what}" if is_block else f"Lock {what}, as {name} has"
-    notes = [] if conflict.is_staged else ["git's index no longer has the sides: they are read between the markers"]
+    notes = [] if conflict.is_of_git else ["git's index no longer has the sides: they are read between the markers"]
+    if conflict.merge_commit:
+        notes.append(f"the sides are those of the parents of commit {conflict.merge_commit[:12]}")
     sides = [] if is_of_other else ["--prefer", side.value]
     taken = (clash.ours if side is MergeSide.OURS else clash.theirs for clash in clashes)
     excluded = list(excluding(x, filter(None, taken)))

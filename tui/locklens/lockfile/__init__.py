@@ -98,6 +98,7 @@ class Conflict(Struct, frozen=True):
         markers: The markers; () for the index.
         base: The common ancestor; None where it is unknown, as the markers do not have it.
         is_staged: True if the sides are those of git's index; between the markers git merged other lines by itself.
+        merge_commit: The merge that was committed with the markers, if the sides are those of its parents; else "".
     """
 
     markers: tuple[ConflictMarker, ...]
@@ -105,6 +106,12 @@ class Conflict(Struct, frozen=True):
     theirs: LockFile
     base: LockFile | None = None
     is_staged: bool = False
+    merge_commit: str = ""
+
+    @property
+    def is_of_git(self) -> bool:
+        """True if git has the sides as they were before the merge."""
+        return self.is_staged or self.merge_commit != ""
 
     @property
     def names(self) -> tuple[str, str]:

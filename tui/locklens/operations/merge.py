@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from locklens.dialect import TERRAFORM, Dialect
-from locklens.errors import ConfigurationError
+from locklens.errors import ConfigurationError, RepositoryError
 from locklens.lockfile.merge import COMMENTS_CLASH, Labels, MergeConflict, Merged, MergeSide, merge, share_packages
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, parse
 from locklens.project.git.setup import merge_lines
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry
+    from locklens.project.git import Repository
 
 
 class Preference(StrEnum):
@@ -98,6 +100,38 @@ class MergeSides(Struct, frozen=True):
     base: bytes
     ours: bytes
     theirs: bytes
+
+
+class CommittedMerge(Struct, frozen=True):
+    """A merge that was committed with its conflict markers: its full id, and the sides of a file."""
+
+    commit: str
+    sides: MergeSides
+
+
+def committed_merge(repository: Repository, path: str, data: bytes) -> CommittedMerge | None:
+    """Return the merge that left the conflict markers of a file, which is still as it was committed; else None.
+
+    A side that has markers itself is no side of this merge.
+
+    Raises:
+        RepositoryError: Git failed, or this clone lacks a side.
+    """
+    commit = next((one.commit for one in repository.touching(path, 1)), "")
+    if not commit or repository.commit(commit).parents != _BOTH or repository.show(commit, path) != data:
+        return None
+    parents = [repository.resolve(f"{commit}^{number}") for number in (1, _BOTH)]
+    ours, theirs = (repository.show(parent, path) for parent in parents)
+    if ours is None or theirs is None or any(parse(side, path).conflict is not None for side in (ours, theirs)):
+        return None
+    base = None
+    with suppress(RepositoryError):  # two histories may have nothing in common
+        base = repository.show(repository.merge_base(*parents), path)
+    return CommittedMerge(commit, MergeSides(base or b"", ours, theirs))
+
+
+_BOTH = 2
+"""The parents of a merge of two sides."""
 
 
 def merge_sides(

@@ -15,6 +15,7 @@ from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
 from locklens.lockfile.parse import parse
 from locklens.machine import CLASHES_NEED, merging_words
 from locklens.operations.comparison import RootSettings
+from locklens.operations.merge import committed_merge
 from locklens.project import LOCK_FILE
 from locklens.project.tree import EntryKind, OverlayTree, Tree, WorkTree, name_bytes
 from locklens.review.context import Absence
@@ -310,21 +311,31 @@ def as_committed(lock: LockFile, before: bytes | None, repository: Repository, t
     return lock if data == lock.data else parse(data, lock.path, dialect=tool)
 
 
-def with_staged_sides(lock: LockFile, index: Tree, tool: Dialect) -> LockFile:
-    """Return a lock file in conflict with the two sides of git's index.
+def with_sides_of_git(lock: LockFile, repository: Repository, tool: Dialect) -> LockFile:
+    """Return a lock file in conflict with the two sides of git's index, or of a merge that was committed with markers.
 
     The text between the markers is not enough: outside of them git merged line by line, so that an entry may have the
     version of one side in both.
     """
     if lock.conflict is None:
         return lock
+    from locklens.project.gittree import IndexTree
+
     try:
-        index.read(lock.path)
+        IndexTree(repository).read(lock.path)
     except UnmergedFileError as error:
         return replace(lock, conflict=_staged(lock.path, error, tool, lock.conflict.markers))
     except ConfigurationError:
-        pass  # git has something other than a file there
-    return lock
+        return lock  # git has something other than a file there
+    try:
+        merged = committed_merge(repository, lock.path, lock.data)
+    except RepositoryError:
+        return lock  # a clone need not have the sides
+    if merged is None:
+        return lock
+    sides = merged.sides
+    base, ours, theirs = (parse(data, lock.path, dialect=tool) for data in (sides.base, sides.ours, sides.theirs))
+    return replace(lock, conflict=Conflict(lock.conflict.markers, ours, theirs, base, merge_commit=merged.commit))
 
 
 def _staged(

@@ -29,11 +29,11 @@ from locklens.operations.root_modules import (
     folders_with_locks,
     lock_path,
     read_lock,
-    with_staged_sides,
+    with_sides_of_git,
 )
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.git import Repository
-from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
+from locklens.project.gittree import RevisionTree, SparseWorkTree
 from locklens.project.tree import OverlayTree, WorkTree, folder_of
 from locklens.versions import Constraints
 
@@ -145,7 +145,7 @@ class LogRoots:
         if path not in self._roots:
             root, repository = self._reader.read_folder(self._checkout.tree, path), self._checkout.repository
             if root.lock.conflict is not None and repository is not None:
-                root = replace(root, lock=with_staged_sides(root.lock, IndexTree(repository), root.tool))
+                root = replace(root, lock=with_sides_of_git(root.lock, repository, root.tool))
             self._roots[path] = root
         return self._roots[path]
 

@@ -29,7 +29,7 @@ from locklens.operations.root_modules import (
     lock_path,
     read_lock,
     tool_of,
-    with_staged_sides,
+    with_sides_of_git,
 )
 from locklens.project import GENERATORS, LOCK_FILE, has_generator
 from locklens.project.effective_paths import packages_by_folder
@@ -321,7 +321,7 @@ class _RootsReader:
         if lock.exists and lock.writer is not tool:
             lock = read_lock(tree, lock.path, tool)
         if lock.conflict is not None and self._layout.is_git:
-            lock = with_staged_sides(lock, self._index, tool)
+            lock = with_sides_of_git(lock, self._repository, tool)
         elif self._layout.is_git and b"\r\n" in lock.data:
             lock = as_committed(lock, self._staged(lock.path), self._repository, tool)
         configuration = self._configuration(folder, tool)

@@ -23,7 +23,7 @@ from locklens.operations.root_modules import (
     read_lock,
     tool_before,
     tool_of,
-    with_staged_sides,
+    with_sides_of_git,
 )
 from locklens.project import RootEvidence, RootPair
 from locklens.review.changes import Comparer, readable_old_side
@@ -187,13 +187,11 @@ def _read_pair(comparison: Comparison, pair: RootPair, tool: Dialect | None) -> 
     return old, new
 
 
-def _with_staged_sides(comparison: Comparison, lock: LockFile, tool: Dialect) -> LockFile:
-    """Return a lock file in conflict with the two sides of git's index, where the work tree is reviewed."""
+def _with_sides_of_git(comparison: Comparison, lock: LockFile, tool: Dialect) -> LockFile:
+    """Return a lock file in conflict with the two sides that git has, where the work tree is reviewed."""
     if lock.conflict is None or comparison.repository is None or comparison.head.kind != "worktree":
         return lock
-    from locklens.project.gittree import IndexTree
-
-    return with_staged_sides(lock, IndexTree(comparison.repository), tool)
+    return with_sides_of_git(lock, comparison.repository, tool)
 
 
 def base_hosts(comparison: Comparison, tool: Dialect | None, policy: Path | None = None) -> frozenset[str]:
@@ -266,7 +264,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
         tool = setting.tools.get(pair.path, judging)
     if setting.tool is None and new.data and new.writer is not tool:
         new = parse(new.data, new.path, dialect=tool)
-    new = _with_staged_sides(comparison, new, tool)
+    new = _with_sides_of_git(comparison, new, tool)
     changes = setting.comparer.compare(readable_old_side(old), new, include_unchanged=setting.include_unchanged)
     root = RootReview(
         path=pair.path,

@@ -9,11 +9,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.diagnostics import NextStep
-from locklens.errors import ConfigurationError, NoRepositoryError, UnmergedFileError
+from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
 from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.machine import git_words
-from locklens.operations.merge import MergeSides, Preference, merge_sides, newest_of_both, ways_to_settle, why_no_newest
+from locklens.operations.merge import (
+    CommittedMerge,
+    MergeSides,
+    Preference,
+    committed_merge,
+    merge_sides,
+    newest_of_both,
+    ways_to_settle,
+    why_no_newest,
+)
 from locklens.operations.plan import Plan, PlannedChange, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.write.apply import FileOperation, listed_roots, no_progress
@@ -196,13 +205,15 @@ class _Conflicted(Struct, frozen=True):
 
     Attributes:
         names: The names of our side and of the other.
-        is_staged: True if the sides are the stages of the index; else they are read from the markers.
+        is_staged: True if the sides are the stages of the index.
+        merge_commit: The merge whose parents the sides are of; "" for none. Of neither, they are between the markers.
     """
 
     root: Root
     sides: MergeSides
     names: tuple[str, str]
-    is_staged: bool
+    is_staged: bool = False
+    merge_commit: str = ""
 
     @classmethod
     def read(cls, root: Root, top: Path) -> _Conflicted:
@@ -214,10 +225,13 @@ class _Conflicted(Struct, frozen=True):
         """
         conflict = root.lock.conflict
         if (staged := stages_of(root.lock.path, top)) is not None:
-            return cls(root, staged, conflict.names if conflict is not None and conflict.markers else _STAGES, True)
+            names = conflict.names if conflict is not None and conflict.markers else _STAGES
+            return cls(root, staged, names, is_staged=True)
         sides = conflict_sides(root.lock.data)
         if sides is not None and conflict is not None:
-            return cls(root, MergeSides(*sides), conflict.names, False)
+            if (merged := _merged_in(root.lock, top)) is not None:
+                return cls(root, merged.sides, conflict.names, merge_commit=merged.commit)
+            return cls(root, MergeSides(*sides), conflict.names)
         problem = root.lock.problems[0] if root.lock.problems else None
         if problem is None:
             raise ConfigurationError("there is no merge conflict", path=root.lock.path)
@@ -245,6 +259,9 @@ class _Conflicted(Struct, frozen=True):
     def note(self, draft: ScopedPlanBuilder) -> None:
         """Note where the sides are from, and the next step in git."""
         path, data = self.root.path, self.root.lock.data
+        if self.merge_commit:
+            draft.note(path, f"the sides are those of the parents of commit {self.merge_commit[:12]}")
+            return
         if not self.is_staged:
             words = "merged from the conflict markers, since git's index no longer has both sides"
             draft.warn(path, words, hint="git merged the other entries line by line: locklens hashes verifies them")
@@ -284,6 +301,16 @@ def _committed(path: str, top: Path) -> bytes | None:
         return None
     with repository:
         return None if repository.is_unborn else repository.show("HEAD", path)
+
+
+def _merged_in(lock: LockFile, top: Path) -> CommittedMerge | None:
+    from locklens.project.git import Repository
+
+    try:
+        with Repository.discover(top) as repository:
+            return committed_merge(repository, lock.path, lock.data)
+    except RepositoryError:
+        return None  # without git, or in a clone that lacks a side, the markers are what there is
 
 
 def stages_of(path: str, top: Path) -> MergeSides | None:
