@@ -1129,6 +1129,21 @@ def test_a_version_that_the_registry_does_not_list_is_in_no_fix(made: Any, docto
         shutil.rmtree(folder)
 
 
+def test_what_a_hand_edited_version_would_need_beside_its_constraints_is_not_offered(made: Any, doctor: Any) -> None:
+    """With the hashes of another version, init refuses it whatever the constraints admit."""
+    folder = made(replace(INCIDENTS["hand-edit"], constraints=(("acme/netbox", "3.9.1"),)))
+    words = (
+        "locked provider registry.terraform.io/acme/netbox 3.10.0 does not match configured version constraint 3.9.1;"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to resolve provider packages", words)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert [one["id"] for one in document["causes"][:2]] == ["hand-edit", "constraint-conflict"]
+    commands = [one["command"] for one in document["remedies"]]
+    assert commands[0].startswith("locklens restore acme/netbox --from ")
+    assert commands[1] == "locklens upgrade acme/netbox=3.9.1 --root=live/prod"
+    assert "3.10.0" not in str([(one["command"], one["note"]) for one in document["remedies"]])
+
+
 def test_a_version_whose_signature_was_not_looked_at_is_offered_as_such(made: Any, doctor: Any) -> None:
     (fix,) = doctor(made(INCIDENTS["key-revoked"]), "ci.log")["remedies"]
     assert fix["id"] == "upgrade"

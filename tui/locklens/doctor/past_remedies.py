@@ -121,11 +121,11 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
         yield from restored(one, past)
     else:
         listed = listed_versions(x)
-        is_there = listed is None or x.entry.version in listed
+        can_follow = (listed is None or x.entry.version in listed) and x.constraints.admits(x.entry.version)
         group = one.admitting(past.entry.version) or one
         upgraded = group.line("upgrade", f"{x.name}={x.entry.version}")
         then = f"then {upgraded} writes the hashes of that version"
-        yield from restored(one, past, then if is_there else "")
+        yield from restored(one, past, then if can_follow else "")
 
 
 def _with_own_packages(x: Examined) -> PastEntry | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec.structs import replace
 
 from locklens.doctor import FoundPackage, holding
-from locklens.doctor.model import CauseVerdict, PackagePath, Remedy, Trait, TrustCost
+from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, Trait, TrustCost
 from locklens.doctor.tool_causes import as_required
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.configuration import constraint_place
@@ -111,6 +111,8 @@ def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[
     locked = x.entry.version if x.entry is not None else None
     if version is None or x.address is None or not x.lock.exists:
         return
+    if version == locked and any(cause.id is CauseId.HAND_EDIT and cause.is_probable for cause in one.causes):
+        return  # with other hashes than its own, init refuses it whatever the constraints admit
     fitting = (each for other in x.others if other.root in one.roots for each in other.requirements)
     excluding = [each for each in (*x.required, *fitting) if not each.constraints.admits(version)]
     if not excluding or not all(".terraform/" not in each.file and _can_admit(each, version) for each in excluding):
