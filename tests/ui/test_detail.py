@@ -185,9 +185,9 @@ def test_a_pending_acceptance_stands_below_its_finding(samples: Samples) -> None
     one = Acceptance("LK005", str(bad.address), bad.id, "checked with the vendor", "ann", line=7)
     review = replace(samples.review(samples.root("a", [good]), samples.root("b", [bad])), pending=(one,))
     text = texts(detail_lines(first_node(review), review))
-    assert "accepted: checked with the vendor (ann)" in text
+    assert "pending acceptance: checked with the vendor (ann)" in text
     assert "locklens.toml:7: counts once it is committed on the base" in text
-    assert "accepted" not in texts(
+    assert "acceptance" not in texts(
         detail_lines(first_node(review), replace(review, pending=(replace(one, rule="LK004"),)))
     )
 

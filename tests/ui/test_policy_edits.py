@@ -132,7 +132,7 @@ async def test_a_finding_is_accepted_with_a_reason_and_a_date(
         await until(on, lambda: standing() == "A")
         await on.go_to("acme/demo")
         detail = "\n".join(shown.text for shown in on.screen.detail.lines)
-        assert "accepted: checked (Ann Example, until 2999-01-01)" in detail
+        assert "pending acceptance: checked (Ann Example, until 2999-01-01)" in detail
         assert "locklens.toml:1: counts once it is committed on the base" in detail
         for words in (["add", POLICY_FILE], ["commit", "-qm", "accepted"]):
             subprocess.run(["git", *words], cwd=top, check=True)

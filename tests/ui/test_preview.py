@@ -592,8 +592,8 @@ async def test_between_two_revisions_nothing_can_be_written(
     opening: Opening, top: Path, registry: DemoRegistry, tmp_path: Path
 ) -> None:
     git(top, "commit", "-qam", "second")
-    request = ReviewRequest(partial(open_git, top, Base("HEAD~1", head="HEAD")))
-    async with opening(source=LockLens(request)) as on:
+    sides = Base("HEAD~1", head="HEAD")
+    async with opening(source=LockLens(ReviewRequest(partial(open_git, top, sides), base=sides))) as on:
         await on.go_to("hashicorp/aws")
         for key, what in (("R", "restore"), ("P", "prune"), ("F", "format"), ("L", "lock"), ("U", "upgrade")):
             await on.press(key)

@@ -17,6 +17,7 @@ from textual.widgets import Input
 from ui.conftest import Driver, Running, Samples, ServingSource, until
 from ui.test_two_revisions import locked, shown, source_of, top
 
+from locklens.operations.compare_files import open_files
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
@@ -226,11 +227,22 @@ async def test_two_files_have_no_revisions(running: Running, samples: Samples, t
         await on.press("B")
         assert on.is_on_top
         words = "two files are compared, not two states of a repository"
-        for key, name in (("B", "compare"), ("R", "restore"), ("S", "stage")):
+        for key, name in (("B", "compare"), ("R", "restore"), ("S", "stage"), ("A", "accept")):
             await on.press(key)
             assert f"{name}: {words}" in on.lines[-2]
         assert "R restore" not in on.lines[-1]
         assert f"OFF  {words}" in [one.text for one in on.screen.help_lines()]
+
+
+async def test_two_files_of_revisions_have_no_work_tree_to_go_back_to(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {"a.hcl": lock(entry("aws", "1.0.0")), "b.hcl": lock(entry("aws", "2.0.0"))})
+    opened = partial(open_files, "HEAD:a.hcl", "HEAD:b.hcl", config=None, cwd=top, stdin=bytes)
+    async with running(LockLens(ReviewRequest(opened))) as on:
+        for key, name in (("P", "prune"), ("e", "edit")):
+            await on.press(key)
+            assert f"{name}: " in on.lines[-2]
+            assert "two revisions are compared" in on.lines[-2]
+            assert "B goes back" not in on.lines[-2]
 
 
 def test_names_that_nobody_would_choose(tmp_path: Path) -> None:

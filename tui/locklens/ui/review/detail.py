@@ -232,7 +232,7 @@ def _pending_lines(finding: Finding, subjects: Sequence[RootChange], review: Rev
     first, partly = found[0], f" in {len(found)} of {len(subjects)}" if len(found) < len(subjects) else ""
     details = ", ".join(filter(None, (first.by, f"until {first.until}" if first.until is not None else "")))
     place = FilePlace(POLICY_FILE, first.line)
-    words = f"accepted{partly}: {first.reason}{f' ({details})' if details else ''}"
+    words = f"pending acceptance{partly}: {first.reason}{f' ({details})' if details else ''}"
     yield line(Span(f"       {words}", Role.WARN), hanging=7, copied=first.reason, place=place)
     yield line("       ", Span(f"{place}: counts once it is committed on the base", Role.DIM), hanging=7)
 

@@ -175,8 +175,8 @@ _LOOKS = frozenset({"diagnose", "compare_packages", "edit"})
 _ON_NETWORK = frozenset({"lock", "prove", "upgrade"})
 """Actions that ask registries or download packages, whatever is cached."""
 
-_OF_REVISIONS = frozenset({"restore", "stage"})
-"""Actions on states of a repository."""
+_OF_REVISIONS = frozenset({"accept", "restore", "stage"})
+"""Actions on states of a repository; acceptances count in its policy alone."""
 
 TWO_FILES = "two files are compared, not two states of a repository"
 """Why those are off where files are compared that the user named."""

@@ -67,7 +67,7 @@ _NOT_ON_DISK = {"git": "two revisions are compared", "index": "git's index is re
 def read_only_words(review: Review | None) -> str:
     """Return why the new side of a review cannot be written; "" if it is not a revision or the index."""
     reason = _NOT_ON_DISK.get(review.head.kind) if review is not None else None
-    return f"read-only while {reason}: B goes back to the work tree" if reason else ""
+    return f"read-only while {reason}" if reason else ""
 
 
 class TwoPaneScreen(LockLensScreen[int]):
@@ -240,7 +240,12 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     def read_only_words(self) -> str:
         """Why nothing can be written: the new side is a revision or the index; "" if it can."""
-        return read_only_words(self.review)
+        words = read_only_words(self.review)
+        return f"{words}{self._way_back('the work tree')}" if words else ""
+
+    def _way_back(self, target: str) -> str:
+        """Name the key that goes back to the work tree, where there are other sides to compare."""
+        return f": B goes back to {target}" if self.source.request.base is not None else ""
 
     def refuses(self, action: str) -> bool:
         """Say why an action of the screen does nothing now; False if it is to be tried."""
@@ -260,7 +265,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         """The keys that do nothing on any row, by the reason."""
         if self.review is not None and (reason := _NOT_ON_DISK.get(self.review.head.kind)):
             yield self.read_only_words, writing_keys(self.TABLE)
-            yield f"looks at the work tree, but {reason}: B goes back to it", looking_keys(self.TABLE)
+            yield f"looks at the work tree, but {reason}{self._way_back('it')}", looking_keys(self.TABLE)
         if self.review is not None and "file" in {self.review.base.kind, self.review.head.kind}:
             yield TWO_FILES, revision_keys(self.TABLE)
         if self.source.is_offline:
