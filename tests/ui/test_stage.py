@@ -22,7 +22,7 @@ from locklens.ui.review import ReviewScreen
 
 
 def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
-    return LockLens(ReviewRequest(partial(open_git, top, base)))
+    return LockLens(ReviewRequest(partial(open_git, top, base), base=base))
 
 
 def two_roots(tmp_path: Path) -> Path:
