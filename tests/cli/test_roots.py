@@ -212,6 +212,18 @@ def test_a_folder_that_is_not_there_has_no_lock_file_to_speak_of(run: Run, top: 
     assert run("review", "--", "empty")[2].splitlines()[0] == f"error: empty: no {LOCK} in this folder"
 
 
+@pytest.mark.parametrize("command", [("review", "--offline"), ("lock",), ("upgrade", "--list"), ("doctor",)])
+def test_a_folder_like_one_that_is_there_is_asked_about(
+    command: tuple[str, ...], run: Run, top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for named, meant in (("lvie/eu/a", "live/eu/a"), ("live/eu/aa", "live/eu/a"), ("othre", "other")):
+        err = run(*command, "--", named)[2]
+        assert err.splitlines()[-2:] == [f"error: {named}: no such folder", f"hint: did you mean {meant}?"]
+    assert "did you mean" not in run(*command, "--", "live/nothing-like-it")[2]
+    monkeypatch.chdir(top / "live")
+    assert "hint: did you mean eu/a?" in run("lock", "--", "eu/aa")[2]
+
+
 def test_init_and_lock_name_the_roots_below(run: Run) -> None:
     for command in ("init", "lock"):
         assert "no configuration in this folder; roots below: live/eu/a, " in run(command, "--dry-run")[2]

@@ -251,8 +251,11 @@ def no_root(tree: Tree, path: str, hint: str = "", *, named: str = "") -> Config
     """Return the error about a path that is not a root; the hint is the next step where there is such a folder."""
     named = named or path or "."
     if not tree.has_folder(path):
+        from locklens.project.root_search import question_of_folder
+
         no_option = "this command has no such option: " if named.startswith("-") else ""
-        return ConfigurationError("no such folder", path=named, hint=f"{no_option}name the folder of a root module")
+        hint = question_of_folder(tree, path, named) or f"{no_option}name the folder of a root module"
+        return ConfigurationError("no such folder", path=named, hint=hint)
     return ConfigurationError("no configuration or lock file in this folder", path=named, hint=hint)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError, RepositoryError
+from locklens.errors import ConfigurationError, LockLensError, RepositoryError
 from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
 from locklens.project.effective_paths import (
     brought_packages,
@@ -21,7 +21,7 @@ from locklens.project.effective_paths import (
 )
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import find_moved_roots
-from locklens.project.tree import Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
+from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
 from locklens.text import listing, shell_word
 
 if TYPE_CHECKING:
@@ -240,13 +240,34 @@ def _restricted(
                 words += f", as {max(above)} is a submodule, a link or a file"
                 hint = "-C DIR reads a submodule; of a link, name the folder that it leads to"
             elif folder and folder not in tracked and not head_tree.has_folder(folder):
-                words = "no such folder"
+                words, hint = "no such folder", question_of_folder(head_tree, folder) or hint
             elif folder is not None and head_tree.read(f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE) is not None:
                 words = f"git ignores the {LOCK_FILE} in this folder"
                 hint = f"`git check-ignore -v {shell_word(asked or '.')}/{LOCK_FILE}` names the pattern"
             raise ConfigurationError(words, path=asked or ".", hint=hint)
         chosen[folder] = None
     return list(chosen)
+
+
+def question_of_folder(tree: Tree, path: str, named: str = "") -> str:
+    """Return the question whether a folder like one that is not there was meant; "" if none is like it.
+
+    It is asked by the path in the tree, or as the user named the folder: relative to one in the tree.
+    """
+    from difflib import get_close_matches
+
+    found = ""
+    for name in path.split("/"):
+        try:
+            known = [one.name for one in tree.list(found) if one.kind in {EntryKind.FOLDER, EntryKind.LINKED_FOLDER}]
+        except LockLensError:
+            return ""
+        near = [name] if name in known else get_close_matches(name, known, 1)
+        if not near:
+            return ""
+        found = f"{found}/{near[0]}" if found else near[0]
+    lead = path.removesuffix(named) if named and path.endswith(f"/{named}") else ""
+    return f"did you mean {found.removeprefix(lead)}?"
 
 
 def _named(name: str) -> str | None:
