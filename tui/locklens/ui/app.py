@@ -106,19 +106,13 @@ class _WithoutColours(LineFilter):
     """Removes every colour, and keeps attributes such as bold and underlined."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """Return the segments without colours."""
         return list(Segment.remove_color(segments))
 
 
 class LockLensApp(CopyingApp):
-    """Shows reviews in the terminal.
+    """Shows reviews in the terminal, at first the screen whose name in `VIEWS` is `view`, with the notices.
 
-    Args:
-        source: Opens the comparison of the first screen.
-        view: The first screen, by its name in `VIEWS`.
-        store_path: The store of marks; None for the user's own.
-        preferences_path: The file of preferences; None for the user's own.
-        notices: Messages for the first screen.
+    Without paths, the marks and the preferences are the user's own.
     """
 
     TITLE = "locklens"
@@ -200,7 +194,6 @@ class LockLensApp(CopyingApp):
 
     @on(ViewShown)
     def _show_waiting_notices(self) -> None:
-        """Show the notices that waited while a dialog or a Preview was open."""
         if not isinstance(self.screen, TwoPaneScreen):
             return
         waiting, self._waiting_notices = self._waiting_notices, []
@@ -404,23 +397,15 @@ class LockLensApp(CopyingApp):
 
 
 def _screen_class(view: View) -> type[TwoPaneScreen]:
-    """Return the class of a view's screen; its module is loaded at the first use."""
     module, _, name = view.screen.partition(":")
     screen: type[TwoPaneScreen] = getattr(import_module(module), name)
     return screen
 
 
 def run_app(request: ReviewRequest, view: str = "review") -> int:
-    """Open the terminal UI.
+    """Open the terminal UI at a view, and return the exit status: 0, or 2 if nothing could be read.
 
     The preferences and marks are the user's own; the sample repository has its own beside it, which end with it.
-
-    Args:
-        request: The comparison to open.
-        view: The first screen, by its name in `VIEWS`.
-
-    Returns:
-        The exit status: 0, or 2 if nothing could be read.
     """
     from pathlib import Path
 

@@ -204,13 +204,7 @@ class CopyingApp(App[int]):
 
 
 def copy_text(app: App[Any], text: str, name: str = "") -> str:
-    """Copy text, and return a message that says what became of it.
-
-    Args:
-        app: The app.
-        text: The text.
-        name: The words for the text in the message; "" for the text itself.
-    """
+    """Copy text, and say what became of it; `name` are the words for the text, "" for the text itself."""
     app.copy_to_clipboard(text)
     words = app.copied_words if isinstance(app, CopyingApp) else SENT_TO_TERMINAL
     return f"{words}: {name or text}"

@@ -74,12 +74,7 @@ class MarkingScreen(RowActionsScreen, Generic[MarkT]):
         self.toggle_marks((event.row,))
 
     def toggle_marks(self, rows: Iterable[Any], where: str = "on this row") -> None:
-        """Mark what some rows list; if all of it is marked, unmark it.
-
-        Args:
-            rows: The rows.
-            where: Which rows these are, in words.
-        """
+        """Mark what some rows list; if all of it is marked, unmark it. `where` says in words which rows these are."""
         marks = self.marks_of(rows)
         if not marks:
             self.refuse(f"no {self.MARKS[0]} to mark {where}")

@@ -114,11 +114,7 @@ def _ends(facts: Iterable[Sequence[HashFact]]) -> list[list[str]]:
 def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: bool = False) -> tuple[int | None, str]:
     """The exit status of `locklens review` in a pipeline, and what it means; None while that is open.
 
-    Args:
-        review: The review.
-        fail_on: The value of --fail-on; None for the policy's.
-        is_asking: True while more findings may come.
-        is_brief: True for a narrow line.
+    `fail_on` is the value of --fail-on, None for the policy's; `is_brief` is for a narrow line.
     """
     threshold = review.threshold(fail_on)
     if review.fails(fail_on):
@@ -227,12 +223,7 @@ MEANINGS = {
 
 
 def unverified_of(changes: Iterable[Change], *, is_asking: bool) -> Span:
-    """Return how many of a row's added hashes are not verified; for several roots, that of the root with the most.
-
-    Args:
-        changes: The changes of the row.
-        is_asking: True while the review is incomplete.
-    """
+    """Return how many of a row's added hashes are not verified; for several roots, that of the root with the most."""
     # Equal changes of many roots share what was traced.
     distinct = {(one.new is None, id(one.evidence), id(one.added), id(one.kept)): one for one in changes}
     worst = min(distinct.values(), key=_alarm)
@@ -265,14 +256,13 @@ _LABEL = 36
 
 
 class DownloadRow(Struct, frozen=True):
-    """The download of one package.
+    """The download of one package; times are in seconds of a monotonic clock, sizes in bytes.
 
     Attributes:
         label: Provider, version and platform.
-        began: Time of the first bytes, in seconds of a monotonic clock.
-        received: Bytes so far.
-        size: Total bytes; None if unknown.
-        ended: Time of completion or failure; None before.
+        began: The time of the first bytes.
+        size: None if unknown.
+        ended: The time of completion or failure; None before.
         problem: The reason of a failure; "" without one.
         note: Text shown instead of bytes; "" to show bytes.
         outcome: The word for a completed download.
@@ -361,13 +351,7 @@ def _spans(row: DownloadRow, width: int, now: float, indent: str) -> Iterator[Sp
 
 
 def take_event(downloads: Downloads, event: InstallEvent, now: float) -> None:
-    """Record an event of a package's download; others are ignored.
-
-    Args:
-        downloads: The downloads so far.
-        event: The event.
-        now: Seconds of a monotonic clock.
-    """
+    """Record an event of a package's download; others are ignored."""
     match event:
         case FetchStarted(provider, version, platform) if platform is not None:
             downloads.announce(f"{provider} {version} {platform}", "asking", now)

@@ -142,10 +142,7 @@ _DOWNLOADING = "while packages are downloaded"
 class DownloadSteps:
     """The steps of a dialog that downloads packages: estimate, question, progress.
 
-    The worker's thread asks, and waits for the answer.
-
-    Args:
-        redraw: Shows the lines and the keys of the present step.
+    The worker's thread asks, and waits for the answer. `redraw` shows the lines and the keys of the present step.
     """
 
     def __init__(self, redraw: Callable[[], object]) -> None:
@@ -241,9 +238,7 @@ class DownloadDialog(Dialog[Proved]):
     ) -> tuple[RootReview, ...]:
         """Download what `confirm` agrees to, on the worker's thread; return the roots with more facts, () for none.
 
-        Raises:
-            LockLensError: It failed.
-            RunCancelledError: `cancel` was set.
+        It raises LockLensError if it failed, RunCancelledError if `cancel` was set.
         """
 
     @abstractmethod
@@ -357,14 +352,7 @@ class DownloadDialog(Dialog[Proved]):
 
 
 class ProveDialog(DownloadDialog):
-    """Verifies the `h1` of selected changes.
-
-    Args:
-        source: Downloads and hashes the packages.
-        review: The review with the changes to verify.
-        selection: The selected changes.
-        on_roots: Called with the roots that have more facts.
-    """
+    """Verifies the `h1` of selected changes; `on_roots` is called with the roots that have more facts."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""Actions on the highlighted row: copy, edit, open in browser, export, prove, why."""
+"""Actions on the highlighted row: copy, edit, open in browser, export, prove, why.
+
+Selected providers are named by lock file and address.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +52,10 @@ _NOTHING_LOADED = "too early: nothing was loaded yet"
 
 
 class RowTarget(NamedTuple):
-    """The targets of the actions on a highlighted row.
+    """The targets of the actions on a highlighted row: clipboard, editor and browser.
 
     Attributes:
-        copied: Text for the clipboard; "" if there is none without a path.
-        place: The place for the editor.
-        release: The provider and version for the browser.
+        copied: "" if there is no text without a path.
     """
 
     copied: str = ""
@@ -63,11 +64,7 @@ class RowTarget(NamedTuple):
 
 
 def writable(review: Review | None, top: Path | None) -> tuple[Review, Path]:
-    """Return a review of files that can be written, and their folder.
-
-    Raises:
-        LockLensError: The head of the review is not on disk.
-    """
+    """Return a review of files that can be written, and their folder; raises LockLensError if its head is not there."""
     if review is None:
         raise LockLensError("nothing loaded yet")
     if words := read_only_words(review):
@@ -94,11 +91,7 @@ class RowActionsScreen(TwoPaneScreen):
 
     @property
     def writable(self) -> tuple[Review, Path]:
-        """The review and the folder that can be written to.
-
-        Raises:
-            LockLensError: The head of the review is not on disk.
-        """
+        """The review and the folder that can be written to; raises LockLensError if there is none."""
         return writable(self.review, self.top)
 
     def refuses(self, action: str) -> bool:
@@ -250,11 +243,7 @@ class RowActionsScreen(TwoPaneScreen):
         return self.open_editor(path, place.line if place else 1, self.top)
 
     def is_known(self, selected: ProvingSelection) -> bool:
-        """True if all is known about some providers, although the review may be read anew at the moment.
-
-        Args:
-            selected: The providers, each by lock file and address.
-        """
+        """True if all is known about some providers, although the review may be read anew at the moment."""
         if not self.is_asking or self.review is None:
             return self.review is not None
         # What was known before a reload stays on the screen until as much is known about the files again.
@@ -268,11 +257,7 @@ class RowActionsScreen(TwoPaneScreen):
         )
 
     def may_be_verified(self, selected: ProvingSelection) -> bool:
-        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet.
-
-        Args:
-            selected: The providers, each by lock file and address.
-        """
+        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet."""
         return any(
             change.evidence is None or packages_to_compare(change) > 0
             for root in (self.review.roots if self.review is not None else ())
@@ -281,11 +266,7 @@ class RowActionsScreen(TwoPaneScreen):
         )
 
     def may_be_locked(self, selected: ProvingSelection) -> bool:
-        """True if providers lack a required platform, or the user is asked for platforms, or not all is known yet.
-
-        Args:
-            selected: The providers, each by lock file and address.
-        """
+        """True if providers lack a required platform, or the user is asked for platforms, or not all is known yet."""
         from locklens.operations.write.lock import lacks_required
 
         review = self.review
@@ -320,11 +301,7 @@ class RowActionsScreen(TwoPaneScreen):
     ) -> None:
         """Show the requirements of a provider, and the constraints that hold it back.
 
-        Args:
-            root: The root's folder.
-            address: The provider.
-            others: More roots to show.
-            heeding: Adds what holds versions back apart from the review's policy.
+        `others` are more roots to show; `heeding` adds what holds versions back apart from the review's policy.
         """
         roots = tuple(dict.fromkeys((root, *others)))
 
@@ -337,11 +314,7 @@ class RowActionsScreen(TwoPaneScreen):
         self.app.push_screen(WhyDialog(address, explain, self.edit, self.can_edit))
 
     def lock_platforms(self, selected: ProvingSelection) -> None:
-        """Preview the locking of the required platforms that providers lack; without any, ask for which platforms.
-
-        Args:
-            selected: The providers, each by lock file and address.
-        """
+        """Preview the locking of the required platforms that providers lack; without any, ask for which platforms."""
         from locklens.operations.write.lock import lock_missing
 
         def preview(chosen: Collection[Platform]) -> None:
@@ -357,9 +330,7 @@ class RowActionsScreen(TwoPaneScreen):
     def with_platforms(self, selected: ProvingSelection, lock: Callable[[Collection[Platform]], None]) -> None:
         """Lock the required platforms, or those that the user types where the policy requires none.
 
-        Args:
-            selected: The providers, each by lock file and address.
-            lock: Previews the lock; () stands for the required platforms.
+        `lock` previews the lock; () stands for the required platforms.
         """
         from locklens.operations.write.lock import hashed_platforms
 

@@ -57,8 +57,6 @@ class SignerRow(Struct, frozen=True):
     """One line of the list.
 
     Attributes:
-        key: Stable across reloads.
-        signer: The signer with its locked releases.
         pending: Number of its releases with a lookup in progress.
         contested: Its providers with another locked version signed by another key.
     """
@@ -101,13 +99,7 @@ class SignerRow(Struct, frozen=True):
 
 
 def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: Filter = _ALL) -> tuple[SignerRow, ...]:
-    """Return the rows of the signers in the given order, each with its releases in the roots that match a filter.
-
-    Args:
-        signers: The signers.
-        is_asking: True while the review is incomplete.
-        narrowed: The filter.
-    """
+    """Return the rows of the signers in the given order, each with its releases in the roots that match a filter."""
     contested = _contested(signers)
 
     def row_of(signer: SignerUses) -> SignerRow:
@@ -189,12 +181,10 @@ class SignerList(RowList[SignerRow]):
 
 
 class History(Struct, frozen=True):
-    """Earlier locked versions of a signer's providers, as far as they are looked up.
+    """Earlier locked versions of a signer's providers, the newest first, as far as they are looked up.
 
     Attributes:
         is_read: True if the lookup has ended.
-        progress: Its progress in words.
-        uses: The earlier versions, newest first.
         problem: Reason why they cannot be read; "" if there is none.
     """
 
@@ -205,13 +195,7 @@ class History(Struct, frozen=True):
 
 
 def signer_detail(row: SignerRow, review: Review, history: History | None) -> Iterator[Line]:
-    """The detail of a signer.
-
-    Args:
-        row: The row of the signer.
-        review: The review, with its time.
-        history: The history; None before its lookup.
-    """
+    """The detail of a signer; the history is None before its lookup."""
     signer = row.signer
     yield line(Span(row.name, Role.STRONG), copied=signer.key.fingerprint if signer.key else "")
     yield line(lock_lines.tier_span(signer.tier), Span(f"  {_meaning(row)}", Role.DIM), hanging=2)

@@ -37,7 +37,6 @@ class View(Struct, frozen=True):
         title: The tab's label.
         name: The name in code, and the equivalent command.
         about: The view's contents in a few words.
-        reads: The providers that the view reads.
     """
 
     key: str
@@ -161,11 +160,7 @@ def examined_failure(
 ) -> ExaminedProvider | None:
     """Return the provider that a plan failed for with an error about a checksum or a signature; None for others.
 
-    Args:
-        plan: The plan; None if there is none.
-        error: The reason if there is none.
-        roots: The roots that planning reached.
-        title: The operation.
+    `error` is the reason if there is no plan; `roots` are those that planning reached, and `title` is the operation.
     """
     failures = plan.failures if plan is not None else ()
     failed = next((one for one in failures if one.next_step is NextStep.TEST_CAUSES), None)

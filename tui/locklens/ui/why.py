@@ -75,11 +75,7 @@ def why_help() -> Iterator[Line]:
 class WhyDialog(ReadingDialog):
     """Shows the explanation, line by line; no line is cut.
 
-    Args:
-        address: The provider.
-        explain: Returns the explanation.
-        edit: Opens a place in the editor; returns the problem in words, "" on success.
-        can_edit: True for a place that an editor can open.
+    `edit` opens a place in the editor, where `can_edit` says so, and returns the problem in words, "" on success.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -207,16 +203,9 @@ def inside_request(
 ) -> InspectionRequest:
     """Return the request for the packages of two versions, or of the only one that there is.
 
-    A package that is not among the hashes of its entry is refused: it is not what is locked.
-
-    Args:
-        address: The provider.
-        old: The lock entry of the older version, if there is one.
-        new: The same of the newer version, or its version alone where nothing locks it yet.
-        folder: The repository's top.
-        root: The root's folder below it.
-        tool: The root's tool, if it is known.
-        is_planned: True if the newer entry is not written yet.
+    A package that is not among the hashes of its entry is refused: it is not what is locked. `new` is a version alone
+    where nothing locks it yet, and `is_planned` true if its entry is not written yet; `folder` is the repository's top,
+    and `root` is below it.
     """
     from locklens.operations.inspection.inspect import InspectionRequest
 
@@ -258,12 +247,7 @@ def show_inside(screen: Screen[Any], source: LockLens, request: InspectionReques
 
 
 class InsideDialog(ReadingDialog):
-    """Shows what is inside packages; asks before any download; esc stops at any time.
-
-    Args:
-        source: Finds and reads the packages.
-        request: The provider, and one or two versions.
-    """
+    """Shows what is inside packages of one or two versions; asks before any download; esc stops at any time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "agree", "Download", show=False),
@@ -302,12 +286,7 @@ class InsideDialog(ReadingDialog):
         self._redraw()
 
     def _inspect(self, run: Run) -> Inspection:
-        """Look into the packages, on the worker's thread.
-
-        Raises:
-            LockLensError: It failed.
-            RunCancelledError: It was cancelled.
-        """
+        """Look into the packages, on the worker's thread."""
 
         def confirm(plan: ProvingPlanned) -> bool:
             if not self._steps.confirm(run, plan):

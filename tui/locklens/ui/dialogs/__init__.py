@@ -68,7 +68,7 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
     The style sheet names only this class, so that every dialog that inherits from it looks alike.
 
     Class attributes:
-        KEYS: The keys of the key line, the most useful first: a narrow dialog leaves out the last ones.
+        KEYS: The most useful first: a narrow dialog leaves out the last ones.
         FIELD_KEYS: Those while a field above or below the lines has the focus, which takes all others as text.
         FRAME: The CSS classes of the frame.
     """
@@ -312,12 +312,9 @@ class ReadingDialog(Dialog[None]):
 
 
 class TextDialog(ReadingDialog):
-    """Shows lines above the screen until it is closed.
+    """Shows lines above the screen until it is closed, which the key that opened it, `closing`, does too.
 
-    Args:
-        title: The title; trusted text.
-        lines: The content.
-        closing: One more key that closes the dialog: the key that opened it.
+    The title is trusted text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -37,7 +37,6 @@ class CopyChoice(NamedTuple):
     """One text that can be copied.
 
     Attributes:
-        label: The kind of the text.
         text: For `locklens.ui.clipboard.copied_line`.
         shown: Its text in the list; "" for the text itself.
     """
@@ -48,11 +47,7 @@ class CopyChoice(NamedTuple):
 
 
 class CopyDialog(Dialog[CopyChoice | None]):
-    """Offers texts; the result is the selected one, None if the dialog was closed.
-
-    Args:
-        choices: The texts, the most usual first.
-    """
+    """Offers texts, the most usual first; the result is the selected one, None if the dialog was closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "copy", "Copy", show=False),
@@ -91,11 +86,7 @@ _FILES_SHOWN = 8
 
 
 class WritesDialog(Dialog["AppliedWrite | None"]):
-    """Lists the applied writes; dismissed with the one to undo or redo.
-
-    Args:
-        writes: As `Recorded` has them; at least one.
-    """
+    """Lists the applied writes, at least one, as `Recorded` has them; dismissed with the one to undo or redo."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "revert", "Undo or redo", show=False),
@@ -168,8 +159,7 @@ CheckSides: TypeAlias = "Callable[[Base, Callable[[], object], Callable[[LockLen
 class SidesDialog(Dialog[Base | None]):
     """Selects the base, then the head; the result is None if the dialog was closed.
 
-    Args:
-        check: Opens the selected sides in the background, then calls the second argument, or the third with the error.
+    `check` opens the selected sides in the background, then calls the second argument, or the third with the error.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -276,7 +266,6 @@ class SidesDialog(Dialog[Base | None]):
             self.view.focus()
 
     def _compare(self, sides: Base) -> None:
-        """Close with the sides, or say why they cannot be compared."""
         self._check(sides, lambda: self.dismiss(sides), lambda error: self.say(error.sentence, Role.WARN))
 
     def action_filter(self) -> None:
@@ -320,11 +309,7 @@ SelectedSides: TypeAlias = dict[tuple[str, str], Preference]
 
 
 class ClashesDialog(Dialog[SelectedSides | None]):
-    """Lists the entries that clash; dismissed once each one is settled, with None if it was closed before.
-
-    Args:
-        clashes: At least one.
-    """
+    """Lists the entries that clash, at least one; dismissed once each is settled, with None if it was closed before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "take('newest')", "Newer", show=False),
@@ -417,11 +402,8 @@ def clash_lines(
 ) -> Iterator[Line]:
     """The entries that clash with both versions, which is the newer, and the selected one.
 
-    Args:
-        clashes: The entries; the line of each is highlighted with its index.
-        selected: The side of each settled entry, by index.
-        known: What is known about the hashes of each entry.
-        unknown: What is said about an entry about which nothing is known.
+    The line of each is highlighted with its index, by which `selected` has the side of each settled entry; `unknown` is
+    said about an entry about whose hashes nothing is known.
     """
     for index, clash in enumerate(clashes):
         yield line(Span(clash.name, Role.STRONG), Span(f"  {clash.root or '.'}", Role.PLACE), copied=str(index))

@@ -1,4 +1,7 @@
-"""The dialog of a few one-line fields, its forms (an acceptance, a pin, an export), and what their fields take."""
+"""The dialog of a few one-line fields, its forms (an acceptance, a pin, an export), and what their fields take.
+
+`today` is in UTC; `asks_name` is true if git does not know who decides.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,7 @@ _MOST_CHARACTERS = 400
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a form.
-
-    Attributes:
-        name: Its name, stable.
-        label: The question.
-        problem_of: Returns what is wrong with a text, "" for a valid one.
-        initial: The text before anything is typed.
-    """
+    """A field of a form: `label` is the question; `problem_of` returns what is wrong with a text, "" for none."""
 
     name: str
     label: str
@@ -53,14 +49,10 @@ Answers = dict[str, str]
 
 
 class FormDialog(Dialog[Answers | None]):
-    """Asks for the fields; enter goes to the next one, and on the last closes the dialog. Writes nothing itself.
+    """Asks for the fields, at least one; enter goes to the next one, and on the last closes the dialog. Writes nothing.
 
-    Args:
-        title: The decision that is asked for.
-        facts: Lines about its subject.
-        fields: At least one.
-        verb: The word for the action after the last field.
-        start: Name of the field that is focused first; "" for the first one.
+    `facts` are lines about the subject of the decision, `verb` is the action after the last field, and `start` the name
+    of the field that is focused first, "" for the first one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -136,11 +128,7 @@ _DIGITS = 8
 def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_name: bool = False) -> FormDialog:
     """Return the form that asks which findings are accepted, why, and until when.
 
-    Args:
-        name: The provider, for the title.
-        findings: The findings of its change, the worst first; at least one.
-        today: UTC.
-        asks_name: True if git does not know who decides.
+    `name` is the provider, for the title; of the findings of its change, at least one, the worst is the first.
     """
     rules = list(dict.fromkeys(finding.rule for finding in findings))
     facts = [
@@ -161,11 +149,7 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
 def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks_name: bool = False) -> FormDialog:
     """Return the form that asks for the last digits of each key, why it is trusted, and when to review that.
 
-    Args:
-        namespace: The name of the pin.
-        fingerprints: The fingerprints of the keys that sign its locked releases.
-        today: UTC.
-        asks_name: True if git does not know who decides.
+    The pin is named by its namespace, whose locked releases the keys sign.
     """
     facts = [line(Span("key  ", Role.DIM), fingerprint, copied=fingerprint) for fingerprint in fingerprints]
     each = "it" if len(fingerprints) == 1 else "them"
@@ -189,11 +173,9 @@ _PLATFORMS_ASKED = 16
 def platforms_form(locked: Mapping[str, int], usual: Collection[str], entries: int, policy: str = "") -> FormDialog:
     """Return the form that asks for which platforms entries are locked.
 
-    Args:
-        locked: For how many of the entries each platform is known to have an `h1`.
-        usual: The platforms that an entry of the same lock files has an `h1` of.
-        entries: Their number; 0 where no provider is locked yet.
-        policy: The file of the policy that applies; "" without one.
+    `locked` has for how many of the entries each platform is known to have an `h1`, `usual` are the platforms that an
+    entry of the same lock files has an `h1` of. `entries` is their number, 0 where no provider is locked yet, and
+    `policy` the file of the policy that applies, "" without one.
     """
     counts = {platform: f"{'known of ' if number < entries else ''}{number}" for platform, number in locked.items()}
     known = listing([f"{platform} ({count} of {entries})" for platform, count in counts.items()])
@@ -285,20 +267,12 @@ def platforms_problem(text: str) -> str:
 
 
 def read_platforms(text: str) -> tuple[Platform, ...]:
-    """Return the platforms that a text names, by commas or spaces.
-
-    Raises:
-        ValueError: One of them is not a platform.
-    """
+    """Return the platforms that a text names, by commas or spaces; raises ValueError if one of them is none."""
     return tuple(dict.fromkeys(map(Platform.parse, text.replace(",", " ").split())))
 
 
 def read_date(text: str) -> date | None:
-    """Return a date; None for an empty text.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """Return a date, None for an empty text; raises ValueError for one that is no date."""
     return date.fromisoformat(text) if text else None
 
 
@@ -313,11 +287,9 @@ def today_utc() -> date:
 
 
 class ExportDialog(Dialog[Path | None]):
-    """Asks for a file name; an existing file needs a second enter. Writes nothing itself.
+    """Asks for the file name of a report; an existing file needs a second enter. Writes nothing itself.
 
-    Args:
-        form: The report's format, as shown in the title.
-        suggestion: The initial file name.
+    `form` is the report's format, as shown in the title.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Cancel", show=False)]

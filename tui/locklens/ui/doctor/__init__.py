@@ -150,12 +150,7 @@ class PasteDialog(Dialog[str | None]):
 
 
 class DoctorProveDialog(DownloadDialog):
-    """Diagnoses again with downloads; `diagnosis` is None until that is done.
-
-    Args:
-        source: Diagnoses, and downloads the packages.
-        request: The diagnosis.
-    """
+    """Diagnoses again with downloads; `diagnosis` is None until that is done."""
 
     def __init__(self, source: LockLens, request: DoctorRequest) -> None:
         super().__init__()
@@ -411,7 +406,6 @@ class DoctorScreen(TwoPaneScreen):
         self._start()
 
     def _without_log(self, folder: Path, environ: Mapping[str, str]) -> DoctorRequest:
-        """Return the request to examine the roots of a folder without a log."""
         run = self.source.request
         return DoctorRequest(None, folder, environ, tool=run.tool, test_directory=run.test_directory)
 
@@ -449,7 +443,6 @@ class DoctorScreen(TwoPaneScreen):
         self._start()
 
     def _start(self) -> None:
-        """Diagnose."""
         self._request = replace(self._request, folder=_folder_at(self.top or self._top_named or self.source.folder))
         self._job.start(partial(self._diagnose, self._request), self._take_diagnosis, self._fail)
         self.refresh_notice()

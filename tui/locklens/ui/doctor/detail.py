@@ -40,13 +40,7 @@ _ALL = Filter()
 
 
 class DoctorRow(Struct, frozen=True):
-    """One line of the list: a cause or a fix.
-
-    Attributes:
-        key: Stable across runs.
-        state: The verdict, or the fix's cost in trust.
-        title: The cause or the fix.
-    """
+    """One line of the list, a cause or a fix; `state` is the verdict, or the fix's cost in trust."""
 
     key: str
     state: Span
@@ -56,12 +50,7 @@ class DoctorRow(Struct, frozen=True):
 
 
 def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRow, ...]:
-    """Return the rows: causes that hold, fixes, and the other causes.
-
-    Args:
-        diagnosis: The diagnosis.
-        narrowed: The filter.
-    """
+    """Return the rows that match a filter: causes that hold, fixes, and the other causes."""
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
     fixes = map(_fix_row, diagnosis.remedies)
@@ -113,10 +102,7 @@ def on_screen(words: str) -> str:
 def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]) -> Iterator[Line]:
     """The detail of a row, below it what is known about the whole incident; both of what can be shared.
 
-    Args:
-        row: The row.
-        diagnosis: The whole incident.
-        settings: Environment variables of this run that the user's shell does not have, as in the demo.
+    `settings` are environment variables of this run that the user's shell does not have, as in the demo.
     """
     if row.cause is not None:
         yield from _cause_lines(row.cause, row, settings)
@@ -126,7 +112,6 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]
 
 
 def _incident_lines(diagnosis: Diagnosis) -> Iterator[Line]:
-    """What is known about the whole incident, which can be shared."""
     yield from heading("VERDICT")
     certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
     yield line(Span(f"  {certainty}  ", Role.STRONG), report_text.verdict_sentence(diagnosis), hanging=2)

@@ -72,15 +72,7 @@ def hash_detail(
     in_full: bool = False,
     is_asking: bool = False,
 ) -> Iterator[Line]:
-    """The detail of a row.
-
-    Args:
-        row: The row of a provider or a root.
-        review: The review, with policy and registries.
-        packages: The packages on this machine.
-        in_full: True for full hashes and explanations of rules.
-        is_asking: True while the review is incomplete.
-    """
+    """The detail of the row of a provider or a root."""
     if row.depth:
         yield from _provider_lines(row, review, packages, in_full=in_full, is_asking=is_asking)
     elif row.root is not None:
@@ -154,7 +146,6 @@ def _each_root(row: HashRow, review: Review) -> Iterator[Line]:
 
 
 def _shared_lines(row: HashRow, review: Review, *, is_asking: bool) -> Iterator[Line]:
-    """The entries that several roots have in common."""
     roots = len({each.root.lock_file for each in row.subjects})
     yield line(Span("in several roots", Role.STRONG), hanging=2)
     entries = f"{counted(len(row.subjects), 'entry', 'entries')} of {counted(roots, 'root')}"
@@ -231,7 +222,6 @@ def _state(platform: str, found: ProviderCoverage) -> Span:
 
 
 def _coverage_lines(found: ProviderCoverage, locked: LockedHashes, *, is_offline: bool) -> Iterator[Line]:
-    """The coverage of each install path, and the next step."""
     yield Line()
     yield from coverage_lines(found)
     is_incomplete = found.is_wanted and found.is_short

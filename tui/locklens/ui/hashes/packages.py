@@ -86,13 +86,7 @@ def package_filter_words(known: EntryPackages | None) -> Iterator[str]:
 
 
 def package_lines(known: EntryPackages | None, version: str, *, is_comparing: bool) -> Iterator[Line]:
-    """The packages of an entry, place by place.
-
-    Args:
-        known: The packages; None if they were not compared.
-        version: The locked version.
-        is_comparing: True while packages are compared.
-    """
+    """The packages of an entry with a locked version, place by place; `known` is None if they were not compared."""
     moment = f"  as of {clock(known.at)}" if known is not None else ""
     yield from heading(f"PACKAGES ON THIS MACHINE{moment}")
     if known is None:

@@ -49,13 +49,11 @@ class HashRow(Struct, frozen=True):
     """One line of the list.
 
     Attributes:
-        key: Stable across reloads.
         depth: 0 for a section: a root, or the entries that several roots share; 1 for an entry; 2 for a root of it.
         root: The root of the lock file; None for several.
         subjects: The entries of the row, those with the worst findings first; for a section those that are shown.
         folded: None for a row without a fold.
         shared: For the section of a root, the number of its entries that are in the section of several roots.
-        marked: Number of marked providers.
         cover: Number of covered platforms.
         proof: Number of hashes that are not verified.
         packages: The most urgent verdict on the packages of this machine; "" before they were compared.
@@ -146,13 +144,8 @@ def hash_rows(
 ) -> tuple[HashRow, ...]:
     """Return the rows that match a filter: entries that several roots share, then each root with its own.
 
-    Args:
-        review: A review that includes unchanged providers.
-        is_asking: True while the review is incomplete; a fact that is still unknown is shown as "…", not "?".
-        marked: The marked providers.
-        narrowed: The filter.
-        packages: The packages of entries that were compared.
-        unfolded: Keys of the rows that show their roots.
+    The review includes unchanged providers. While `is_asking`, a fact that is still unknown is shown as "…", not "?".
+    `packages` are those of the entries that were compared; `unfolded` are the keys of the rows that show their roots.
     """
     inputs = _Inputs(review.policy, is_asking, marked, narrowed, packages or {}, unfolded)
     alike: dict[_Entry, list[RootChange]] = {}

@@ -386,12 +386,7 @@ _PROGRESS_SECONDS = 0.1
 
 
 class HealthLoader(ReviewLoader):
-    """Owns the health and the thread that scans for it; its review has the roots with their findings.
-
-    Args:
-        source: Scans the roots.
-        keeper: Stores marks.
-    """
+    """Owns the health and the thread that scans for it; its review has the roots with their findings."""
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

@@ -63,14 +63,10 @@ class HealthRow(Struct, frozen=True):
     """One line of the list.
 
     Attributes:
-        key: Stable across reloads.
-        title: Untrusted text.
-        found: The findings, with their roots.
         result: The result of a check; None for other rows.
         spread: The spread of a provider's versions; None for other rows.
-        lockers: The entries that it counts, with their roots.
+        lockers: The entries that the spread counts.
         bar: The bar of its roots, compared with those of the provider with most.
-        children: The rows that unfold below it.
         depth: 0 for a section, 1 for a row in one.
         folded: True if its children are not shown; None without any.
         marked: The number of its marked roots.
@@ -129,16 +125,7 @@ def health_rows(
     marked: Collection[str] = (),
     narrowed: Filter = _ALL,
 ) -> tuple[HealthRow, ...]:
-    """Return the rows in order.
-
-    Args:
-        health: The health to show.
-        grouping: The kind of the sections.
-        sort: Their order.
-        opened: Keys of the unfolded sections.
-        marked: Folders of the marked roots.
-        narrowed: The filter.
-    """
+    """Return the rows in order; `opened` are keys of the unfolded sections, `marked` folders of the marked roots."""
     sections = sorted(_SECTIONS[grouping](health), key=_KEYS[sort])
     rows = [row for section in sections for row in _unfolded(section, health, opened, narrowed)]
     listed = sorted(_spread_rows(health, narrowed), key=lambda row: -len(row.lockers))

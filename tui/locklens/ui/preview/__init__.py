@@ -111,10 +111,7 @@ class Closed(NamedTuple):
 class PreviewScreen(LockLensScreen[Closed]):
     """Plans in a worker, shows the plan, and applies it on enter; esc cancels at any time.
 
-    Args:
-        source: Plans, reviews and applies.
-        operation: The requested operation.
-        review: The review that it refers to; None if there is none.
+    `review` is the one that the operation refers to; None if there is none.
     """
 
     TABLE = PREVIEW_KEYS

@@ -37,13 +37,7 @@ _FILES = 8
 
 
 def preview_detail(standing: PlanProgress, about: Group | str | None, *, in_full: bool) -> Iterator[Line]:
-    """Yield the detail of the highlighted line.
-
-    Args:
-        standing: The progress of the plan.
-        about: The subject of the highlighted line, as `Item.about`.
-        in_full: True for full hashes and explanations of rules.
-    """
+    """Yield the detail of the highlighted line; `about` is that of its `Item`."""
     plan = standing.plan
     if plan is None:
         return
@@ -168,12 +162,9 @@ def _hash_of(row: DiffRow) -> str:
 
 
 def planned_lines(file: PlannedFile, where: str = "", *, in_full: bool) -> Iterator[Line]:
-    """Yield the diff of a planned file below its name.
+    """Yield the diff of a planned file below its name, in full with each hash.
 
-    Args:
-        file: The planned file.
-        where: The words for git's index, which alone is written; "" for the work tree.
-        in_full: True to show each hash.
+    `where` are the words for git's index, where it alone is written; "" for the work tree.
     """
     action = "to be added" if file.old is None else "to be removed" if file.new is None else "to be changed"
     place = FilePlace(file.path, 1) if file.old is not None else None

@@ -64,12 +64,7 @@ def groups(plan: Plan) -> tuple[Group, ...]:
 
 
 def items(standing: PlanProgress, now: float) -> Iterator[Item]:
-    """Yield the items of the left pane.
-
-    Args:
-        standing: The progress of the plan.
-        now: Seconds of the downloads' clock.
-    """
+    """Yield the items of the left pane; `now` is in seconds of the downloads' clock."""
     plan = standing.plan
     yield from _plan_items(standing)
     yield from map(Item, _progress_lines(standing, now))
@@ -86,7 +81,6 @@ def items(standing: PlanProgress, now: float) -> Iterator[Item]:
 
 
 def _progress_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
-    """The steps, the errors, the result, and what else there is to say about the plan."""
     plan = standing.plan
     yield from _step_lines(standing, now)
     if standing.error is not None:

@@ -56,14 +56,11 @@ class PlanProgress(Struct, frozen=True):
 
     Attributes:
         title: The operation.
-        stage: Its stage.
-        plan: The plan; None until it is made.
-        plan_review: The review of the plan; None before, or if it failed.
+        plan: None until it is made.
+        plan_review: None before, or if it failed.
         roots: The roots reached by planning, in order.
-        downloads: Downloads in progress or finished.
         network: Progress of the review, in words.
         error: The error of planning or writing.
-        review_error: The error of the review.
     """
 
     title: str

@@ -148,9 +148,7 @@ def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
 def state_span(changes: Iterable[ReviewedChange], *, width: int = 0) -> Span:
     """The worst severity that counts; without one, "ok" only where all was checked and nothing was found.
 
-    Args:
-        changes: The reviewed changes of one provider.
-        width: Columns of the severity.
+    The changes are of one provider; the severity takes `width` columns.
     """
     reviewed = tuple(changes)
     findings = [finding for change in reviewed for finding in change.findings if finding.severity is not Severity.OFF]

@@ -185,11 +185,9 @@ class ReviewScreen(RowActionsScreen):
         super().review_arrived()
 
     def refresh_list(self, *, cursor_key: str | None = None, is_ordered: bool = False) -> None:
-        """Rebuild the rows from the current marks, folds and filter.
+        """Rebuild the rows from the current marks, folds and filter; `cursor_key` is the one to highlight instead.
 
-        Args:
-            cursor_key: The row to highlight instead of the current one.
-            is_ordered: True to sort the rows anew; otherwise they keep their places once the user moved the cursor.
+        With `is_ordered` they are sorted anew; otherwise they keep their places once the user moved the cursor.
         """
         if self.review is None or not self.is_open:
             return

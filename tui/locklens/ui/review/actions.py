@@ -1,5 +1,6 @@
 """What the keys do on a row of the review: the operations of the upper-case keys, and the targets of the others.
 
+Each function that returns an operation, or what one is about, raises LockLensError where it is not possible on the row.
 The targets are text for the clipboard, a place for the editor, a release for the browser, and a provider for Doctor.
 """
 
@@ -38,11 +39,7 @@ _SHOWN_REVISION = 12
 
 
 def pruning(node: Node | None, where: ScopeOf) -> Prune:
-    """Return the operation that prunes the highlighted orphan, or else the orphans of the row's roots.
-
-    Raises:
-        LockLensError: Not possible on this row.
-    """
+    """Return the operation that prunes the highlighted orphan, or else the orphans of the row's roots."""
     roots = _roots(node)
     change = node.change if node is not None else None
     if node is not None and change is not None and change.new is not None and _is_orphan(node):
@@ -55,30 +52,18 @@ def _is_orphan(node: Node) -> bool:
 
 
 def formatting(node: Node | None, where: ScopeOf) -> Format:
-    """Return the operation that formats the lock files of the row's roots.
-
-    Raises:
-        LockLensError: Not possible on this row.
-    """
+    """Return the operation that formats the lock files of the row's roots."""
     return Format(where(_paths(_roots(node))))
 
 
 def merging(node: Node | None, where: ScopeOf) -> ResolveConflicts:
-    """Return the operation that merges the lock files of the row's roots that git left in conflict.
-
-    Raises:
-        LockLensError: Not possible on this row.
-    """
+    """Return the operation that merges the lock files of the row's roots that git left in conflict."""
     in_conflict = node.in_conflict if node is not None else ()
     return ResolveConflicts(where(_paths(in_conflict or _roots(node))))
 
 
 def acceptable(node: Node | None) -> tuple[str, tuple[Finding, ...]]:
-    """Return the provider of a row, and the findings about its change that can be accepted, the worst first.
-
-    Raises:
-        LockLensError: Not possible on this row.
-    """
+    """Return the provider of a row, and the findings about its change that can be accepted, the worst first."""
     subjects = node.subjects if node is not None and node.change is not None else ()
     if not subjects:
         raise LockLensError(
@@ -91,17 +76,9 @@ def acceptable(node: Node | None) -> tuple[str, tuple[Finding, ...]]:
 
 
 def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str], decision: Decision) -> Accept:
-    """Return the operation that accepts some findings about the changes of a row, and no others.
+    """Return the operation that accepts the findings of some rules about the changes of a row, and no others.
 
-    Args:
-        node: The row.
-        review: The review on the screen.
-        top: The folder of the policy.
-        rules: The rules of the findings.
-        decision: Who accepts them, why, and until when.
-
-    Raises:
-        LockLensError: Not possible on this row.
+    `top` is the folder of the policy.
     """
     subjects = node.subjects if node is not None else ()
     ids = {subject.change.id for subject in subjects}
@@ -147,11 +124,7 @@ def _no_restoring(root: RootReview) -> str:
 
 
 def restoring(node: Node | None, review: Review, where: ScopeOf) -> Restore:
-    """Return the operation that restores the row's changes from the review's base.
-
-    Raises:
-        LockLensError: Not possible on this row.
-    """
+    """Return the operation that restores the row's changes from the review's base."""
     base = review.base
     if base.kind != "git" or base.revision is None:
         raise LockLensError("no revision to restore from: there is no commit yet")

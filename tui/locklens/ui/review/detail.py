@@ -46,14 +46,7 @@ _OTHER_WORDS = 3
 
 
 def detail_lines(node: Node, review: Review, *, in_full: bool = False, is_asking: bool = False) -> tuple[Line, ...]:
-    """Return the detail of a row.
-
-    Args:
-        node: The highlighted row's node.
-        review: The review, for facts about the whole comparison.
-        in_full: True to show whole hashes and the meanings of rules.
-        is_asking: True while the review is incomplete.
-    """
+    """Return the detail of a row."""
     match node.kind:
         case NodeKind.SECTION:
             lines = (
@@ -343,7 +336,7 @@ def _root_fact(label: str, *spans: Span | str, place: FilePlace | None = None) -
 
 
 def root_lines(node: Node, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
-    """A root: its lock file, configuration, findings and changes; `is_asking` while the review is incomplete."""
+    """A root: its lock file, configuration, findings and changes."""
     root = node.root
     if root is None:
         return

@@ -76,8 +76,6 @@ class Node:
     """A node of the list.
 
     Attributes:
-        key: Stable across reloads, so that cursor and folds are kept.
-        title: Untrusted text.
         severity: The severity of the worst finding.
         subjects: The changes of the node and its children.
         root: The root of all changes and findings of the node; None for several roots.
@@ -490,14 +488,10 @@ class Sort(StrEnum):
 
 
 def sorted_outline(sections: Sequence[Node], sort: Sort, grouping: Grouping) -> tuple[Node, ...]:
-    """Return the sections with their rows in an order; equal rows are worst first.
+    """Return the sections, which are worst first, with their rows in an order; equal rows are worst first.
 
-    Sections follow their first row, except those of severities, which remain worst first.
-
-    Args:
-        sections: The outline, worst first.
-        sort: The order. By age the latest release is first, and unknown dates are last.
-        grouping: The kind of the sections.
+    Sections follow their first row, except those of severities, which remain worst first. By age the latest release is
+    first, and unknown dates are last.
     """
     if sort is Sort.SEVERITY:
         return tuple(sections)

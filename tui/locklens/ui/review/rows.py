@@ -49,7 +49,7 @@ class Row:
 
     Attributes:
         depth: 0 for a section.
-        name: The row's name within its section; untrusted.
+        name: The row's name within its section.
         folded: None for a row without a fold.
         summary: Bump, kind or message, in words.
         where: The roots, unless the section names them.
@@ -129,8 +129,6 @@ class Setting(Struct, frozen=True):
         grouping: The kind of the sections; rows do not repeat it.
         turned: Keys of the nodes whose fold differs from the default.
         marks: Ids of the reviewed changes and findings.
-        is_asking: True while the review is incomplete.
-        standing: The signs of staged and accepted changes.
     """
 
     grouping: Grouping = Grouping.ROOT
@@ -221,11 +219,8 @@ def is_reviewed(node: Node, marks: Collection[str]) -> bool:
 def marked_words(ids: Collection[str], roots: Collection[RootReview]) -> str:
     """Say what marks are about, e.g. "this change in 2 roots", "18 changes (11 distinct) and 1 finding".
 
-    The same change has one mark in all roots, also in those that are not shown, and counts once, as in reports.
-
-    Args:
-        ids: The ids of changes and findings, each once.
-        roots: The roots of the whole review.
+    The same change has one mark in all roots, also in those that are not shown, and counts once, as in reports. So each
+    id is there once, and the roots are those of the whole review.
     """
     findings = sum(one.startswith(FINDING_MARK) for one in ids)
     marked = [change for root in roots for change in root.changes if change.id in ids]

@@ -26,11 +26,8 @@ ResultT = TypeVar("ResultT")
 class Job:
     """Work on a thread for a screen or a widget, one run at a time: a new run replaces the earlier one.
 
-    Whatever a run tells is handed over on the owner's event loop, and dropped once the run is replaced or stopped.
-
-    Args:
-        owner: The screen or widget; its removal cancels the run.
-        name: The job's name, one for each job of an owner.
+    Whatever a run tells is handed over on the owner's event loop, and dropped once the run is replaced or stopped; the
+    owner's removal cancels it. Each job of an owner has a name of its own.
     """
 
     def __init__(self, owner: DOMNode, name: str) -> None:
@@ -50,12 +47,9 @@ class Job:
     def start(
         self, work: Callable[[Run], ResultT], take: Callable[[ResultT], object], fail: Callable[[LockLensError], object]
     ) -> None:
-        """Start a run in place of the earlier one.
+        """Start a run in place of the earlier one: `work` on a thread, then `take` or `fail` on the event loop.
 
-        Args:
-            work: The work, on a thread. A RunCancelledError ends the run without a word.
-            take: Takes the result, on the event loop.
-            fail: Takes the error, on the event loop.
+        A RunCancelledError of the work ends the run without a word.
         """
         self.runs += 1
         run = self.run = Run(self)
@@ -96,11 +90,7 @@ class Job:
 
 
 class Run:
-    """One run of a job, for the work on the thread.
-
-    Attributes:
-        cancel: Set once the run is cancelled or replaced.
-    """
+    """One run of a job, for the work on the thread; `cancel` is set once the run is cancelled or replaced."""
 
     cancel: threading.Event
 
@@ -136,11 +126,7 @@ _SHARE = 4
 
 
 class Throttle:
-    """Keeps rebuilds apart. The clock is the caller's.
-
-    Args:
-        seconds: Shortest time between the starts of two rebuilds.
-    """
+    """Keeps rebuilds apart: by `seconds` at least, from start to start. The clock is the caller's."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds

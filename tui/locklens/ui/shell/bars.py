@@ -1,6 +1,8 @@
 """The parts that all screens share: tabs, head, status line, key line, registries, placeholders for an empty list.
 
-Makes layouts and lines of values; draws nothing.
+Makes layouts and lines of values; draws nothing. Everywhere `in_detail` is true if the detail has the focus, `without`
+are the labels of keys that do nothing now, `counts` stand at the right, and `least` are those for the narrowest
+terminals, if they differ.
 """
 
 from __future__ import annotations
@@ -65,14 +67,7 @@ SAMPLE = (
 def demo_banner(
     table: KeyTable, view: View, *, in_detail: bool = False, without: frozenset[str] = frozenset()
 ) -> tuple[BarLayout, ...]:
-    """The line that says what the sample is, and what to try first: the focused pane's first keys that act on rows.
-
-    Args:
-        table: The screen's keys.
-        view: The screen.
-        in_detail: True if the detail has the focus.
-        without: Labels of keys that do nothing now.
-    """
+    """The line that says what the sample is, and what to try first: the focused pane's first keys that act on rows."""
     of_rows = {key.label: key for key in keys_of_rows(table, is_narrowed=True) if key.label not in without}
     useful = [label for label in (table.in_detail if in_detail else table.in_list) if label in of_rows][:2]
     first = [key for label, key in of_rows.items() if label in useful]
@@ -103,12 +98,8 @@ def head_line(
 ) -> tuple[BarLayout, ...]:
     """The head of a screen: its name, what it lists, and the counts.
 
-    Args:
-        view: The screen's name.
-        extent: What is listed, e.g. "4 providers in 2 lock files"; "" before anything is read, to show only the name.
-        brief: The extent for narrow terminals.
-        counts: The counts, at the right.
-        least: The counts for the narrowest terminals, if they differ.
+    `extent` is what is listed, e.g. "4 providers in 2 lock files", "" before anything is read, to show only the name;
+    `brief` is the same for narrow terminals.
     """
     program, name = Piece(" locklens  ", Role.STRONG), Piece(view, Role.DIM)
     if not extent:
@@ -133,13 +124,7 @@ def locked_head(
 ) -> tuple[BarLayout, ...]:
     """The head of a screen about locked entries: how many, in how many lock files, and how many files were not read.
 
-    Args:
-        view: The screen's name.
-        locked: What is locked, with its number, e.g. "4 entries".
-        files: The number of lock files.
-        review: The review of the lock files.
-        counts: The counts, at the right.
-        least: The counts for the narrowest terminals, if they differ.
+    `locked` is what is locked, with its number, e.g. "4 entries"; `files` is the number of lock files.
     """
     unread = [root.new for root in review.roots if not root.new.is_complete]
     extent, brief = f"{locked} in {counted(files, 'lock file')}", f"{counted(len(unread), 'file')} not read"
@@ -181,11 +166,8 @@ def status_line(
 ) -> tuple[BarLayout, ...]:
     """The status line: the message and the parts; without a message the parts, and an aside at the right.
 
-    Args:
-        parts: The state.
-        message: The message; "" for none.
-        aside: The text at the right of a wide terminal.
-        first: The only part that is shown beside a message if there is no room for all of them.
+    The aside needs a wide terminal; `first` is the only part that is shown beside a message if there is no room for all
+    of them.
     """
     state = joined_parts(parts)
     if message:
@@ -200,10 +182,7 @@ def status_line(
 def read_only_head(layouts: tuple[BarLayout, ...], side: str, *, is_named: bool) -> tuple[BarLayout, ...]:
     """The head's layouts with the compared side and "read only"; then layouts for narrow terminals.
 
-    Args:
-        layouts: The layouts of a head.
-        side: The new side's name.
-        is_named: True if the head names it already.
+    `side` is the new side's name, and `is_named` true if the head names it already.
     """
     words = Piece(f"  {side}, read only", Role.WARN)
     more = Piece("  read only", Role.WARN) if is_named else words
@@ -226,13 +205,8 @@ def key_line(
 ) -> tuple[BarLayout, ...]:
     """The key line: the most useful keys of the focused pane, clickable; fewer on narrow terminals.
 
-    The result is cached, since it is needed at each move of the cursor, and most rows have the same keys.
-
-    Args:
-        table: The screen's keys.
-        in_detail: True if the detail has the focus.
-        first: Labels that are shown at any width.
-        without: Labels to leave out.
+    The labels of `first` are shown at any width. The result is cached, since it is needed at each move of the cursor,
+    and most rows have the same keys.
     """
     by_label = {key.label: key for group in table.groups for key in group.keys if key.short}
     ranked = dict.fromkeys((*first, *(table.in_detail if in_detail else table.in_list)))
@@ -296,13 +270,8 @@ def placeholder(
 ) -> tuple[Line, ...]:
     """Return the lines that replace a list; () while the list is shown.
 
-    Args:
-        review: The review; None before the first one.
-        error: The error of a failed load.
-        reading: The progress of the first load.
-        narrowed: The filter's text.
-        has_rows: True if the list has rows.
-        empty: Returns the lines for a review with nothing to list.
+    `error` is that of a failed load, `reading` the progress of the first one, and `narrowed` the filter's text; `empty`
+    returns the lines for a review with nothing to list.
     """
     if review is None:
         words = reading.words or "reading lock files"

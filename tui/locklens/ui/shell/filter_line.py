@@ -36,11 +36,7 @@ class FilterInput(Input):
 
 
 class FilterLine(Horizontal):
-    """The field and its sign; out of sight until it is opened.
-
-    Args:
-        hint: The placeholder of the field.
-    """
+    """The field, whose placeholder is the hint, and its sign; out of sight until it is opened."""
 
     def __init__(self, hint: str) -> None:
         super().__init__(id="filter-line")

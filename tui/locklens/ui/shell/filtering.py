@@ -129,11 +129,10 @@ Test = Callable[[Filterable], bool]
 
 
 class Filter(Struct, frozen=True):
-    """A parsed filter; invalid terms are ignored.
+    """A parsed filter, with a test for each term; invalid terms are ignored.
 
     Attributes:
         text: The filter as entered.
-        tests: One for each term.
         problem: The first problem as a sentence; "" for a valid filter.
     """
 

@@ -76,11 +76,8 @@ class KeyGroup:
 class KeyTable:
     """The keys of a screen.
 
-    Args:
-        *groups: All keys.
-        in_list: Labels of the keys in the key line while the list has the focus, most useful first, with "|" between
-            them.
-        in_detail: The same while the detail has the focus.
+    `in_list` are the labels of the keys in the key line while the list has the focus, most useful first, with "|"
+    between them; `in_detail` is the same while the detail has it.
     """
 
     def __init__(self, *groups: KeyGroup, in_list: str = "", in_detail: str = "") -> None:
@@ -225,9 +222,7 @@ def action_name(action: str) -> str:
 def keys_of_rows(table: KeyTable, *, is_narrowed: bool = False) -> tuple[Key, ...]:
     """Return the keys that do something on rows alone, and so nothing in an empty list.
 
-    Args:
-        table: The screen's keys.
-        is_narrowed: True if a filter is set, which may be why the list is empty.
+    A list may be empty because of its filter, if `is_narrowed`.
     """
     kept = {"filter", "back"} if is_narrowed else set()
     actions = (ROW_ACTIONS | {"", "back", "filter", "group", "sort"}) - kept
@@ -255,11 +250,9 @@ _WIDTH = 18
 
 
 def key_help(table: KeyTable, off: Iterable[tuple[str, tuple[Key, ...]]] = ()) -> Iterator[Line]:
-    """Yield every key of a table with its meaning, those that are off apart, then the mouse.
+    """Yield the keys of a table with their meanings, those that do nothing on any row apart, by the reason.
 
-    Args:
-        table: The screen's keys.
-        off: The keys that do nothing on any row, by the reason.
+    What the mouse does follows.
     """
     reasons = {key: reason for reason, keys in reversed([*off]) for key in keys}
     for group in table.groups:
@@ -345,14 +338,7 @@ def _named(key: Key, group: KeyGroup) -> tuple[str, str]:
 
 
 def view_commands(table: KeyTable, shown: View, exports: Iterable[Command], off: Collection[Key]) -> Iterator[Command]:
-    """Yield all commands of a view: its keys, the other views, and its exports.
-
-    Args:
-        table: The view's keys.
-        shown: The view that is open.
-        exports: The view's exports.
-        off: The keys that do nothing on any row.
-    """
+    """Yield the commands of a view: its keys, without those that do nothing on any row, other views, and exports."""
     yield from key_commands(table, off)
     for view in VIEWS:
         state = "current screen" if view == shown else f"key {view.key}"

@@ -50,12 +50,7 @@ _SHOW_SECONDS = 0.1
 
 
 class ReviewLoader(Widget):
-    """Owns the review, its marks, and the threads that load them. Invisible.
-
-    Args:
-        source: Opens the comparison.
-        keeper: Stores marks.
-    """
+    """Owns the review, its marks, and the threads that load them. Invisible."""
 
     DEFAULT_CSS = "ReviewLoader { display: none; }"
 
@@ -121,11 +116,7 @@ class ReviewLoader(Widget):
         self.set_interval(_LOOK_SECONDS, self._look)
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reload everything; a root's shown facts stay until as many are known again.
-
-        Args:
-            is_fresh: True to ask registries again despite the cache.
-        """
+        """Reload everything; a root's shown facts stay until as many are known again."""
         self._draft, self._known = None, {}
         self.error = None if is_fresh else self.error
         self.progress = Reading(0)
@@ -140,12 +131,7 @@ class ReviewLoader(Widget):
         self.reload()
 
     def drew(self, began: float, ended: float) -> None:
-        """Record the time that drawing the review took, so that drawing never takes most of the time.
-
-        Args:
-            began: Start in seconds of the monotonic clock.
-            ended: End in seconds of the monotonic clock.
-        """
+        """Record a drawing, in seconds of the monotonic clock, so that drawing never takes most of the time."""
         self._is_drawing = False
         self._throttle.took(began, ended)
 
@@ -331,10 +317,8 @@ def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
 def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Review:
     """The review to show during a load: never fewer facts of a root than shown already.
 
-    Args:
-        shown: The review on the screen; the draft itself for the first review.
-        draft: The draft of the review in progress.
-        known: Roots of the review in progress with more facts, by lock file.
+    `shown` is the draft itself for the first review; `known` has roots of the review in progress with more facts, by
+    lock file.
     """
     from msgspec.structs import replace
 
@@ -371,11 +355,9 @@ def names_of_files(paths: Iterable[str], top: Path | None) -> tuple[str, ...]:
 
 
 class MarkKeeper:
-    """Writes marks to the store in order, on a thread of its own.
+    """Writes marks to the store, without a path the user's own, in order, on a thread of its own.
 
-    Args:
-        path: The store's file; None for the user's own.
-        on_notice: Called on that thread with each notice of the store.
+    `on_notice` is called on that thread with each notice of the store.
     """
 
     def __init__(self, path: Path | None, on_notice: Callable[[str], object]) -> None:

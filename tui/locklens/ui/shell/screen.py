@@ -95,11 +95,7 @@ def _program(name: str) -> str:
 
 
 def release_page(address: ProviderAddress, version: str) -> str:
-    """Return the address of a release's page; known for the two default registries only.
-
-    Raises:
-        LockLensError: For any other host.
-    """
+    """Return the address of a release's page; raises LockLensError for a host other than the default registries'."""
     url = page_of_release(address, version)
     if not url:
         raise LockLensError(f"no release page known for {address.host}", hint="only default registries have one")
@@ -149,11 +145,7 @@ def open_page(command: list[str]) -> None:
 
 
 def work_tree_file(review: Review | None, top: Path | None, place: FilePlace | None) -> Path:
-    """Return the path on disk of a place's file.
-
-    Raises:
-        LockLensError: The head of the review is not the work tree, or the file is no longer there.
-    """
+    """Return the path of a place's file; raises LockLensError if the head is not the work tree, or the file is gone."""
     if place is None or review is None:
         raise LockLensError("no line to open here")
     if top is None or review.head.kind not in {"worktree", "file"}:
@@ -162,11 +154,7 @@ def work_tree_file(review: Review | None, top: Path | None, place: FilePlace | N
 
 
 def file_below(top: Path, place: FilePlace) -> Path:
-    """Return the path on disk of a place's file.
-
-    Raises:
-        LockLensError: The file is missing, or outside the top folder.
-    """
+    """Return the path of a place's file; raises LockLensError if it is missing, or outside the top folder."""
     path = Path(os.path.normpath(top / place.file))
     # Unlike `Path.is_file` this raises nothing for a name that no file can have.
     if not path.is_relative_to(top) or not os.path.isfile(path):  # noqa: PTH113
@@ -194,7 +182,6 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
     """Owns the status message; subclasses fill the bars.
 
     Class attributes:
-        TABLE: The screen's keys.
         PARTS: Selectors of the widgets that the screen draws into.
     """
 
@@ -318,15 +305,9 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
         await self.run_action(event.action)
 
     def open_editor(self, path: Path, number: int, folder: Path | None) -> str:
-        """Open a line in the editor; the UI is suspended until the editor exits.
+        """Open a line, counted from 1, in the editor; return the problem in words, "" on success.
 
-        Args:
-            path: The file.
-            number: The line, from 1.
-            folder: The editor's working directory.
-
-        Returns:
-            The problem in words; "" on success.
+        The UI is suspended until the editor exits, whose working directory is `folder`.
         """
         import subprocess
 

@@ -74,15 +74,8 @@ class TwoPaneScreen(LockLensScreen[int]):
     """Owns the focus and the filter; subclasses fill the list, the detail and the bars.
 
     Class attributes:
-        VIEW: The screen's row in the table of views.
-        GRAMMAR: The terms of the filter.
-        LIST: The list of the left pane.
         TERMS: Sections of the help between the keys and the filter: a title, and terms with their meanings.
         EMPTY: The placeholder of an empty list.
-
-    Args:
-        source: Opens the comparison.
-        keeper: Stores marks.
     """
 
     VIEW: ClassVar[View]
@@ -606,9 +599,5 @@ class TwoPaneScreen(LockLensScreen[int]):
             self.say(f"{name} stays at {base.head[:7]}: start locklens again to fetch a newer commit")
 
     def reload(self, *, is_fresh: bool = False) -> None:
-        """Reload everything.
-
-        Args:
-            is_fresh: True to ask registries again despite the cache.
-        """
+        """Reload everything."""
         self.loader.reload(is_fresh=is_fresh)

@@ -35,12 +35,9 @@ def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLa
     """The head line: how many providers can be upgraded, need a decision, are held back, are unknown.
 
     One that can be upgraded in one root and needs a decision in another counts as both. Those that are held back in
-    some of their roots alone are counted by their best root too, and named as such.
-    Where nothing is known, or not yet, no other number is said: none would be true.
-
-    Args:
-        selection: The candidates.
-        is_asking: True while signers are looked up: another signer makes an upgrade a decision.
+    some of their roots alone are counted by their best root too, and named as such. Where nothing is known, or not yet,
+    no other number is said: none would be true. While `is_asking`, signers are looked up: another one makes an upgrade
+    a decision.
     """
     name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
     providers = selection.offers.providers
@@ -84,16 +81,10 @@ def upgrade_status(
     notes: int = 0,
     message: str = "",
 ) -> tuple[BarLayout, ...]:
-    """The status line: the selection and its download, the conditions on upgrades, or a message.
+    """The status line: the selection and its download, the conditions on upgrades, or a message in place of them.
 
-    Args:
-        selection: The candidates and the selection.
-        fetch: Download estimate of the selection.
-        asking: The lookup in progress, in words; "" for none.
-        is_narrowed: True if there is a filter.
-        is_offline: True if no upgrade can be planned, as registries are not asked.
-        notes: The number of notes.
-        message: A message in place of the line; "" for none.
+    `fetch` is the estimate for the selection; `asking` is the lookup in progress, in words, "" for none; offline, no
+    upgrade can be planned; `notes` is the number of notes.
     """
     if message:
         return (BarLayout((Piece(f" {message}", Role.STRONG),), is_whole=True),)
@@ -163,14 +154,7 @@ _MEANINGS = {
 def upgrade_lines(
     row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool = False, is_asking: bool = False
 ) -> Iterator[Line]:
-    """The detail of a row.
-
-    Args:
-        row: The row.
-        selection: The candidates and the selection.
-        in_full: True to list all versions, one per line.
-        is_asking: True during a lookup of signers.
-    """
+    """The detail of a row, in full with all versions, one per line; `is_asking` during a lookup of signers."""
     if row.kind is RowKind.SECTION:
         yield from _section_lines(row)
     elif row.refused is not None:

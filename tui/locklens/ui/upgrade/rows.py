@@ -61,13 +61,10 @@ class UpgradeRow(Struct, frozen=True):
     """One line of the list; a cell without a value is "".
 
     Attributes:
-        kind: The kind of row.
-        key: Stable across reloads.
         title: Section, provider, or root.
         depth: 0 for a section.
         offers: The candidates of the row: of all rows of its section, or of the provider in each root of its group.
         mark: "[x]" selected, "[ ]" not selected, "[-]" selected in some roots, " - " for no target version.
-        locked: The locked version.
         target: The version that an upgrade would lock.
         in_range: The newest version that satisfies the constraints; "none" if no version does.
         newest: The newest release.
@@ -114,14 +111,7 @@ class UpgradeRow(Struct, frozen=True):
 def upgrade_rows(
     selection: UpgradeSelection, *, by: By, narrowed: Filter = _ALL, unfolded: frozenset[str] = frozenset()
 ) -> tuple[UpgradeRow, ...]:
-    """Return the rows that match a filter.
-
-    Args:
-        selection: The candidates and the selection.
-        by: The grouping.
-        narrowed: The filter.
-        unfolded: Keys of the groups that show their roots.
-    """
+    """Return the rows that match a filter; `unfolded` are the keys of the groups that show their roots."""
     rows = _with_distinct_titles([_provider(selection, offer) for offer in selection.offers.providers])
     shown = [row for row in rows if narrowed.is_match(_facts(row, selection))] if narrowed.tests else rows
     refused = [_refused_row(root) for root in selection.offers.refused]
@@ -379,7 +369,6 @@ def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelecti
 
 
 def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> bool:
-    """True if some of the roots are selected, but not all."""
     return 0 < sum(map(selection.is_selected, offers)) < len(offers)
 
 
@@ -412,7 +401,6 @@ def _common_text(texts: Iterable[str]) -> str:
 
 
 def _facts(row: UpgradeRow, selection: UpgradeSelection) -> RowFacts:
-    """The facts that a filter looks at."""
     offer = row.offers[0]
     parts = (
         str(offer.address),

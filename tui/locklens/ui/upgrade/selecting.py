@@ -198,7 +198,6 @@ def _by_terms(selection: UpgradeSelection, terms: UpgradePolicy, words: str) -> 
 
 
 def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
-    """The reason why a row has no target version."""
     if row.refused is not None:
         return f"upgrades are not possible there: {row.refused.error}"
     if row.kind is RowKind.SECTION or not row.offers:
@@ -215,5 +214,4 @@ def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
 
 
 def _why_unknown(offer: UpgradeCandidates) -> str:
-    """The reason why a provider has no version to select from."""
     return offer.problem or f"no version of {offer.name} is known{'' if offer.is_asked else ' yet'}"

@@ -180,13 +180,8 @@ class LineView(ScrollView, can_focus=True):
     def find(self, text: str, by: int, *, is_fresh: bool = False) -> tuple[int, int]:
         """Mark and show the next line with a text, upper and lower case alike; after the last one the first.
 
-        Args:
-            text: The text.
-            by: 1 for the next line, -1 for the previous one.
-            is_fresh: True to begin with the first line in sight.
-
-        Returns:
-            The number of the match from 1, and the number of matches; zeros without any.
+        With `is_fresh` it begins with the first line in sight. Returns the number of the match, from 1, and the number
+        of matches; zeros without any.
         """
         matches = self._matches(text)
         if not matches:

@@ -121,11 +121,7 @@ class LaidOut(Generic[RowT]):
     def fitting(cls, table: Iterable[Column[RowT]], rows: Sequence[RowT], width: int, *, lead: int) -> LaidOut[RowT]:
         """Share a width among the columns. The first one is the name, which is cut before others are.
 
-        Args:
-            table: The columns in order.
-            rows: The rows with cells.
-            width: The width of the list.
-            lead: The part of it before the name.
+        The rows are those with cells; `lead` is the part of the width before the name.
         """
         fitting = (column if width >= column.from_width else column.narrow for column in table)
         cells = [(column, list(map(column.choices, rows))) for column in fitting if column is not None]
@@ -294,14 +290,10 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
 
     def show_rows(self, rows: tuple[RowT, ...], *, cursor_key: str | None = None) -> None:
-        """Replace the rows; the cursor keeps its row, or its height if that row is gone.
+        """Replace the rows; the cursor goes to `cursor_key`, else keeps its row, or its height if that row is gone.
 
         A scrolled list is scrolled along, so that the row keeps its position on the screen. A cursor that was never
         moved remains at the top.
-
-        Args:
-            rows: The new rows.
-            cursor_key: The row to highlight instead.
         """
         key = cursor_key or (self.current.key if self.current is not None and self._is_placed else None)
         top, before = self.scroll_offset.y, self.cursor
@@ -336,10 +328,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def go_to_next(self, by: int, is_wanted: Callable[[RowT], bool], *, is_cyclic: bool = True) -> bool:
         """Go to the next (1) or previous (-1) row of a kind; return False if there is no other one that way.
 
-        Args:
-            by: The direction.
-            is_wanted: Returns True for the rows to go to.
-            is_cyclic: True to go on at the other end of the list.
+        A cyclic move goes on at the other end of the list.
         """
         wanted = [index for index, row in enumerate(self._rows) if is_wanted(row)]
         ahead = [index for index in wanted if (index - self.cursor) * by > 0]
@@ -467,11 +456,7 @@ class FoldingList(RowList[FoldingT]):
 
 
 class ListTitles(Widget, can_focus=False):
-    """Paints the titles of a list, in the widths of its columns.
-
-    Args:
-        rows: The list below.
-    """
+    """Paints the titles of the list below, in the widths of its columns."""
 
     DEFAULT_CSS = "ListTitles { height: 1; }"
 
