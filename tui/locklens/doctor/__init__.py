@@ -45,8 +45,8 @@ class FoundPackage(Struct, frozen=True):
         is_of_run: True if the user named it, or its folder, as that of the failing run, or the message its path.
         cached: The path, as the user knows it, of the plugin cache's folder that it is a link to; "" for none.
         link: The absolute path that it leads to, where it is a link, and not to a folder of the plugin cache; else "".
-        behind: The kind of the place that this machine's settings name before its mirror, and that gives the package:
-            a folder with a copy of the platform, else a server, else the registry; None for none.
+        behind: The kind of the place that this machine's settings name before its mirror, and that gives the package: a
+            folder with a copy of the platform, else a server, else the registry; None for none.
         is_new: True if it was put there later than the log.
         types: The types of providers that its name, or those of its files, have, where it was handed in.
     """
@@ -151,7 +151,7 @@ class PastEntry(Struct, frozen=True):
     """A state of the entry, from one commit to the next; `entry` is None where it was not locked.
 
     Attributes:
-        commit: The commit; "" for a state that was not committed.
+        commit: "" for a state that was not committed.
         date: ISO 8601, of the commit; of a state that was not committed, of the write that ended it.
         last: The newest commit that still has it, as far as it was looked up; "" if it was not.
         borrowed_from: The version for which another commit, before all others, locks its packages; "" for its own.
@@ -179,11 +179,9 @@ def locked_states(past: Iterable[PastEntry]) -> list[tuple[str, LockEntry]]:
 
 
 class ElsewhereEntry(Struct, frozen=True):
-    """An entry of the provider in another lock file.
+    """An entry of the provider in another lock file, by its path in the repository.
 
     Attributes:
-        lock_file: Its path, relative to the repository.
-        entry: The entry.
         root: The folder of the lock file, as reports show it.
         requirements: What requires the provider there; () where the configuration was not read.
         since: The date of the first commit in which it is as it is, ISO 8601; "" if unknown or not committed so.

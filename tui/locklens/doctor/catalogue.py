@@ -28,7 +28,6 @@ class CatalogueRow(Struct, frozen=True):
     """An error of the tools.
 
     Attributes:
-        kind: Its id.
         phrases: Alternatives; each is a tuple of pieces that all occur.
         causes: The causes to test.
         advice: The meaning of the error, and the next step where no cause can be tested.

@@ -35,8 +35,7 @@ class KnownCause(Struct, frozen=True):
         title: It in words, without a capital.
         meaning: The cause in a sentence.
         check: The steps of a check by hand.
-        test: Judges it; returns None where it does not apply.
-        remedies: Its fixes.
+        test: Returns None where it does not apply.
         traits: What is true of it whatever its verdict: said in each row, since a wrong default is a wrong diagnosis.
         rules: Ids of the findings that suggest it.
         place: The kind of place whose folder it is: mirror, plugin-cache or installed; "" for none.

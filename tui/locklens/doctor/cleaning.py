@@ -128,7 +128,6 @@ class LogLine:
     Attributes:
         text: Without prefix and box.
         number: In the log, from 1.
-        ends_box: True if it ends a box.
         unit: The name in brackets in the prefix, such as Terragrunt's unit; "" if there is none.
         is_relayed: True if another program printed it: with a prefix, or in a string.
     """
@@ -156,10 +155,8 @@ def is_of_ci(text: str) -> bool:
 def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
     """Return the lines of a log without decoration; at most MOST_LINES, the last ones.
 
-    Args:
-        text: The log.
-        is_guessed: True to take for a prefix, too, what many lines begin with, where no mark of the tool follows it;
-            no lines where there is no such prefix.
+    With `is_guessed`, what many lines begin with is taken for a prefix, too, where no mark of the tool follows it;
+    there are no lines where there is no such prefix.
     """
     lines = text.split("\n")
     first = max(0, len(lines) - MOST_LINES)
@@ -312,10 +309,7 @@ def _without_colours(line: str) -> str:
 def _unpacked(line: str, fields: Collection[str], depth: int = _DEPTH) -> Iterator[str]:
     """Yield the lines in a line: those of a quoted string that holds the tool's text, or the line itself.
 
-    Args:
-        line: A line of the log.
-        fields: Names of the fields that hold it in other lines.
-        depth: Strings in strings that are opened.
+    `fields` are the names of those that hold it in other lines, `depth` is how many strings in strings are opened.
     """
     if _is_event(line):
         yield line[line.index("{") :]  # it is read as such

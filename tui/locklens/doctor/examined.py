@@ -61,20 +61,15 @@ class Examined(Struct, frozen=True, dict=True):
 
     Attributes:
         error: None where the root is examined without a log.
-        incident: The circumstances of the error.
         root: Its folder, "" for the top.
         address: None where the error is about the lock file as a whole.
-        lock: The lock file.
         tool: The tool of the root.
-        configuration: That of the root.
         entry: The locked entry; None without one.
         others: The provider in other lock files.
         twins: The provider of the same name in the other tool's registry, in any lock file.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
         history: Its past, and that of the lock file.
         places: Where its packages are, and may come from.
-        today: What registries and mirrors say of it.
-        shell: What printed commands depend on.
     """
 
     error: RecognisedError | None

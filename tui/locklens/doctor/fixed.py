@@ -47,9 +47,7 @@ OF_REQUIREMENTS = OF_LACKING | {"provider-unknown", "no-matching-release", "regi
 def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return what has changed since the error, in a clause; "" where it is still to be expected, or nothing tells.
 
-    Args:
-        x: What is known.
-        causes: The causes as they are judged now.
+    The causes are as they are judged now.
     """
     if x.error is None or not x.is_of_root or x.lock.conflict is not None or x.lock.problems:
         return ""

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, ...]:
     """Return the causes of one error, or of any error of a root, the most likely first.
 
-    Args:
-        examined: The known facts.
-        rules: Rules of the findings that led here.
+    `rules` are those of the findings that led here.
     """
     row = BY_KIND.get(examined.message.kind)
     suggested = suggested_causes(rules)
@@ -314,12 +312,8 @@ class Several(Struct, frozen=True):
     def subject(self, examined: Iterable[Examined], roots: Sequence[str], *, is_of_entry: bool = False) -> str:
         """Return providers and their roots in words, as far as there are several.
 
-        A provider of several versions has none: which root has which is not said here.
-
-        Args:
-            examined: What is known of each.
-            roots: The roots that are named.
-            is_of_entry: True for the locked versions, False for those of the messages.
+        A provider of several versions has none: which root has which is not said here. With `is_of_entry` the versions
+        are the locked ones, else those of the messages.
         """
         place = f"in {listing([from_top(self.here, root) for root in roots], 3)}" if self.roots and roots else ""
         releases: dict[str, set[str]] = {}

@@ -36,10 +36,7 @@ _LINE = re.compile(r"line (\d{1,9})")
 def _unreadable(x: Examined, words: str, lines: Collection[int]) -> Judgement:
     """Return the cause of a lock file that cannot be read here: certain where the failing run could not, in that place.
 
-    Args:
-        x: What is known.
-        words: The evidence.
-        lines: The lines that a message about it may name.
+    `words` are the evidence, and `lines` those that a message about it may name.
     """
     if x.error is None:
         return Judgement(_YES, words)

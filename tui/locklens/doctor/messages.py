@@ -41,25 +41,22 @@ LOCKLENS = "locklens"
 
 
 class RecognisedError(Struct, frozen=True):
-    """An error of `init`, `lock` or `plan` in a log.
+    """An error of `init`, `lock` or `plan` in a log; "" stands for what the message does not have.
 
     Attributes:
         kind: Id of its row in the catalogue.
         text: The message on one line, shortened.
-        provider: The provider as the message names it; "" if it names none.
-        version: The version in the message; "" if there is none.
-        platform: The OS_ARCH in the message; "" if there is none.
-        place: The folder or file in the message; "" if there is none.
-        host: The host in the message; "" if there is none.
+        provider: As the message names it.
+        platform: OS_ARCH.
+        place: The folder or file in the message.
         reason: Why a request failed; None if none did.
         hashes: `zh` and `h1` hashes in the message, in its order.
         line: The line of the log where it begins, from 1.
         folders: The folders that its lines name as that of the run: a prefix such as Terragrunt's, then `folder`.
-        folder: The one that a command or a CI system names before the run, also where a prefix names another one;
-            "" for none.
+        folder: The one that a command or a CI system names before the run, also where a prefix names another one.
         reused: Providers that this run took from the lock file before it failed, as the log names them.
         searched: Providers that this run chose a version for, since the lock file had none.
-        constraint: The version constraint in the message; "" for none.
+        constraint: The version constraint in the message.
         options: Options of the failing `init` that decide what it installs, where from, and what it may write.
         selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
         unsigned: Those that it installed and calls unauthenticated.

@@ -219,11 +219,10 @@ class Judgement(Struct, frozen=True):
 
 
 class Cause(Judgement, frozen=True, kw_only=True):
-    """A tested cause.
+    """A tested cause; its traits and its place are those of its id.
 
     Attributes:
-        traits: Those of its id.
-        place: That of its id: the kind of place whose folder it is; "" for none.
+        place: The kind of place whose folder it is; "" for none.
         provider: The provider that it is about; "" for the lock file as a whole, or for several.
         roots: The roots that it was tested in, as reports show them; () for several providers.
         subject: The provider and roots in words, where a diagnosis is about several; "" where it is not.
@@ -246,7 +245,7 @@ class TrustCost(StrEnum):
 
 
 class RemedyWrite(Struct, frozen=True):
-    """The operation of a remedy that changes lock files, as its command line has it.
+    """The operation of a remedy that changes lock files, as its command line has it; "" stands for no such word.
 
     Attributes:
         command: "lock", "merge", "prune", "restore", "upgrade" or "replace": of a folder.
@@ -254,13 +253,13 @@ class RemedyWrite(Struct, frozen=True):
         roots: Relative to the current folder.
         tool: The tool of the roots; "" for the one that is detected in each.
         side: The side of a merge whose entries stand; "" where the merge needs none.
-        platform: OS_ARCH; "" for none.
-        revision: The git revision; "" for commands that take none.
+        platform: OS_ARCH.
+        revision: Of git.
         accepts_republished: True to pass the option of that name.
         edits_constraints: The same of --edit-constraints.
         place: The folder to replace, absolute.
         base: The folder that it must not lead out of.
-        source: The copy that takes its place; "" for none.
+        source: The copy that takes its place.
         locked: The hashes that the copy may have.
         next_step: The command that fetches the package again without a copy.
     """
@@ -299,7 +298,6 @@ class Remedy(Struct, frozen=True):
         id: Such as `lock-platform`.
         title: An imperative.
         roots: The number of roots that it unblocks.
-        trust: Its cost in trust.
         size: Bytes to download; None if unknown.
         command: The command line; "" for an edit by hand, or where it is left out.
         note: A warning to read first; "" without one.
@@ -394,7 +392,6 @@ class Diagnosis(Struct, frozen=True):
         notes: Limits, each a sentence.
         is_cut: True if the log is longer than what is read, so that its beginning was left out.
         examined: The provider, or what was examined of several, in words, for the headline.
-        is_of_log: False if the root was examined without a log.
         advice: The catalogue's words about the first error.
         hosts: The contact with each registry.
         started_from: The finding or the failed plan that led here, in a sentence; "" for none.
@@ -402,7 +399,7 @@ class Diagnosis(Struct, frozen=True):
         obstacle: What is left to mend by hand where the error of the log is over and init fails all the same, in a
             sentence; "" where a cause is left, or nothing.
         next_step: The command line to run next where it is fixed; "" for none.
-        places: The place of each error, in the order of the errors.
+        places: In the order of the errors.
     """
 
     at: str

@@ -29,11 +29,10 @@ _MORE_LINES = "the lines behind the message"
 
 
 class _Repeated(Struct, frozen=True):
-    """The failing request as it was made here.
+    """The failing request as it was made here; `words` are the outcome in a clause.
 
     Attributes:
         is_answered: None where it was not made here, or nothing is known about it.
-        words: The outcome in a clause, "" for none.
         as_of: Time of an answer of the registry; None without one.
     """
 

@@ -17,7 +17,6 @@ class Places(Struct, frozen=True):
 
     Attributes:
         packages: Packages on disk, and the one that was handed in.
-        installed: Where the root's installed packages are.
         moved: The package that was moved aside here later than the log, by the path that it had; None without one.
         mirrors: The folders of mirrors that the user or this machine's settings name for the provider.
         servers: The mirrors on servers that the settings name for it, those of one kind together.

@@ -139,11 +139,9 @@ _TERM = re.compile(
 def redacted(text: str, *, home: str = "") -> str:
     """Return text with a mark for each secret, and `~` for home folders.
 
-    Cached, since three of four texts of a diagnosis are another one of it again: a root, a provider, "".
-
-    Args:
-        text: Any text of one value: a message, a path, a sentence; never a line of Markdown.
-        home: The user's home folder, "" for none; homes of Linux, macOS and Windows are recognised by their place.
+    The text is of one value: a message, a path, a sentence; never a line of Markdown. `home` is the user's, "" for
+    none; homes of Linux, macOS and Windows are recognised by their place. Cached, since three of four texts of a
+    diagnosis are another one of it again: a root, a provider, "".
     """
     text = _KEY_BLOCK.sub(REMOVED, text)
     text = _URL.sub(_url, text)
@@ -297,9 +295,7 @@ LEFT_OUT = "left out: it has a secret or the name of a home folder"
 def shareable(diagnosis: Diagnosis, *, home: str = "") -> Diagnosis:
     """Return a diagnosis whose texts are redacted; commands that are not whole without a secret are "".
 
-    Args:
-        diagnosis: The diagnosis; what its remedies write is kept, and no report shows it.
-        home: The user's home folder, which is shown as `~`; "" if there is none.
+    What its remedies write is kept, and no report shows it. For `home` see `redacted`.
     """
     safe: Diagnosis = _safe(diagnosis, home)
     return safe

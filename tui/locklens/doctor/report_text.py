@@ -241,13 +241,9 @@ def _named_only(diagnosis: Diagnosis) -> tuple[CauseVerdict, ...]:
 
 
 def render(diagnosis: Diagnosis, *, home: str = "", lists_all: bool = False, colour: bool = False) -> Printable:
-    """Return the report as text, without what should not be shared.
+    """Return the report as text, without what should not be shared; the user's home folder, "" for none, is `~` in it.
 
-    Args:
-        diagnosis: The diagnosis.
-        home: The user's home folder, which is shown as `~`; "" for none.
-        lists_all: True to give the evidence on each cause, also on those that matter no more.
-        colour: True to colour titles.
+    `lists_all` gives the evidence on each cause, also on those that matter no more.
     """
     return page(_lines(shareable(diagnosis, home=home), lists_all=lists_all), colour=colour)
 
