@@ -31,7 +31,7 @@ CONFLICT = (
     "Failed to query available provider packages",
     (
         "Could not retrieve the list of available versions for provider acme/demo: locked provider "
-        "registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.4, < 1.4.2; must use "
+        "registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.4, < 1.4.2, != 1.4.1, != 1.4.0; must use "
         "terraform init -upgrade to allow selection of new versions"
     ),
 )
@@ -117,6 +117,27 @@ def test_whole_outputs_in_one_line(how: str, look: str, message: tuple[str, str]
     assert [line.text for line in clean_lines(packed)].count("terraform init") == packed.count('["terraform", "init"]')
     errors = read_log(packed.encode()).errors
     assert [(error.says, error.text) for error in errors] == [(error.says, error.text) for error in alone]
+    assert {error.options for error in errors} == {()}, "the message's words are no command that ran"
+
+
+def test_commands_in_an_error_are_its_advice_and_not_those_that_ran() -> None:
+    init, upgrade = "terraform init -input=false", "terraform init -upgrade -input=false"
+
+    def options(log: str) -> list[tuple[str, ...]]:
+        return [error.options for error in read_log(log.encode()).errors]
+
+    boxed = boxed_log(CONFLICT)
+    plain = "\n".join(line.strip("╷│╵ ") for line in boxed.splitlines())
+    of_other = boxed_log((CONFLICT[0], CONFLICT[1].replace("acme/demo", "acme/other")))
+    assert options(f"$ {init}\n{boxed}\n{of_other}\n") == [(), ()]
+    assert options(f"$ {init}\n{plain}\n$ {upgrade}\n{of_other}\n") == [(), ("-upgrade",)]
+    assert options(f"+ {init}\n{plain}\n+ cd live && {upgrade}\n{of_other}\n") == [(), ("-upgrade",)]
+    tasks: dict[str, dict[str, object]] = {
+        command: {"command": f"/usr/bin/{command}", "msg": boxed} for command in (init, upgrade)
+    }
+    tasks["cd"] = {"cmd": upgrade.split(), "stderr": boxed}
+    told = [options(f"fatal: [web1]: FAILED! => {json.dumps(task)}") for task in tasks.values()]
+    assert told == [[()], [("-upgrade",)], [("-upgrade",)]]
 
 
 EVENT = {

@@ -331,14 +331,15 @@ def _unpacked(line: str, fields: Collection[str], depth: int = _DEPTH) -> Iterat
 
 def _commands(line: str) -> str:
     """Return lines with the folder and the command of a run, as fields beside its output name them; "" without any."""
-    found = _COMMAND.finditer(line) if '"chdir"' in line or '"cmd"' in line else ()
+    found = _COMMAND.finditer(line) if '"c' in line else ()
     words = {one["field"]: one["text"] or " ".join(re.findall(r'"([^"]*)"', one["list"])) for one in found}
     named = (("chdir: " if field == "chdir" else "") + _unescaped(text) for field, text in sorted(words.items()))
     return "".join(f"{text}\n" for text in named if _begin(text) is None)
 
 
 _COMMAND = re.compile(
-    r'"(?P<field>chdir|cmd)": ?(?:"(?P<text>(?:[^"\\]|\\.){1,2000})"|\[(?P<list>(?:"[^"\\]{0,500}",? ?){1,40})\])'
+    r'"(?P<field>chdir|cmd|command)": ?'
+    r'(?:"(?P<text>(?:[^"\\]|\\.){1,2000})"|\[(?P<list>(?:"[^"\\]{0,500}",? ?){1,40})\])'
 )
 """The folder and the command of a task, as Ansible has them; of a list of words, one without escapes."""
 

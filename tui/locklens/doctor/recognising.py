@@ -20,7 +20,7 @@ from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 
 MOST_ERRORS = 50
@@ -139,6 +139,10 @@ _ENDS_STEP = re.compile(
     r"|(?:Terraform|OpenTofu) has been successfully initialized!)"
 )
 """What CI systems write behind the output of a step that failed, and the tools behind their warnings."""
+_SHELL = re.compile(
+    r"^(?:[$+#>%]{1,3} ?|[^\"'=]{1,80}[$#%>❯] |(?:##\[\w{1,20}\])?Run |.{0,80}?\b(?:RUN|cmd:|command:) )(?![\d=~])"
+)
+"""What a shell or a CI system writes before a command, and no message before a version in a constraint."""
 _STEP = re.compile(r"^##\[group\]Run ")
 _FOLDERS = tuple(
     map(
@@ -250,11 +254,12 @@ class _Run(Struct, frozen=True):
 
 
 class _Block(Struct, frozen=True):
-    """Lines of one message; `is_error` if it begins as the tools' errors do, `unit` the name before its lines."""
+    """Lines of one message, and where; `is_error` if it begins as the tools' errors do, `unit` the name before."""
 
     lines: tuple[str, ...]
     number: int
     is_error: bool
+    places: tuple[int, ...] = ()
     unit: str = ""
     run: _Run = _Run(0, 0)
     installed: Mapping[tuple[str, str, str], int] = {}
@@ -336,9 +341,10 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
     if len(lines) < _LINES_OF_UNIT * len(units):
         units = {"": list(lines)}  # what is in brackets counts, and names nothing
     for unit, own in units.items():
-        runs = _runs(own)
+        blocks = list(_blocks_of(own))
+        runs = _runs(own, frozenset(at for block in blocks if block.is_error for at in block.places))
         installed = _installed(own, runs)
-        for block in _blocks_of(own):
+        for block in blocks:
             yield replace(block, unit=unit, run=_run_at(runs, block.number), installed=installed)
 
 
@@ -359,17 +365,22 @@ def _installed(lines: Sequence[LogLine], runs: Sequence[_Run]) -> dict[tuple[str
     return found
 
 
-def _runs(lines: Sequence[LogLine]) -> list[_Run]:
-    """Return the runs of the tool in lines, each from the line on that tells more about it."""
+def _runs(lines: Sequence[LogLine], of_errors: Collection[int]) -> list[_Run]:
+    """Return the runs of the tool in lines, each from the line on that tells more about it.
+
+    Commands in the words of an error are its advice, and did not run, unless they stand behind a shell's mark: that is
+    a command after an error whose end nothing marks.
+    """
     runs = [_Run(0, lines[0].number if lines else 0)]
-    for line in lines:
+    for at, line in enumerate(lines):
         text, last = line.text, runs[-1]
         if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _TELLING):
             continue
         folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
         if folder.startswith("../") and last.folder:  # from where the shell is
             folder = posixpath.normpath(f"{last.folder}/{folder}")
-        options, found = _options(text), _PROVIDERS_COMMAND.search(text)
+        ran = "" if at in of_errors and _SHELL.match(text) is None else text
+        options, found = _options(ran), _PROVIDERS_COMMAND.search(ran)
         command = found["command"] if found is not None else ""
         if folder or _STEP.match(text):
             runs.append(_Run(line.number, line.number, folder, options=options, command=command))
@@ -395,33 +406,36 @@ def _options(text: str) -> tuple[str, ...]:
 
 def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
     """Yield messages: from each "Error:" on, and the paragraphs between."""
-    gathered: list[str] = []
-    number, is_error, blank = 1, False, 0
-    for line in lines:
+    gathered: list[int] = []
+    is_error, blank = False, 0
+
+    def whole() -> _Block:
+        texts = tuple(lines[at].text for at in gathered)
+        return _Block(texts, lines[gathered[0]].number, is_error, tuple(gathered))
+
+    for at, line in enumerate(lines):
         if line.text.startswith('{"') and (event := _event(line)) is not None:
-            yield event
+            yield replace(event, places=(at,))
             continue
         is_own = BY_LOCKLENS.match(line.text) is not None  # a line of its own
         begins = is_own or _BEGIN.match(line.text) is not None
         is_after = _BEGINS_RUN.match(line.text) or _ENDS_STEP.match(line.text)  # of the next run, as after a retry
         if is_error and is_after:
-            yield _Block(tuple(gathered), number, is_error)
+            yield whole()
             gathered, is_error = [], False
         ends = not line.text and (blank if is_error else True)
         if begins or ends or len(gathered) >= _BLOCK_LINES:
             if gathered:
-                yield _Block(tuple(gathered), number, is_error)
+                yield whole()
             gathered, is_error = [], begins
         if line.text:
-            if not gathered:
-                number = line.number
-            gathered.append(line.text)
+            gathered.append(at)
         blank = 0 if line.text else blank + 1
         if (line.ends_box or is_own) and gathered:
-            yield _Block(tuple(gathered), number, is_error)
+            yield whole()
             gathered, is_error = [], False
     if gathered:
-        yield _Block(tuple(gathered), number, is_error)
+        yield whole()
 
 
 def _event(line: LogLine) -> _Block | None:
