@@ -298,6 +298,32 @@ def test_a_command_that_shows_and_mends_nothing_is_a_hint(made: Any, doctor: Any
     assert "| by hand; `locklens why acme/dmeo --root=live/prod` changes nothing |" in markdown
 
 
+@pytest.mark.parametrize(("tool", "old"), [("terraform", "registry.terraform.io/lost/gone"), ("tofu", "OLD")])
+def test_a_lost_provider_that_only_the_state_requires_gets_another_address_there(
+    tool: str, old: str, tmp_path: Path, doctor: Any
+) -> None:
+    provider = 'provider["registry.terraform.io/lost/gone"]'
+    resource = {"mode": "managed", "type": "gone_thing", "name": "x", "provider": provider, "instances": []}
+    state = {"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "a", "resources": [resource]}
+    host = "registry.terraform.io" if tool == "terraform" else "registry.opentofu.org"
+    log = f"""Error: Failed to query available provider packages
+
+Could not retrieve the list of available versions for provider lost/gone:
+provider registry {host} does not have a provider named
+{host}/lost/gone
+"""
+    files = {"live/main.tf": "", "live/terraform.tfstate": json.dumps(state), "ci.log": log}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    named = "opentofu" if tool == "tofu" else tool
+    fix = doctor(tmp_path, "--offline", "--tool", named, "ci.log", "--", "live")["remedies"][0]
+    assert fix["command"] == f"{tool} -chdir=live state replace-provider {old} NEW"
+    removal = f"{tool} -chdir=live state rm OBJECT forgets one that {tool} -chdir=live state list names"
+    assert removal in fix["note"]
+    assert ("OLD stands for registry.opentofu.org/lost/gone or registry.terraform.io/" in fix["note"]) == (old == "OLD")
+
+
 def test_a_provider_that_its_registry_lacks_is_not_offered_to_be_locked(made: Any, doctor: Any) -> None:
     document = doctor(made(INCIDENTS["wrong-source"]), "--", "live/prod")
     found = {one["id"]: one["verdict"] for one in document["causes"]}

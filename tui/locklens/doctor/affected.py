@@ -69,6 +69,10 @@ class Affected(Struct, frozen=True):
         setting = installed.setting if installed is not None else ""
         return f"TF_DATA_DIR={shell_word(setting)} {line}" if setting else line
 
+    def state_line(self, *words: str) -> str:
+        """Return a command line of the tool about the state of the root."""
+        return self._tool_line("state", *words)
+
     def _tool_line(self, *words: str) -> str:
         """Return a command line of the tool that failed, else of the root's."""
         root = "ROOT" if self.examined.fitting else self.path(self.roots[0] if self.roots else ".")

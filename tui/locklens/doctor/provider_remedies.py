@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
+from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.doctor import FoundPackage, holding
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, Trait, TrustCost
 from locklens.doctor.tool_causes import as_required
 from locklens.packages.installed import KEPT_ASIDE
-from locklens.project.configuration import constraint_place
+from locklens.project.configuration import Contributor, constraint_place
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing, shell_words
@@ -23,6 +24,7 @@ from locklens.versions import ConstraintSyntaxError, NotAdmissibleError, admitti
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from locklens.addresses import ProviderAddress
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.messages import RecognisedError
@@ -216,9 +218,30 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
         note = f"nothing in {one.examined.where} requires it here: check out the commit of the failing run"
         yield one.alone.remedy("correct-source", title, _NONE, 0, "", note)
         return
+    if one.examined.address is not None and _is_of_state(one.examined):
+        yield _with_another_address(one.alone, one.examined.address)
+        return
     is_of_host = one.examined.message.kind != "provider-unknown"
     note = "" if is_of_host else "a module without required_providers means hashicorp/NAME"
     yield _by_hand(one.alone, "correct-source", title, "file and line", note)
+
+
+def _is_of_state(x: Examined) -> bool:
+    """True if only the state requires a provider, which no edit of the configuration changes."""
+    return bool(x.required) and all(each.contributor is Contributor.STATE for each in x.required)
+
+
+def _with_another_address(one: Affected, address: ProviderAddress) -> Remedy:
+    """Return the remedy for the state's objects of a provider that its registry does not have."""
+    name = one.examined.name
+    title = f"Give the state's objects of {name} the address that their provider has now"
+    old, either = str(address), ""
+    if address.host == OPENTOFU.default_host:  # OpenTofu requires this for the other tool's address, too
+        old, other = "OLD", replace(address, host=TERRAFORM.default_host)
+        either = f"OLD stands for {address} or {other}, whichever the state has"
+    removal = f"{one.state_line('rm', 'OBJECT')} forgets one that {one.state_line('list')} names, and destroys nothing"
+    note = clauses(either, f"NEW stands for that address; where there is none, {removal}")
+    return one.remedy("correct-source", title, _NONE, 0, one.state_line("replace-provider", old, "NEW"), note)
 
 
 def _by_hand(one: Affected, remedy: str, title: str, shown: str, note: str = "") -> Remedy:
