@@ -23,6 +23,7 @@ from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import Plan, Scope
 from locklens.operations.root_modules import RootReader
 from locklens.operations.write.apply import apply
+from locklens.operations.write.lock_edits import Prune
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
 from locklens.operations.write.root_upgrade import SelectedVersion, require_upgradable
 from locklens.operations.write.upgrade import Upgrade
@@ -219,6 +220,20 @@ def test_a_version_that_is_asked_for(top: Path) -> None:
         ("hashicorp/tls", "upgrade"),
     ]
     assert plan.proposal.command == "locklens upgrade aws=5.0.0 hashicorp/tls=4.1"
+
+
+def test_a_name_that_one_required_provider_has_is_not_ambiguous(top: Path) -> None:
+    other = ProviderAddress("registry.terraform.io", "acme", "aws")
+    locked = [replace(entry("aws", "5.1.0"), address=other), entry("aws", "5.1.0", "~> 5.0"), entry("tls", "4.0.0")]
+    lay(top, TWO | {LOCK: locked})
+    plan = planned(top, Shelf(OFFERED), "aws")
+    assert [(change.name, change.kind) for change in plan.changes] == [("hashicorp/aws", "upgrade")]
+    with pytest.raises(ConfigurationError, match="ambiguous provider 'aws': acme/aws or hashicorp/aws"):
+        Prune(Scope(top, ()), ("aws",)).plan()
+    both = 'required_providers {\n    other = { source = "acme/aws" }'
+    lay(top, {"main.tf": requiring(aws="~> 5.0").replace("required_providers {", both)})
+    with pytest.raises(ConfigurationError, match="ambiguous provider 'aws': acme/aws or hashicorp/aws"):
+        planned(top, Shelf(OFFERED), "aws")
 
 
 def test_a_provider_that_is_not_locked_yet_is_added_where_it_is_named(top: Path) -> None:

@@ -125,15 +125,24 @@ def check_address(text: str) -> None:
     _Wanted.parse(text)
 
 
-def resolve_providers(text: str, roots: Sequence[Root]) -> dict[str, tuple[ProviderAddress, ...]]:
+def resolve_providers(
+    text: str, roots: Sequence[Root], *, is_of_upgrade: bool = False
+) -> dict[str, tuple[ProviderAddress, ...]]:
     """Return what TYPE, NAMESPACE/TYPE or HOST/NAMESPACE/TYPE means in each root, by the root's path; () for none.
+
+    An upgrade is of providers that a root requires, or may: of several that could be meant, it is one of these.
 
     Raises:
         ConfigurationError: It is invalid, ambiguous, or found in no root.
     """
     name = _Wanted.parse(text)
     matching = {root.path: name.among(root) for root in roots}
-    _refuse_ambiguity(text, roots, matching)
+    if is_of_upgrade and _ambiguous(roots, matching):
+        known = {root.path: root.configuration.required() | root.by_record for root in roots}
+        required = {path: tuple(one for one in matching[path] if one in known[path]) for path in matching}
+        matching = required if any(required.values()) else matching
+    if names := _ambiguous(roots, matching):
+        raise ConfigurationError(f"ambiguous provider {text!r}: {_listing(names, 'or')}", hint="use one of these")
     if not any(matching.values()):
         raise _not_found(text, roots)
     return matching
@@ -193,13 +202,11 @@ class _Wanted(Struct, frozen=True):
         return tuple(preferred if preferred and self.namespace is not None else matching)
 
 
-def _refuse_ambiguity(text: str, roots: Sequence[Root], meant: dict[str, tuple[ProviderAddress, ...]]) -> None:
-    addresses = {address for matching in meant.values() for address in matching}
-    names = {root.name_of(address) for root in roots for address in meant[root.path]}
-    if len(addresses) > 1 and len(names) > 1:
-        raise ConfigurationError(
-            f"ambiguous provider {text!r}: {_listing(sorted(names), 'or')}", hint="use one of these"
-        )
+def _ambiguous(roots: Sequence[Root], matching: dict[str, tuple[ProviderAddress, ...]]) -> list[str]:
+    """Return the names of several providers that could be meant; [] for one."""
+    addresses = {address for found in matching.values() for address in found}
+    names = {root.name_of(address) for root in roots for address in matching[root.path]}
+    return sorted(names) if len(addresses) > 1 and len(names) > 1 else []
 
 
 def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:
@@ -255,14 +262,16 @@ def _listing(names: Sequence[str], word: str) -> str:
     return f"{', '.join(shown[:-1])} {word} {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
-def selected_by_root(providers: Sequence[str], roots: Sequence[Root]) -> dict[str, frozenset[ProviderAddress]]:
-    """Return the named providers by root.
+def selected_by_root(
+    providers: Sequence[str], roots: Sequence[Root], *, is_of_upgrade: bool = False
+) -> dict[str, frozenset[ProviderAddress]]:
+    """Return the named providers by root, as `resolve_providers` does.
 
     Raises:
         ConfigurationError: One of them is invalid, ambiguous, or found in no root.
     """
     selected: dict[str, set[ProviderAddress]] = {root.path: set() for root in roots}
     for text in providers:
-        for path, addresses in resolve_providers(text, roots).items():
+        for path, addresses in resolve_providers(text, roots, is_of_upgrade=is_of_upgrade).items():
             selected[path].update(addresses)
     return {path: frozenset(addresses) for path, addresses in selected.items()}

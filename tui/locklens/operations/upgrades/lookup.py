@@ -134,7 +134,7 @@ def _drafted(request: CandidateRequest) -> CandidateTable:
     refused: list[RefusedRoot] = []
     guards: dict[tuple[RequirementSite, str | None], str] = {}
     tree = FileSystem(request.top)
-    named = selected_by_root(request.providers, request.roots) if request.providers else {}
+    named = selected_by_root(request.providers, request.roots, is_of_upgrade=True) if request.providers else {}
     for root in request.roots:
         try:
             require_upgradable(root, allows_missing=True)

@@ -197,7 +197,7 @@ def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[Provi
     if not request.providers:
         return {root.path: dict.fromkeys(_required(root)) for root in roots}
     named = [_named(text) for text in request.providers]
-    by_text = {text: selected_by_root([text], roots) for text, _ in named}
+    by_text = {text: selected_by_root([text], roots, is_of_upgrade=True) for text, _ in named}
     return {
         root.path: {address: version for text, version in named for address in by_text[text][root.path]}
         for root in roots
