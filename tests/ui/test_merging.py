@@ -131,6 +131,20 @@ async def test_what_clashes_is_listed_and_the_newest_is_a_choice(
         await until(on, lambda: merging.lock.read_bytes() == NEWEST.encode())
 
 
+async def test_a_side_that_is_on_disk_already_says_what_is_known_of_its_hashes(
+    opening: Opening, merging: Merging
+) -> None:
+    """As after a merge, as long as git has the file as unmerged."""
+    async with opening(BASE, NEWER, NEWEST) as on:
+        merging.lock.write_bytes(NEWEST.encode())
+        await on.press("r")
+        await on.reviewed()
+        await on.press("j", "M")
+        await until(on, lambda: isinstance(on.app.screen, ClashesDialog) and "checked yet" not in on.text)
+        assert "hashes not checked" not in on.text
+        assert len(re.findall(r"\d of \d locked hashes not verified", on.text)) == 2
+
+
 async def test_each_side_says_what_is_known_of_its_hashes(
     merging: Merging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -396,9 +396,12 @@ class LockLens:
         known: KnownSides = {}
         for side in (Preference.OURS, Preference.THEIRS):
             plan = self.plan(operation.taking(side), review, cancel=cancel)
-            if not plan.proposal.files:
-                continue
-            for root in self.review_plan(plan, review, cancel=cancel).review.roots:
+            written, failed = {file.path for file in plan.proposal.files}, {one.root for one in plan.failures}
+            # A file that is on disk as the side has it: merged before, and not marked as resolved in git.
+            roots = [one for one in review.roots if one.lock_file not in written and one.path not in failed]
+            if written:
+                roots += self.review_plan(plan, review, cancel=cancel).review.roots
+            for root in roots:
                 for change in root.changes:
                     name = change.address.short(root.tool.default_host)
                     known[root.path, name, side] = entry_words(change)
