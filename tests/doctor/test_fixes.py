@@ -1170,6 +1170,20 @@ def test_what_a_hand_edited_version_would_need_beside_its_constraints_is_not_off
     assert "3.10.0" not in str([(one["command"], one["note"]) for one in document["remedies"]])
 
 
+def test_an_entry_that_the_constraints_exclude_is_restored_behind_what_init_accepts(made: Any, doctor: Any) -> None:
+    own = lock_file(sample_entry("acme/netbox", "3.10.0", "~> 3.9"))
+    edited = INCIDENTS["hand-edit"]
+    folder = made(replace(edited, locks=(own, *edited.locks), constraints=(("acme/netbox", "3.9.1"),)))
+    words = (
+        "locked provider registry.terraform.io/acme/netbox 3.10.0 does not match configured version constraint 3.9.1;"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to resolve provider packages", words)), "utf-8")
+    first, *_, last = doctor(folder, "ci.log")["remedies"]
+    assert "init fails" not in str(first["note"])
+    assert last["command"].startswith(f"locklens restore acme/netbox --from {git(folder, 'rev-parse', 'HEAD~2')[:12]}")
+    assert "init fails: the constraints do not allow 3.10.0" in last["note"]
+
+
 def test_a_version_whose_signature_was_not_looked_at_is_offered_as_such(made: Any, doctor: Any) -> None:
     (fix,) = doctor(made(INCIDENTS["key-revoked"]), "ci.log")["remedies"]
     assert fix["id"] == "upgrade"

@@ -76,6 +76,8 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
         words = one.left_out(group.roots) if admitting else f"init fails: the constraints do not allow {version}"
         is_partial = admitting is None
         note = clauses(note, words)
+    elif one.admitting(version) is None:
+        note, is_partial = clauses(note, f"init fails: the constraints do not allow {version}"), True
     parts = group.by_commit(past)
     note = clauses(note, group.left_out([root for _, part in parts for root in part.roots], past.commit))
     for commit, part in parts:
